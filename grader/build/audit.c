@@ -1,8 +1,8 @@
 /* audit.c - what a submission's object file may use: an allow-list of symbols.
  *
- * The object is judged by what readelf shows of it: the sections say whether anything runs at load
- * time, the symbols what is called and what is defined. What is not in the list is refused, known
- * or not; the table of refusals only knows better words for the frequent ones.
+ * The audit reads readelf's listing of the object: the sections show whether anything runs at load
+ * time, the symbols what the object calls and defines. Every symbol that is not in the list is
+ * refused; the table of refusals only gives better reasons for the frequent ones.
  */
 #include "build/audit.h"
 #include "base/util.h"
@@ -99,8 +99,8 @@ static bool is_cudas(const char *name)
            (!strncmp(name, "cu", 2) && isupper((unsigned char) name[2]));
 }
 
-/* A C++ name as one would write it, without the arguments: _ZN3foo3barEi is foo::bar, _Z3fooi is
- * foo. What is more complicated than that stays as it is. */
+/* A C++ name as in the source, without the arguments: _ZN3foo3barEi is foo::bar, _Z3fooi is foo.
+ * More complicated names are not changed. */
 static const char *plain_name(const char *name, char *text, size_t size)
 {
     const char *at = name + 2;
@@ -185,7 +185,7 @@ static bool check_section(const char *name, unsigned long size, unsigned long *a
     return true;
 }
 
-/* Of a symbol: where it is defined. */
+/* Where a symbol is defined. */
 static bool is_a_place(const char *section)
 {
     return is_in("UND ABS COM LARGE_COM", section) || !section[strspn(section, "0123456789")];
@@ -197,7 +197,7 @@ typedef struct Symbol {
     char type[16], bind[16], visibility[16], section[16], name[1024];
 } Symbol;
 
-/* How near an object came to defining the lab's function; the greater, the nearer. */
+/* How close an object is to defining the lab's function; a greater value is closer. */
 typedef enum Found { NOT, ITS_STATIC, OVERLOADED, ITS_NO_FUNCTION, ITS_HIDDEN, DEFINED } Found;
 
 static bool refuse(const char *name, char *why, size_t size)
@@ -253,9 +253,8 @@ static Found how_near(const Symbol *s, const char *function)
     return strcmp(s->visibility, "DEFAULT") ? ITS_HIDDEN : DEFINED;
 }
 
-/* Where the launch is given the student defines a kernel: the object has its stub, by a name of
- * C++, which only this workbook's own code links to. Whether its arguments are right is found at
- * linking. */
+/* If the lab provides the launch, the student defines a kernel. The object then has the kernel's
+ * stub under a C++ name, which only launch.cpp links to. The linker finds wrong parameters. */
 static Found how_near_kernel(const Symbol *s, const char *function)
 {
     char kernel[128];
@@ -310,8 +309,7 @@ static bool check_found(Found found, const char *function, char *why, size_t siz
     return false;
 }
 
-/* nvcc's one pointer is made by one relocation. A second one, by .reloc, would put another pointer
- * in its place. */
+/* One relocation makes nvcc's one pointer. A second one, by .reloc, would replace that pointer. */
 static bool check_relocations(const char *name, int entries, char *why, size_t size)
 {
     if (strncmp(name, ".rela.init_array", 16) || entries <= 1)
@@ -330,7 +328,7 @@ static bool check_use(const char *symbol, int *fatbins, char *why, size_t size)
     return false;
 }
 
-/* What the rows add up to. */
+/* Counts over all rows. */
 typedef struct Sums {
     unsigned long at_load; /* bytes of pointers to code that runs then */
     int fatbins;           /* uses of the call that registers one */

@@ -1,14 +1,14 @@
-/* build.c - from a kernel.cu to a kernel.so, by nvcc, cached by all that went in.
+/* build.c - builds kernel.so from kernel.cu with nvcc, cached by all inputs.
  *
  * A build is a folder in the cache, named by a hash of its source and its key (build/cache_key.c).
- * A new build begins in a folder of its own, tmp-XXXXXX, with nothing but the source in it; nvcc
- * compiles it to an object, the files it read and the object are audited, the linker makes
- * kernel.so, and the folder gets its name. So an entry is whole or not there, and of two gradings
- * that build the same at once, one gives way. What is found in the cache is compared byte for byte
- * with what would be built.
+ * A new build begins in its own folder, tmp-XXXXXX, with only the source in it. nvcc compiles it to
+ * an object, the files that nvcc read and the object are audited, the linker makes kernel.so, and
+ * the folder is renamed to its name. So an entry is complete or absent, and if two gradings build
+ * the same at once, the first one counts. The inputs of an entry in the cache are compared byte for
+ * byte with those of the build.
  *
- * When a compiler fails in a way that may be the machine's fault, a kernel of our own decides: if
- * it builds, the fault is the student's, whatever the compiler printed.
+ * If a compiler fails in a way that may be the machine's fault, a one-line kernel decides: if that
+ * builds, the fault is the student's, whatever the compiler printed.
  */
 #include "build/audit.h"
 #include "build/audit_files.h"
@@ -55,7 +55,8 @@ static int compile_and_link(BuildContext *context)
     return status ? status : link_object(context);
 }
 
-/* A kernel of our own: does this machine build anything? If not, that is said. */
+/* Builds a one-line kernel. Fails the build, with the reason, if this machine cannot even do that.
+ */
 static bool machine_builds(BuildContext *context)
 {
     static const char probe[] = "__global__ void probe(int *out) { *out = 1; }\n"
@@ -63,7 +64,7 @@ static bool machine_builds(BuildContext *context)
     char kept[sizeof context->folder];
     int status;
 
-    context_tidy(context); /* an object as large as the disk is the student's fault */
+    context_tidy(context); /* an object that fills the disk is the student's fault */
     PUT(kept, "%s", context->folder);
     context->compile.probes = true;
     if (!context_open(context)) {
@@ -92,7 +93,7 @@ static bool machine_builds(BuildContext *context)
     return context->result->fault == BUILD_OK && !context->again;
 }
 
-/* ---- What it may have read, and what it may hold ---- */
+/* ---- The audit: which files were read, and what the object contains ---- */
 
 /* "kernel.cu uses ..." -> "labs/06_transpose/kernel.cu uses ..." */
 static bool refuse(BuildContext *context, DiagnosisCode code, const char *why)
@@ -111,7 +112,7 @@ static int is_preprocessed(const struct dirent *item)
     return end && !strcmp(end, ".ii");
 }
 
-/* The passes for the GPU read files that nvcc's list does not name. */
+/* The passes for the GPU can read files that nvcc's list does not name. */
 static bool check_passes(const BuildContext *context, const char *source, const char *const *roots,
                          char *why, size_t size)
 {
@@ -135,7 +136,7 @@ static bool check_passes(const BuildContext *context, const char *source, const 
     return good;
 }
 
-/* Every file that was read, by nvcc's list and by the assembler's. True where there is no list. */
+/* Checks every file in nvcc's and the assembler's lists. True without a list. */
 static bool check_files(BuildContext *context)
 {
     static const char *const lists[] = { "kernel.d", "kernel.asm.d" };
@@ -186,8 +187,7 @@ static bool check_object(BuildContext *context)
 
 /* ---- Why it failed ---- */
 
-/* nvcc itself ends with 255 where there are errors, and with a compiler's signal where one had
- * died. */
+/* nvcc exits with 255 after errors, and with 128 + signal if one of its compilers died. */
 static bool died(int status)
 {
     return status >= 126 && status < 255;
@@ -200,7 +200,8 @@ static bool explain_failure(BuildContext *context, int status)
     size_t room;
     bool doubtful;
 
-    if (!check_files(context)) /* it may have tried to compile /etc/passwd: that is not shown */
+    if (!check_files(
+            context)) /* it may have tried to compile /etc/passwd, which must not be shown */
         return false;
     compile_typed(&context->compile, context->job->source, command, sizeof command);
     room = sizeof context->result->message - 100; /* for our own words */
@@ -223,7 +224,7 @@ static bool explain_failure(BuildContext *context, int status)
                           command);
 }
 
-/* The object was allowed all it uses, so what fails now is rarely the student's. */
+/* The object passed the audit, so a failure to link is rarely the student's fault. */
 static bool explain_link(BuildContext *context)
 {
     char lines[2000];
@@ -255,7 +256,7 @@ static bool finish_entry(BuildContext *context)
            context_cannot_write(context, context->entry);
 }
 
-/* What an entry of the cache calls kernel.so is then the object. */
+/* The entry's kernel.so is then the object. */
 static bool keep_object(BuildContext *context)
 {
     char object[PATH_MAX + 64], product[PATH_MAX + 64];
@@ -266,7 +267,7 @@ static bool keep_object(BuildContext *context)
                : finish_entry(context);
 }
 
-/* An object that came ready-made is audited and linked as one that was made here. */
+/* A ready-made object is audited and linked like one that was compiled here. */
 static bool link_made(BuildContext *context)
 {
     if (!context_write(context, "kernel.o", context->recipe.source, context->recipe.source_bytes))

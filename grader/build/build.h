@@ -1,4 +1,4 @@
-/* build.h - from a kernel.cu to a kernel.so, by nvcc, cached by all that went in. */
+/* build.h - builds kernel.so from kernel.cu with nvcc, cached by all inputs. */
 #ifndef BUILD_BUILD_H
 #define BUILD_BUILD_H
 
@@ -6,9 +6,9 @@
 #include "build/cache.h"
 #include "base/tokens.h"
 
-/* Builds, or finds it in the cache. The source is copied alone into a fresh folder, so no other
- * file of a submission is seen; the object is checked (audit.h) before it is linked; all is written
- * under a temporary name and renamed. A failed build is not cached. */
+/* Builds, or takes the build from the cache. Only the source is copied to a new folder, so no other
+ * file of a submission can be read; the object is audited (audit.h) before it is linked; the folder
+ * has a temporary name until it is complete. A failed build is not cached. */
 void build(const BuildJob *job, Build *result);
 
 #endif

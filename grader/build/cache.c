@@ -1,9 +1,9 @@
 /* cache.c - finished builds, each a folder named by a hash of what went in.
  *
- * An entry holds kernel.cu and key, to be compared byte for byte with the recipe (the name alone
- * proves nothing); kernel.so, the product; and sum, its length and hash, so that what a crash or a
- * full disk left half written is not used. It comes and goes by renaming, whole. Its time of
- * modification says when it was last of use.
+ * An entry holds kernel.cu and key, which are compared byte for byte with the recipe, because equal
+ * names are not enough; kernel.so, the product; and sum, its length and hash, so that a file which
+ * a crash or a full disk left half written is not used. Entries are created and removed by renaming
+ * whole folders. The time of modification is the time of the last use.
  */
 #include "build/cache.h"
 #include "base/util.h"
@@ -37,7 +37,7 @@ static char *inside(const char *folder, const char *name, char *path)
     return put(path, PATH_MAX + 64, "%s/%s", folder, name);
 }
 
-/* No fsync: what a crash leaves half written does not match its sum. */
+/* No fsync: a file that a crash leaves half written does not match its sum. */
 static bool write_inside(const char *folder, const char *name, const void *bytes, size_t size)
 {
     char path[PATH_MAX + 64];
@@ -94,8 +94,8 @@ static void remove_entry(const char *cache, const char *entry)
         remove_tree(aside);
 }
 
-/* If the name is taken, it is by the same build, made meanwhile, or by a damaged entry or (once in
- * 2^64) another one, which goes. */
+/* If the name exists, another process has made the same build; or the entry is damaged or (once in
+ * 2^64) a different one, and is removed. */
 static bool give_name(const char *cache, const char *folder, const char *entry,
                       const Recipe *recipe)
 {
@@ -121,7 +121,7 @@ bool cache_keep(const char *cache, const char *folder, const char *entry, const 
            write_inside(folder, "sum", sum, strlen(sum)) && give_name(cache, folder, entry, recipe);
 }
 
-/* ---- Keeping it small ---- */
+/* ---- Removing old entries ---- */
 
 typedef struct Entry {
     char name[17];

@@ -5,24 +5,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All that decides a build: the source, and a text of flags, compilers, headers. */
+/* The inputs of a build: the source, and a text of flags, compilers and headers. */
 typedef struct Recipe {
     char *source, *key;
     size_t source_bytes, key_bytes;
 } Recipe;
 
-/* The path of a recipe's entry, there or not. */
+/* The path of a recipe's entry, which may not exist. */
 void cache_name(const char *cache, const Recipe *recipe, char *entry, size_t size);
 
-/* True if the entry is there, whole, and of this very recipe. */
+/* True if the entry exists, is complete, and has exactly this recipe. */
 bool cache_find(const char *entry, const Recipe *recipe);
 
-/* Makes an entry of `folder`, which lies in the cache and holds kernel.cu and kernel.so. Another
- * one of the same recipe is kept instead. False with errno set; the folder is then still there, as
- * it may be after true. */
+/* Makes an entry of `folder`, which lies in the cache and holds kernel.cu and kernel.so. An
+ * existing entry of the same recipe is kept instead, and `folder` stays. On failure `folder` stays,
+ * too; returns false with errno set. */
 bool cache_keep(const char *cache, const char *folder, const char *entry, const Recipe *recipe);
 
-/* Removes the oldest entries until at most `entries` are left, and what killed builds left over. */
+/* Removes the oldest entries until at most `entries` are left, and the folders of killed builds. */
 void build_trim(const char *cache, size_t entries);
 
 #endif

@@ -1,5 +1,5 @@
-/* cache_key.c - what goes into a build. The key is a text that holds all that decides the result
- * but the source: flags, compilers, headers.
+/* cache_key.c - the inputs of a build. The key is a text with all inputs except the source: flags,
+ * compilers, headers.
  */
 #include "build/cache_key.h"
 #include "base/util.h"
@@ -19,7 +19,8 @@ static bool read_source(BuildContext *context)
     struct stat about;
     const char *nul;
 
-    /* It may lead to what the student may not read: the compiler would quote from it. */
+    /* It could lead to a file that the student may not read, and the compiler would quote from it.
+     */
     if (!lstat(context->job->source, &about) && S_ISLNK(about.st_mode))
         return context_refuse(context, SAW_FILE,
                               "%s is a symbolic link: put the file itself "
@@ -51,8 +52,7 @@ static bool read_source(BuildContext *context)
     return true;
 }
 
-/* Machine code of each device that nvcc knows, as it would be built there, and PTX for newer ones.
- */
+/* Machine code for each device that nvcc knows, and PTX for newer ones. */
 static bool choose_all_archs(BuildContext *context)
 {
     char archs[sizeof context->job->toolchain->archs];
@@ -85,8 +85,8 @@ static bool choose_archs(BuildContext *context)
     if (!toolchain_archs(context->job->toolchain, context->job->cc, &ptx, &sm, result->note,
                          sizeof result->note))
         return context_fail(context, "%s", result->note);
-    /* One front end for both: else __CUDA_ARCH__ would tell the code that is simulated from the
-     * code that runs. */
+    /* One front end for both: otherwise __CUDA_ARCH__ would distinguish the simulated code from
+     * the code that runs. */
     if (sm)
         compile_for(&context->compile, "arch=compute_%d,code=[compute_%d,sm_%d]", ptx, ptx, sm);
     else
@@ -94,7 +94,7 @@ static bool choose_archs(BuildContext *context)
     return true;
 }
 
-/* Headers, and launch.cpp where the launch is given. */
+/* Headers, and launch.cpp if the lab provides the launch. */
 static int is_built_with(const struct dirent *item)
 {
     const char *end = strrchr(item->d_name, '.');

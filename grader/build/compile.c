@@ -1,4 +1,4 @@
-/* compile.c - the commands of a build: nvcc, the linker, readelf, and with which words. */
+/* compile.c - the commands of a build: nvcc, the linker and readelf, with their arguments. */
 #include "build/compile.h"
 #include "base/child.h"
 #include "base/util.h"
@@ -9,7 +9,7 @@
 
 enum { LINK_LIMIT_S = 60, WORDS = 49 + 2 * COMPILE_ARCHS, BEFORE_PROGRAM = 3 };
 
-/* Words of a command, ended by NULL. */
+/* The words of a command; the last one is NULL. */
 typedef struct Command {
     const char *word[WORDS];
     int words;
@@ -22,16 +22,16 @@ static void add(Command *command, const char *word)
 }
 
 /* Compiler messages in English, whatever the locale. Scratch files in the build's own folder, where
- * the command runs: nvcc names them by its process number, and gradebook's cells, each with process
- * numbers of its own, may share a /tmp. */
+ * the command runs: nvcc names them by its process number, and gradebook's sandboxes, each with its
+ * own process numbers, may share a /tmp. */
 static Command begin_command(const char *program)
 {
     return (Command){ { "env", "LC_ALL=C", "TMPDIR=.", program }, BEFORE_PROGRAM + 1 };
 }
 
-/* Two architectures and the host's part are compiled side by side: 0.6 s instead of 0.8 s.
+/* Two architectures and the host's part are compiled in parallel: 0.6 s instead of 0.8 s.
  * --no-compress: the simulated GPU reads the PTX. --MD is the assembler's list of what .incbin and
- * .include read; clang's has none. */
+ * .include read; clang's assembler writes no list. */
 static void add_flags(Command *command, const Compile *compile)
 {
     static const char *const flags[] = { "-O3",     "-lineinfo",  "--no-compress",
@@ -118,8 +118,8 @@ static void add_places(Places *places, char *list)
         add_place(places, item);
 }
 
-/* X of X/bin/nvcc or X/include: the toolkit's folder, if it is one. A wrapper in somebody's ~/bin
- * has nothing to show but itself. */
+/* X of X/bin/nvcc or X/include: the toolkit's folder, if it is one. A wrapper in ~/bin
+ * exposes only itself. */
 static const char *toolkit_of(const char *path, int levels, char *folder)
 {
     char probe[PATH_MAX + 32];
@@ -185,8 +185,8 @@ int compile_object(const Compile *compile, const char *folder, char *output, siz
     return run_command(&command, compile, folder, COMPILE_LIMIT_S, output, size);
 }
 
-/* In a lab whose launch is given: from a file of its own, which nothing in kernel.cu has compiled.
- */
+/* In a lab that provides the launch, launch.cpp is compiled separately, so that kernel.cu cannot
+ * change it. */
 static void add_launch(Command *command, const Compile *compile, char *path)
 {
     put(path, PATH_MAX + 32, "%s/launch.cpp", compile->lab_dir);
@@ -200,7 +200,7 @@ static void add_launch(Command *command, const Compile *compile, char *path)
     add(command, path);
 }
 
-/* The C++ compiler links in half the time that nvcc takes, which looks for device code to link. */
+/* The C++ compiler links in half the time of nvcc, which searches for device code to link. */
 int compile_link(const Compile *compile, const char *folder, char *output, size_t size)
 {
     Command command = begin_command(compile->toolchain->host);
@@ -232,7 +232,7 @@ int compile_list(const Compile *compile, const char *folder, char *listing, size
     return run_command(&command, compile, folder, LINK_LIMIT_S, listing, size);
 }
 
-/* A word as it is typed in a shell, and a path from where we are, if it lies below. */
+/* A word as typed in a shell; a path below the working folder becomes relative. */
 static void type_word(char *text, size_t size, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -1,4 +1,4 @@
-/* compile.h - the commands of a build: nvcc, the linker, readelf, and with which words. */
+/* compile.h - the commands of a build: nvcc, the linker and readelf, with their arguments. */
 #ifndef BUILD_COMPILE_H
 #define BUILD_COMPILE_H
 
@@ -11,7 +11,7 @@
 
 enum { COMPILE_LIMIT_S = 120, COMPILE_ARCHS = 32 };
 
-/* All that decides the commands. Paths are absolute. */
+/* The inputs of the commands. Paths are absolute. */
 typedef struct Compile {
     const Toolchain *toolchain;
     const Lab *lab;
@@ -27,18 +27,19 @@ void compile_for(Compile *compile, const char *format, ...) __attribute__((forma
 /* The flags, one per line, as part of a cache key. */
 void compile_write_flags(const Compile *compile, FILE *key);
 
-/* Each runs in `folder`, where kernel.cu lies; the status is child_run()'s, and what the program
- * printed is in `output`. The first makes kernel.o and the lists of what was read: kernel.d,
- * kernel.asm.d, *.ii. Then kernel.so from kernel.o; and what kernel.o holds. */
+/* Each runs in `folder`, where kernel.cu lies, and returns the status of child_run(); `output`
+ * receives what the program printed. compile_object makes kernel.o and the lists of files that were
+ * read: kernel.d, kernel.asm.d, *.ii. compile_link makes kernel.so from kernel.o. compile_list
+ * lists the contents of kernel.o. */
 int compile_object(const Compile *compile, const char *folder, char *output, size_t size);
 int compile_link(const Compile *compile, const char *folder, char *output, size_t size);
 int compile_list(const Compile *compile, const char *folder, char *listing, size_t size);
 
-/* A compiler sees its own files, the lab's and its folder's, where the kernel can hold it to that.
- * From now on it sees all: where that is too little for it. False: it does already. */
+/* A compiler sees only its own files, the lab's and its folder's, if this system can confine it.
+ * From now on it sees all files, because that was too little for it. False if it already does. */
 bool compile_unconfine(void);
 
-/* The command as it is typed in a shell to see all that nvcc says, to be run where we are. */
+/* The command to type in the working folder to see everything that nvcc prints. */
 void compile_typed(const Compile *compile, const char *source, char *text, size_t size);
 
 #endif

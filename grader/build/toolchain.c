@@ -1,8 +1,8 @@
-/* toolchain.c - finds nvcc, and learns from it all that a build needs to know.
+/* toolchain.c - finds nvcc, and gets from it what a build needs.
  *
- * nvcc --version names it, --list-gpu-arch says what it compiles for, and --dryrun shows, without
+ * nvcc --version prints its version, --list-gpu-arch its architectures, and --dryrun, without
  * compiling, which C++ compiler it calls and where the toolkit's headers and libraries are. That
- * compiler then says where its own headers are. Four short calls: 20 ms.
+ * compiler then prints where its own headers are. The four calls take 20 ms.
  */
 #include "build/toolchain.h"
 #include "base/child.h"
@@ -63,7 +63,7 @@ const char *toolchain_fault(const char *output)
     return NULL;
 }
 
-/* ---- Small things ---- */
+/* ---- Helpers ---- */
 
 /* Runs a program; its output, cut at OUTPUT_BYTES, in English whatever the locale. */
 static int call(char *const arguments[], char *output)
@@ -269,7 +269,7 @@ static bool ask_host(Toolchain *toolchain, char *output)
     return true;
 }
 
-/* Flags from the environment, for those whose nvcc needs some; they change what is built. */
+/* Flags from the environment, if this nvcc needs any; they change the build. */
 static void add_flags(Toolchain *toolchain)
 {
     static const char *const names[] = { "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "CPATH",

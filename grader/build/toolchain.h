@@ -1,6 +1,6 @@
 /* toolchain.h - nvcc and the C++ compiler behind it, as found on this machine.
  *
- * Two environment variables let the tests do without them (tests/fake_nvcc is both programs):
+ * Two environment variables let the tests run without them (tests/fake_nvcc is both programs):
  * $WARPBOOK_NVCC names the compiler, $WARPBOOK_READELF the program that lists an object's symbols.
  */
 #ifndef BUILD_TOOLCHAIN_H

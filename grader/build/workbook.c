@@ -1,8 +1,8 @@
 /* workbook.c - where the workbook's files are.
  *
- * Everything is found from the working folder, which is the workbook's. $WARPBOOK_BUILD names
- * another build folder; $WARPBOOK_RUNNER and $WARPBOOK_SIM_RUNNER other runners (the tests'
- * scripted one).
+ * The working folder is the workbook's, and all paths start there. $WARPBOOK_BUILD names another
+ * build folder; $WARPBOOK_RUNNER and $WARPBOOK_SIM_RUNNER name other runners, such as the tests'
+ * scripted one.
  */
 #include "build/workbook.h"
 #include "base/util.h"

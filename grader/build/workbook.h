@@ -1,4 +1,4 @@
-/* workbook.h - where the workbook's files are: labs, solutions, what is built and kept. */
+/* workbook.h - where the workbook's files are: labs, solutions, builds, stored results. */
 #ifndef BUILD_WORKBOOK_H
 #define BUILD_WORKBOOK_H
 
@@ -17,7 +17,7 @@ typedef struct Workbook {
     char progress[600];   /* .warpbook/progress */
 } Workbook;
 
-/* From the working folder. False, with `problem`: it is not the workbook's. */
+/* Searches from the working folder. False, with `problem` set, outside a workbook. */
 bool workbook_find(Workbook *book, char *problem, size_t size);
 
 /* Files of a lab. */
@@ -27,15 +27,16 @@ typedef struct FileList {
     int count;
 } FileList;
 
-/* Puts it into `path`, of PATH bytes, and returns that. */
+/* Writes the path to `path` (PATH bytes) and returns it. */
 char *lab_file(const Workbook *book, const LabEntry *entry, const char *name, char *path);
 void list_files(const char *folder, const char *suffix, FileList *list);
 
-/* Ladder: the numbered rungs but the starter. The reference is the last one. */
+/* The ladder: the numbered rungs without the starter. The last one is the reference. */
 void list_rungs(const Workbook *book, const LabEntry *entry, FileList *list);
 void list_solutions(const Workbook *book, const LabEntry *entry, const char *kind, FileList *list);
 
-/* Over all that decides a grading of this lab but the submission: results carry it. */
+/* A hash of everything that a grading of this lab depends on, except the submission. Results
+ * contain it. */
 uint64_t lab_hash(const Workbook *book, const LabEntry *entry);
 
 #endif

@@ -54,44 +54,28 @@ void message_stray(const Diagnosis *d, bool before, char *text, size_t size)
 
 void message_child(const Child *child, char *text, size_t size)
 {
+    static const char *const texts[] = {
+        [CHILD_FINE] = "its process is gone",
+        [CHILD_CLOSED_CHANNEL] = "its process closed the channel to the grader",
+        [CHILD_NOT_TEXT] = "its process sent the grader bytes that are not text",
+        [CHILD_OUT_OF_TURN] = "its process sent the grader output that no command requested",
+        [CHILD_FLOOD] = "its process sent the grader far too much output",
+        [CHILD_UNTAGGED] = "its process answered the grader without the tag of the command",
+        [CHILD_BAD_ANSWER] = "its process sent the grader an invalid answer",
+    };
     char end[128];
 
-    switch (child->error) {
-    case CHILD_FINE:
-        put(text, size, "its process is gone");
-        return;
-    case CHILD_NOT_STARTED:
+    if (child->error == CHILD_NOT_STARTED)
         put(text, size, "the runner could not be started: %s", strerror(child->system_error));
-        return;
-    case CHILD_EXITED:
+    else if (child->error == CHILD_EXITED)
         put(text, size, "its process %s", end_in_words(child->status, end, sizeof end));
-        return;
-    case CHILD_NO_ANSWER:
+    else if (child->error == CHILD_NO_ANSWER)
         put(text, size, "it gave no answer within %g s and was stopped", child->limit_s);
-        return;
-    case CHILD_HOST_MEMORY:
+    else if (child->error == CHILD_HOST_MEMORY)
         put(text, size, "its process held more than %.1f GiB of host memory",
             (double) child->memory_limit / 1073741824.0);
-        return;
-    case CHILD_CLOSED_CHANNEL:
-        put(text, size, "its process closed the channel to the grader");
-        return;
-    case CHILD_NOT_TEXT:
-        put(text, size, "its process sent the grader bytes that are not text");
-        return;
-    case CHILD_OUT_OF_TURN:
-        put(text, size, "its process sent the grader output that no command requested");
-        return;
-    case CHILD_FLOOD:
-        put(text, size, "its process sent the grader far too much output");
-        return;
-    case CHILD_UNTAGGED:
-        put(text, size, "its process answered the grader without the tag of the command");
-        return;
-    case CHILD_BAD_ANSWER:
-        put(text, size, "its process sent the grader an invalid answer");
-        return;
-    }
+    else
+        put(text, size, "%s", texts[child->error]);
 }
 
 /* ---- Speed ---- */

@@ -485,7 +485,7 @@ static void a_failure_names_its_side(void)
 }
 
 CU_SuiteInfo test_compare_speed = {
-    "speed",
+    "compare_speed",
     .pTests =
         (CU_TestInfo[]){
             { "noise of the machine cancels", noise_of_the_machine_cancels },
