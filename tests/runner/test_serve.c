@@ -189,6 +189,21 @@ static bool mini_holds(const Array *array, const Source *source, size_t *differs
     return true;
 }
 
+/* Of block 7 nothing can be recorded. */
+static bool mini_record(int64_t block, int warp, char *fault)
+{
+    put(fault, SERVE_ANSWER, "memory for block %lld, warp %d", (long long) block, warp);
+    return block != 7;
+}
+
+static bool mini_records(void *to, size_t room, size_t *bytes, char *fault)
+{
+    (void) fault;
+    memset(to, 1, room);
+    *bytes = room;
+    return true;
+}
+
 static bool mini_clock(double *mhz, char *fault)
 {
     (void) mhz;
@@ -210,6 +225,8 @@ static const Device mini = {
     .guards_whole = mini_guards_whole,
     .holds = mini_holds,
     .clock_mhz = mini_clock,
+    .record = mini_record,
+    .records = mini_records,
 };
 
 /* ---- Sending it something ---- */
@@ -338,6 +355,15 @@ static void commands_are_checked(void)
         { "guards", "fail usage" },
         { "guards xyz", "fail usage" },
         { "guards ff", "fail stray set:0 array:in0 side:inside offset:7\n" },
+        { "record any any", "ok\n" },
+        { "record 0 31", "ok\n" },
+        { "record 9223372036854775807 any", "ok\n" },
+        { "record 7 any", "fail memory for block 7, warp -1\n" },
+        { "record 0 32", "fail usage" },
+        { "record -1 0", "fail usage" },
+        { "record 9223372036854775808 0", "fail usage" },
+        { "record any", "fail usage" },
+        { "records", "ok bytes:4096\n" },
         { "clock", "fail yyyyyy" },
         { "drop", "ok\n" },
         { "drop\nt go 1", "ok\nt fail usage nothing is prepared" },
