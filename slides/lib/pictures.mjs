@@ -69,12 +69,13 @@ export function image(svg, alt, width) {
 export function crop(svg, ranges) {
     const [, open, , width, height] = svg.match(/(<svg[^>]*?viewBox="0 0 (([\d.]+) ([\d.]+))"[^>]*>)/) ?? [];
     const content = svg.slice(svg.indexOf(">", svg.indexOf("<svg")) + 1, svg.lastIndexOf("</svg>"));
+    const style = open?.match(/ class="[^"]*"/)?.[0] ?? ""; // what the picture's rules begin with
     let total = 0, parts = "";
     for (const range of ranges.split(",")) {
         const [, first, last] = range.match(/^(\d*)-(\d+)$/) ?? [];
         const from = first ? Number(first) : height - last, to = first ? last : height;
         if (!open || last === undefined || from < 0 || to <= from || Number(to) > Number(height)) throw Error(`crop=${range} is neither FROM-TO nor -LAST within the height ${height}`);
-        parts += `<svg y="${total}" width="${width}" height="${to - from}" viewBox="0 ${from} ${width} ${to - from}">${content}</svg>`;
+        parts += `<svg${style} y="${total}" width="${width}" height="${to - from}" viewBox="0 ${from} ${width} ${to - from}">${content}</svg>`;
         total += to - from;
     }
     return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${total}" width="${width}" height="${total}">${parts}</svg>`;

@@ -56,6 +56,8 @@ function changedLines(now, before) {
 export function fromTo(lines, from, to, file) {
     const begin = from === undefined ? 0 : lines.findIndex(({ text }) => text.includes(from));
     if (begin < 0) throw Error(`${file}: no line holds '${from}'`);
+    const isBlank = ({ text }, i) => i > begin && text.trim() === "";
+    if (to === "blank") return lines.slice(begin, lines.some(isBlank) ? lines.findIndex(isBlank) : lines.length);
     const end = to === undefined ? lines.length - 1 : lines.findIndex(({ text }, i) => i >= begin && text.includes(to));
     if (end < 0) throw Error(`${file}: no line after '${from}' holds '${to}'`);
     return lines.slice(begin, end + 1);

@@ -141,6 +141,15 @@ writeFileSync(join(work, "deck.html"), render(deck).deck);
 const script = readFileSync(new URL("measure.js", import.meta.url), "utf8");
 const browser = await Chromium.start();
 const page = await browser.open(pathToFileURL(join(work, "deck.html")).href);
+// Keys: [key, the slide that is shown then].
+const press = (key) => page.evaluate(`document.body.dispatchEvent(new KeyboardEvent("keydown", { key: ${JSON.stringify(key)}, bubbles: true })); location.hash`);
+for (const [key, hash] of [["ArrowRight", "#2"], [" ", "#3"], ["ArrowLeft", "#2"], ["End", `#${pages.length}`], ["ArrowRight", `#${pages.length}`], ["Home", "#1"], ["x", "#1"]])
+    check(`the key '${key}' shows slide ${hash}`, await press(key) === hash);
+await press("d");
+check("the key 'd' makes it dark", await page.evaluate("document.documentElement.classList.contains('dark')"));
+await press("d");
+check("and light again", await page.evaluate("document.documentElement.classList.contains('light')"));
+await page.evaluate("document.documentElement.className = ''");
 const faults = [];
 for (const scheme of ["light", "dark"]) {
     await page.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });

@@ -12,6 +12,8 @@ if ! slides/check_tools.sh 2> "$work/missing"; then
     exit
 fi
 
+check "what is missing is named, and how to get it" \
+    says "Missing: node chromium gnuplot. To install: make setup-slides" not env PATH="$work" /bin/sh slides/check_tools.sh
 check "faults are found" node tests/slides/faults.mjs
 
 # A copy with one deck, built again after each change. Drawings are not what changes here.
