@@ -1,8 +1,9 @@
 #!/bin/bash
 # english.sh [--accept] - constructions that must not come back into lessons, documents, messages and comments.
 #
-# It reads the prose of the tree: Markdown, the lessons' predictions, docs/course.ini, and comments and string
-# literals of C, C++ and CUDA. Lines of one paragraph, comment or string are joined, so a phrase that wraps is found.
+# It reads the prose of the tree: Markdown, the decks of slides/ with their speaker notes, the lessons' predictions,
+# docs/course.ini, and comments and string literals of C, C++ and CUDA. In a deck, {{figures}}, fenced blocks, cites
+# and calcs are no prose. Lines of one paragraph, comment or string are joined, so a phrase that wraps is found.
 # The filters are not exact, so tests/english.allowed lists what may stay, one line per occurrence, by file and words.
 # --accept writes that list again; read its diff before you commit it.
 # CONTRIBUTING.md, "English", has the rules. Needs bash, awk, find and sort.
@@ -75,9 +76,13 @@ BEGIN {
     for (i in list) article[list[i]] = 1
 }
 
-FNR == 1 { end_chunk(); file = FILENAME; kind = file ~ /[.](md|txt|ini)$/ ? "text" : "code"; in_comment = quoting = 0 }
+FNR == 1 { end_chunk(); file = FILENAME; kind = file ~ /[.](md|txt|ini)$/ ? "text" : "code"; in_comment = quoting = fenced = 0 }
+FNR == 1 { deck = file ~ /^slides\// }
 /^## / { quoting = file == "CONTRIBUTING.md" && /^## English$/ } # it lists what not to say
 quoting { next }
+deck && /^```/ { fenced = !fenced; end_chunk(); next }
+fenced { next }
+deck { deck_line($0); next }
 kind == "text" { text_line($0); next }
 { code_line($0) }
 END { end_chunk() }
@@ -102,6 +107,14 @@ function text_line(line) {
     if (line ~ /^[ \t]*([|#;-]|[*] |[0-9]+[.] )/) end_chunk()
     sub(/^[ \t]*/, "", line)
     add(line, " ")
+}
+
+# A comment of a deck that begins a line and names nothing is a speaker note: it is read aloud, so it is prose.
+function deck_line(line) {
+    while (match(line, /[{][{][^}]*[}][}]/)) # "0 per launch" reads as a figure did
+        line = substr(line, 1, RSTART - 1) "0" substr(line, RSTART + RLENGTH)
+    if (line ~ /^(<!--|-->)$/) { end_chunk(); return }
+    text_line(line)
 }
 
 # State: what the chunk is, of "comment" (in_comment: not closed yet), "slashes" or "string".
@@ -207,8 +220,8 @@ AWK
 
 scan() { # FOLDER: what its texts break
     # shellcheck disable=SC2046 # names without blanks
-    (cd "$1" && find $(ls -d README.md CONTRIBUTING.md CHANGELOG.md docs labs common grader solutions tests 2> /dev/null) \
-        -path docs/measured -prune -o -type f \
+    (cd "$1" && find $(ls -d README.md CONTRIBUTING.md CHANGELOG.md docs labs common grader slides solutions tests 2> /dev/null) \
+        \( -path docs/measured -o -path slides/node_modules \) -prune -o -type f \
         \( -name '*.md' -o -name predictions.txt -o -name course.ini -o -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' \) \
         -print0 | sort -z | xargs -0 awk -v rules="$work/rules" -f "$work/scan.awk")
 }
@@ -221,10 +234,10 @@ news() { # FOUND ALLOWED
         END { exit bad }' "$2" "$1"
 }
 
-# ---- The script itself: three texts that must be found, three that must not, and what the list allows ----
+# ---- The script itself: four texts that must be found, three that must not, and what the list allows ----
 
 self_test() {
-    mkdir -p "$work/self/docs" "$work/self/grader"
+    mkdir -p "$work/self/docs" "$work/self/grader" "$work/self/slides"
     cat > "$work/self/docs/bad.md" <<'TEXT'
 # A lesson
 It reads 8 sectors a
@@ -232,6 +245,18 @@ request, and 0.5<!-- {a/b %.1f} --> of
 them are rubbish, as everyone knows.
 
 | one block a row | fine |
+TEXT
+    cat > "$work/self/slides/00_deck.md" <<'TEXT'
+The rate is {{of nobody/GB/s %.0f}} loads a lane. <!-- cite: rubbish -->
+
+```cuda
+// nobody reads this
+```
+
+<!--
+2 min. Say: nobody
+knows.
+-->
 TEXT
     cat > "$work/self/docs/good.md" <<'TEXT'
 It launches a block, and each of its 4 warps is a row of the tile.
@@ -252,7 +277,7 @@ TEXT
     printf '%s\n' 'grader/good.c: mended' 'docs/bad.md: one block a row' > "$work/list"
     news "$work/found" "$work/list" > "$work/said" && return 1
     : > "$work/list"
-    [ "$(news "$work/found" "$work/list" | grep -c '^[^ ]')" = 8 ] || return 1
+    [ "$(news "$work/found" "$work/list" | grep -c '^[^ ]')" = 10 ] || return 1
     diff - "$work/said" <<'TEXT'
 docs/bad.md:4: are rubbish
     Say garbage values, or name what it is.
@@ -266,6 +291,10 @@ grader/bad.c:4: mending takes
     Say fix.
 grader/bad.c:4: two loads a lane
     Say per, each or every: 8 sectors per request.
+slides/00_deck.md:1: 0 loads a lane
+    Say per, each or every: 8 sectors per request.
+slides/00_deck.md:8: say: nobody knows.
+    Name the actor: no thread, no student, no other process.
 TEXT
 }
 self_test || { echo "english: the script is wrong: it does not find what it must, or finds what it must not"; exit 2; }
