@@ -12,7 +12,7 @@
 enum { CHILD_PRINTED = 4096, CHILD_LINE = 1024 };
 
 /* Descriptors of a runner: it reads commands from 3, writes answers to 4, and hands over data in
- * the shared memory behind 5. The grader reads its stdout and stderr and keeps up to
+ * the shared memory of descriptor 5. The grader reads its stdout and stderr and keeps up to
  * CHILD_PRINTED bytes. */
 enum { CHILD_IN = 3, CHILD_OUT = 4, CHILD_SHARED = 5 };
 

@@ -19,7 +19,7 @@ typedef struct Confinement {
     bool reads_all; /* reading is not restricted */
 } Confinement;
 
-/* False: this kernel has no Landlock, and nothing has changed. */
+/* Returns false, changing nothing, if this kernel has no Landlock. */
 bool confine(const Confinement *confinement);
 
 #endif

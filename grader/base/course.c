@@ -198,7 +198,7 @@ static bool is_repeated(Reading *r, int at)
 
     for (int i = 0; i < at; i++)
         if (r->settings[i].section == s->section && !strcmp(r->settings[i].key, s->key)) {
-            mistake(r, s->line, "%s is set in line %d already", s->key, r->settings[i].line);
+            mistake(r, s->line, "%s is already set in line %d", s->key, r->settings[i].line);
             return true;
         }
     return false;
@@ -343,7 +343,7 @@ static void check_together(Reading *r)
         if (p->late_cutoff_s <= 0 || p->late_cutoff_s >= p->late_grace_s || line == reported)
             continue;
         reported = line;
-        mistake(r, line, "late_cutoff: it lies within late_grace, for %s", all_labs[lab].folder);
+        mistake(r, line, "late_cutoff: it is shorter than late_grace in %s", all_labs[lab].folder);
     }
 }
 

@@ -1,5 +1,5 @@
-/* marks.h - the marks that a lab's policy gives for a grading. Numbers in, marks and a sentence
- * out. */
+/* marks.h - the marks that a lab's policy gives for a grading, with a sentence that explains
+ * them. */
 #ifndef BASE_MARKS_H
 #define BASE_MARKS_H
 

@@ -37,7 +37,7 @@ static void what_is_set(void)
     CU_ASSERT_STRING_EQUAL(course.name, "A = B");
     CU_ASSERT_STRING_EQUAL(course.device, "sim:h200");
     CU_ASSERT_EQUAL(course.times, 1);
-    CU_ASSERT_EQUAL(transpose->policy.weight, 2); /* its own, though [all] comes later */
+    CU_ASSERT_EQUAL(transpose->policy.weight, 2); /* its own, although [all] comes later */
     CU_ASSERT_EQUAL(sgemm->policy.weight, 1.5);
     CU_ASSERT_EQUAL(sgemm->policy.close, CLOSE_BY_HUMAN);
     CU_ASSERT_EQUAL(sgemm->policy.growth, GROWTH_LOG);
@@ -121,9 +121,9 @@ static void mistakes(void)
         { "[all] weight = 1\n", "a section is [name], alone in its line" },
         { "weight = 1\n", "c:1: weight = 1: before the first section" },
         { "[all]\nweight 1\n", "c:2: weight 1: neither [section] nor key = value" },
-        { "[all]\nweight = 1\n\nweight = 2\n", "c:4: weight is set in line 2 already" },
-        { "[6]\nweight = 1\n[transpose]\nweight = 2\n", "c:4: weight is set in line 2 already" },
-        { "[all]\nlate_grace = 2d\nlate_cutoff = 1d\n", "c:3: late_cutoff: it lies within" },
+        { "[all]\nweight = 1\n\nweight = 2\n", "c:4: weight is already set in line 2" },
+        { "[6]\nweight = 1\n[transpose]\nweight = 2\n", "c:4: weight is already set in line 2" },
+        { "[all]\nlate_grace = 2d\nlate_cutoff = 1d\n", "c:3: late_cutoff: it is shorter than" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -150,7 +150,7 @@ static void all_mistakes_at_once(void)
     free(errors);
 }
 
-/* Any bytes: neither a crash nor a mistake without a line. */
+/* Random bytes cause neither a crash nor a mistake without a line. */
 static void noise(void)
 {
     uint64_t random = 7;
@@ -180,7 +180,7 @@ static void students_see_no_secret(void)
     free(text);
 }
 
-/* Only what changes what is measured, in a text that can be read again. */
+/* Only settings that change what is measured, as a text that can be read back. */
 static void terms(void)
 {
     static const struct {
