@@ -39,7 +39,7 @@
     X(SAW_ROW_SHIFTED, "row_shifted", WITH(WRONG), "values of a neighbouring row")                 \
     X(SAW_SHIFTED, "shifted", WITH(WRONG), "shifted")                                              \
     X(SAW_TRANSPOSED, "transposed", WITH(WRONG), "rows and columns swapped")                       \
-    X(SAW_BY_TILES, "by_tiles", WITH(WRONG), "values of the wrong tile")                           \
+    X(SAW_BY_TILES, "by_tiles", WITH(WRONG), "tiles only half transposed")                         \
     X(SAW_MULTIPLE, "multiple", WITH(WRONG), "a multiple")                                         \
     X(SAW_OFFSET, "offset", WITH(WRONG), "off by the same number")                                 \
     /* what a simulated GPU reports, and what makes a kernel fail */                               \
