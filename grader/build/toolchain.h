@@ -1,7 +1,7 @@
 /* toolchain.h - nvcc and the C++ compiler behind it, as found on this machine.
  *
- * Two environment variables let the tests run without them (tests/fake_nvcc is both programs):
- * $WARPBOOK_NVCC names the compiler, $WARPBOOK_READELF the program that lists an object's symbols.
+ * Two environment variables let the tests run without them (tests/fake_nvcc plays both programs):
+ * $WARPBOOK_NVCC is the compiler, $WARPBOOK_READELF the program that lists an object's symbols.
  */
 #ifndef BUILD_TOOLCHAIN_H
 #define BUILD_TOOLCHAIN_H

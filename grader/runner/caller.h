@@ -21,8 +21,8 @@ bool caller_is_fatal(cudaError_t error);
  * The device must be chosen already. */
 cudaError_t caller_begin(void);
 
-/* Closes the sandbox, then loads the object and finds its function. Student code is here from now
- * on. */
+/* Closes the sandbox, then loads the object and finds its function. From now on, student code runs
+ * in this process. */
 bool caller_load(const char *path, const char *function, Kernel **kernel, char *fault);
 bool caller_has_loaded(void);
 
@@ -30,7 +30,7 @@ bool caller_has_loaded(void);
 bool caller_settle(char *fault);
 
 /* Calls the function once on each set. `returned` (may be NULL) is called after the last call has
- * returned and before its work is waited for. */
+ * returned, before its work is complete. */
 bool caller_call(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets, int calls,
                  bool (*returned)(void *self), void *self, double *ms, char *fault);
 

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* "Nothing differs." */
+/* No element differs, or no stray byte was found. */
 #define DEVICE_NOTHING (~0ull)
 
 /* Allocates what the other functions need, and runs a kernel with a known answer. *right: whether

@@ -9,14 +9,14 @@ build=$(cd "${1:-build}" && pwd)
 . grader/build/toolkit.sh
 [ -n "$nvcc" ] && [ -x "$build/runner-sim" ] || { echo "guest: skipped, there is no nvcc"; exit 0; }
 
-# A runner finds its guest and its libraries beside it.
+# A runner looks for its guest and its libraries in its own folder.
 mkdir "$work/programs"
 cp -r "$build/runner-sim" "$build/sim" "$build/devices" "$work/programs"
 cp "$build/rogue_guest" "$work/programs/guest-sim"
 export WARPBOOK_BUILD=$build WARPBOOK_SIM_RUNNER=$work/programs/runner-sim WARPBOOK_PATIENCE=0.3
 export WARPBOOK_ROGUE
 
-# Copies are made for lab 05 alone.
+# Only lab 05 allows copies.
 lab=1
 reference=([1]=solutions/01_coalescing/2_lanes_along_features.cu [5]=solutions/05_streams/4_eight_buffers.cu)
 row() { # VERDICT MISDEED [SAW]: the words of `saw` match
