@@ -43,7 +43,7 @@ static double want(const View *v, size_t i)
     return element(v->array->type, v->want, i);
 }
 
-/* True if `g` may be the value `w`, where `w` belongs elsewhere or was scaled. */
+/* True if `g` could be the value `w`, which belongs to another place or was scaled. */
 static bool close_here(const View *v, double g, double w)
 {
     return close_enough(g, w, v->slack * fabs(w));
@@ -243,7 +243,7 @@ static bool copied(const View *v, char *clause)
         if (holds(v, of_input, which)) {
             bool only = which == 0 && !v->inputs->arrays->in[1].rows;
             if (only)
-                put(clause, CLAUSE, "are the input's, copied unchanged");
+                put(clause, CLAUSE, "are those of the input, copied unchanged");
             else
                 put(clause, CLAUSE, "are those of input %d, copied unchanged", which + 1);
             return true;
@@ -251,7 +251,7 @@ static bool copied(const View *v, char *clause)
     return false;
 }
 
-/* As if the array were cols x rows, either when it was written or when it was computed. */
+/* Values as if the array were cols x rows, either when it was written or when it was computed. */
 static double of_transposed_place(const View *v, size_t i, long other)
 {
     size_t rows = other ? v->cols : v->rows, cols = other ? v->rows : v->cols;

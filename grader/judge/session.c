@@ -288,7 +288,7 @@ static bool meet_gpu(Session *session)
     return verdict == PASS;
 }
 
-/* ---- Which GPU? ---- */
+/* ---- Choosing the GPU ---- */
 
 /* Switches the session to the simulated GPU. */
 static bool meet_simulation(Session *session, const char *name, const char *why)
