@@ -74,8 +74,7 @@ static void lines_are_read(void)
         { "", { 0 } },
         { "lab:01_first verdict:slow best:pass ratio:0.5500 hints:1 date:2026-11-21\n",
           { SLOW, PASS, 0.55, 1, true, "2026-11-21" } },
-        { "lab:01_first verdict:slow best:pass ratio:0.55 hints:1 date:2026-11-21", /* no newline
-                                                                                     */
+        { "lab:01_first verdict:slow best:pass ratio:0.55 hints:1 date:2026-11-21", /* cut */
           { SLOW, PASS, 0.55, 1, true, "2026-11-21" } },
         { "lab:01_first verdict:slow best:pass ratio:0.55 hints:1 date:2026-11-21\r\n",
           { SLOW, PASS, 0.55, 1, true, "2026-11-21" } },
