@@ -178,7 +178,7 @@ static uint64_t seed_of(const Options *options, const Coursework *work, const La
 static bool submission_fits(const Options *options)
 {
     if (options->submission && !is_folder(options->submission) && options->count != 1) {
-        fprintf(stderr, "warpbook: --submission %s is one file: name the one LAB it is for\n",
+        fprintf(stderr, "warpbook: --submission %s is a single file: name the LAB that it is for\n",
                 options->submission);
         return false;
     }
@@ -344,7 +344,7 @@ static FILE *open_figures(const Session *session, const Options *options)
     if (!options->figures)
         return NULL;
     if (*session->simulated)
-        die("--figures: no speed is measured on a simulated GPU");
+        die("--figures needs a real GPU: a simulated one does not measure speed");
     file = fopen(options->figures, "w");
     if (!file)
         die("%s: %s", options->figures, strerror(errno));

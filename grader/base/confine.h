@@ -11,9 +11,8 @@
 #include <stdbool.h>
 
 /* Folders or files; each list ends with NULL and may itself be NULL. Those that do not exist are
- * skipped. Files below `readable` may be read and run. Files below `writable` may also be
- * written, made and removed. Files below `scratch` (devices) may be written, but none may be
- * made. */
+ * skipped. Files below `readable` may be read and run. Files below `writable` may also be written,
+ * created and removed. Files below `scratch` (devices) may be written, but not created. */
 typedef struct Confinement {
     const char *const *readable, *const *writable, *const *scratch;
     bool reads_all; /* reading is not restricted */

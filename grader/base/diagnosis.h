@@ -48,7 +48,7 @@
     X(SAW_OUT_OF_BOUNDS, "out_of_bounds", WITH(UNSAFE) | WITH(STRAY), "an access out of bounds")   \
     X(SAW_BARRIER, "barrier", WITH(UNSAFE), "a barrier that not all threads reach")                \
     X(SAW_SHUFFLE, "shuffle", WITH(UNSAFE), "a shuffle that not all lanes reach")                  \
-    X(SAW_RETURNED, "returned", WITH(UNSAFE), "returned before the end")                           \
+    X(SAW_RETURNED, "returned", WITH(UNSAFE), "it returned before its work was done")              \
     X(SAW_INPUT, "input", WITH(STRAY), "an input was changed")                                     \
     X(SAW_LAUNCH, "launch", WITH(CRASH), "a launch failed")                                        \
     X(SAW_MISALIGNED, "misaligned", WITH(CRASH), "a misaligned address")                           \

@@ -8,7 +8,7 @@
 /* Call at the start of main, before CUDA opens anything: closes all descriptors except 0 to 5. */
 void lockdown_begin(void);
 
-/* Call before lockdown_close(): names a child process that this process may still kill
+/* Call before lockdown_close(): sets a child process that this process may still kill
  * afterwards. */
 void lockdown_spare(pid_t child);
 

@@ -1,4 +1,4 @@
-/* random.h - random numbers that cannot be predicted from other ones.
+/* random.h - random numbers that cannot be predicted from others.
  *
  * Inputs follow from draws, and a student's kernel sees its inputs. So no set of draws may reveal
  * another one, whether a later one or one for another purpose. Each draw is SipHash-2-4 (J.-P.

@@ -71,12 +71,12 @@ bool write_file(const char *path, const void *bytes, size_t size);
 bool write_all(int fd, const void *bytes, size_t size);
 
 bool file_exists(const char *path);
-bool make_folders(const char *path);               /* like mkdir -p; false with errno set */
-bool find_build_folder(char *folder, size_t size); /* $WARPBOOK_BUILD, else where this program
-                                                    * lies; false with errno set */
-void remove_tree(const char *path);                /* like rm -rf; follows no links */
+bool make_folders(const char *path); /* like mkdir -p; false with errno set */
+/* $WARPBOOK_BUILD, or the folder of this program. False with errno set. */
+bool find_build_folder(char *folder, size_t size);
+void remove_tree(const char *path); /* like rm -rf; does not follow links */
 
-const char *temporary_folder(void); /* $TMPDIR, else /tmp */
+const char *temporary_folder(void); /* $TMPDIR, or /tmp */
 
 /* Opens the file whose lock means that a grading is using this GPU (its UUID). Returns the
  * descriptor, or -1 with errno set; `path` receives the file's path. */

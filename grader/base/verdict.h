@@ -17,8 +17,8 @@
     X(UNSAFE, "unsafe", "a race, a bad read, or a missing synchronisation")                        \
     X(STRAY, "stray", "wrote outside its arrays, or into an input")                                \
     X(CRASH, "crash", "the kernel or its process failed")                                          \
-    X(TIMEOUT, "timeout", "did not end in time")                                                   \
-    X(BUILD, "build", "does not compile, or uses what a lab may not use")                          \
+    X(TIMEOUT, "timeout", "did not finish in time")                                                \
+    X(BUILD, "build", "does not compile, or uses what a lab does not allow")                       \
     X(SUSPECT, "suspect", "not trusted until a human has checked it")                              \
     X(UNSUPPORTED, "unsupported",                                                                  \
       "uses what the simulated GPU does not support: needs a real one")                            \

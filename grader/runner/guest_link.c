@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The caller times a call until its answer arrives, so the wait spins and no wake-up is
+/* The caller measures the time until the answer arrives, so the wait spins and no wake-up is
  * included. */
 static const double spin_s = 0.05;
 

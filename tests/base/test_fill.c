@@ -217,7 +217,7 @@ static void wide_is_wide(void)
         CU_ASSERT(fabs(seen[e] - MANY / 40.0) < 0.1 * MANY / 40); /* 12 or 13 of 512 */
 }
 
-/* The share of elements that agree: by chance one in 2^23, or one in 16 for small ones. */
+/* The share of elements that agree: one in 2^23 if they are random, one in 16 for small ones. */
 static int agree(FillKey a, size_t index_a, FillKey b, size_t index_b)
 {
     int equal = 0;

@@ -146,7 +146,7 @@ static void states(void)
         { "close", CLOSE_PASSES, -1, 100, "counts as a pass" },
         { "close", CLOSE_BY_CURVE, -1, 75, "at 0.500 of the reference's speed" },
         { "close", CLOSE_BY_HUMAN, -1, -1, "a human decides" },
-        { "slow", CLOSE_PASSES, -1, 75, "the bar is 0.75, rung 1 has 0.250" },
+        { "slow", CLOSE_PASSES, -1, 75, "the bar is 0.75, rung 1 reaches 0.250" },
         { "correct", CLOSE_PASSES, -1, 50, "its speed was not judged" },
         { "correct", CLOSE_PASSES, 100, 100, "its speed was not judged" },
         { "correct", CLOSE_PASSES, 0, 0, "its speed was not judged" },
@@ -154,7 +154,7 @@ static void states(void)
         { "unsafe", CLOSE_PASSES, -1, 0, "a race" },
         { "stray", CLOSE_PASSES, -1, 0, "wrote outside" },
         { "crash", CLOSE_PASSES, -1, 0, "failed" },
-        { "timeout", CLOSE_PASSES, -1, 0, "did not end in time" },
+        { "timeout", CLOSE_PASSES, -1, 0, "did not finish in time" },
         { "build", CLOSE_PASSES, -1, 0, "does not compile" },
         { "suspect", CLOSE_PASSES, -1, 0, "a human has checked" },
         { "unchanged", CLOSE_PASSES, -1, 0, "not begun" },
@@ -262,7 +262,7 @@ static void unknown_times_cost_nothing(void)
     graded.marked_late = true;
     marks_of(&policy, &graded, &marks);
     CU_ASSERT_EQUAL(marks.marks, 100);
-    CU_ASSERT_PTR_NOT_NULL(strstr(marks.why, "marked late, not by how much"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(marks.why, "marked late, but not by how much"));
 }
 
 static void totals(void)
