@@ -481,7 +481,7 @@ int main(int argc, char **argv)
             return puts("warpbook " WARPBOOK_VERSION) < 0;
     }
     child_on_signals(session_clear_line);
-    prctl(PR_SET_DUMPABLE, 0); /* no child may read our memory: seeds, expected results */
+    prctl(PR_SET_DUMPABLE, 0); /* no child may read the grader's memory: seeds, expected results */
     if (argc > 1 && !strcmp(argv[1], "draw"))
         return draw_run(argc - 1, argv + 1);
     for (size_t c = 0; argc > 1 && c < sizeof commands / sizeof *commands; c++) {

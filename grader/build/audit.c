@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- What every kernel.cu may link to: words between blanks ---- */
+/* ---- Symbols that every kernel.cu may use, separated by blanks ---- */
 
 static const char *const allowed[] = {
     /* What nvcc 12 and 13 write for kernels, launches and __device__ variables. */

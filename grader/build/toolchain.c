@@ -24,8 +24,8 @@ static const struct Fault {
     const char *printed, *meaning;
 } faults[] = {
 #define OLDER_COMPILER                                                                             \
-    "the C++ compiler is newer than this nvcc supports: install an older one and name it, "        \
-    "as in: export NVCC_PREPEND_FLAGS='-ccbin g++-12'"
+    "the C++ compiler is newer than this nvcc supports: install an older one and select it, "      \
+    "for example: export NVCC_PREPEND_FLAGS='-ccbin g++-12'"
     { "unsupported GNU version", OLDER_COMPILER },
     { "unsupported clang version", OLDER_COMPILER },
     { "Failed to preprocess host compiler", "nvcc cannot find a C++ compiler that it supports: "
@@ -34,11 +34,11 @@ static const struct Fault {
     { "Unsupported gpu architecture", "this nvcc does not compile for this GPU: use another CUDA "
                                       "Toolkit" },
 #define NO_PLACE                                                                                   \
-    "nvcc cannot write to the build folder: name another one: make grade B=$HOME/warpbook"
+    "nvcc cannot write to the build folder; use another one: make grade B=$HOME/warpbook"
     { "No space left on device",
-      "the disk is full: free some space, or build on another disk: make grade B=..." },
+      "the disk is full; free some space, or build on another disk: make grade B=..." },
     { "Disk quota exceeded",
-      "the disk quota is used up: free some space, or build elsewhere: make grade B=..." },
+      "the disk quota is used up; free some space, or build elsewhere: make grade B=..." },
     { "Could not open output file", NO_PLACE },
     { "Could not open input file",
       NO_PLACE }, /* one of nvcc's own files, since the source exists */
@@ -163,7 +163,7 @@ static bool find_nvcc(Toolchain *toolchain)
         return true;
     PUT(toolchain->problem,
         "no nvcc found: install the CUDA Toolkit, or set CUDA_HOME to the folder "
-        "that holds its bin/nvcc");
+        "that contains bin/nvcc");
     toolchain->nvcc[0] = 0;
     return false;
 }

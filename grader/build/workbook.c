@@ -23,7 +23,7 @@ bool workbook_find(Workbook *book, char *problem, size_t size)
         build = "build";
     if (!getcwd(text, sizeof text) || !file_exists("common/lab.h") || !file_exists("labs")) {
         put(problem, size,
-            "this is not the workbook's folder: run it in the folder that holds labs/ and "
+            "this is not the workbook's folder: run it in the folder that contains labs/ and "
             "Makefile");
         return false;
     }

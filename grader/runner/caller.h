@@ -18,7 +18,7 @@ bool caller_say(char *fault, const char *kind, cudaError_t error);
 bool caller_is_fatal(cudaError_t error);
 
 /* Creates the events and whatever else CUDA creates only on first use, before the sandbox closes.
- * The device must be chosen already. */
+ * The device must already be chosen. */
 cudaError_t caller_begin(void);
 
 /* Closes the sandbox, then loads the object and finds its function. From now on, student code runs

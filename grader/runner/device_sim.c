@@ -5,7 +5,7 @@
  * Arrays are filled and compared here and copied piece by piece: simulating kernels for that would
  * take longer than simulating the student's. The arrays have no guards, because the simulated GPU
  * knows where an array ends. After each go, device_found() reports one finding: the first that
- * stopped a kernel, else the first of all (choose() has the exception). Whether a finding is a
+ * stopped a kernel, else the first of all (but see choose()). Whether a finding is a
  * write decides its verdict, as it would on a real GPU.
  */
 #include "runner/device_cuda.h"

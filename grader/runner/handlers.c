@@ -102,7 +102,7 @@ static bool load(Server *server, char **words, char *answer, char *fault)
     const LabEntry *entry = lab_find(words[1]);
 
     if (server->kernel)
-        return command_usage(fault, "a kernel is loaded already");
+        return command_usage(fault, "a kernel is already loaded");
     if (!entry)
         return command_usage(fault, "no such lab");
     if (!server->device->load(entry->folder, entry->lab, words[2], &server->kernel, answer, fault))
