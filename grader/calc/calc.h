@@ -1,8 +1,8 @@
 /* calc.h - the formulas that lessons and predictions use. `warpbook calc` shows them with the
- * working; how many blocks fit on an SM is device_occupancy() of sim/device.h.
+ * working; device_occupancy() of sim/device.h computes how many blocks fit on an SM.
  *
- * Pure functions: no state, and no dependence on the machine. Arguments outside the ranges
- * that are stated here (NaN and infinities are, unless named) give NaN, or a struct of zeros.
+ * Pure functions: no state, and no dependence on the machine. Arguments outside the ranges that are
+ * stated here (as NaN and infinities are, unless mentioned) give NaN, or a struct of zeros.
  */
 #ifndef CALC_CALC_H
 #define CALC_CALC_H
@@ -42,8 +42,8 @@ SectorCount calc_sectors(const WarpAccess *access);
 
 typedef struct BankCount {
     int wavefronts; /* passes that the access takes */
-    int least; /* without conflicts: 1, or for 8 bytes per lane 2, for 16 bytes 4; fewer if lanes
-                * that are off, or loads of the same address, save some */
+    int least; /* without conflicts: 1, or for 8 bytes per lane 2, for 16 bytes 4; fewer if inactive
+                * lanes or loads of the same address save some */
     double degree; /* wavefronts / least: "n-way" */
 } BankCount;
 

@@ -20,7 +20,7 @@ static void print_list(FILE *out)
     fputs("usage: warpbook calc NAME --input VALUE...\n\n", out);
     for (int i = 0; i < CALCULATORS; i++)
         fprintf(out, "  %-10s %s\n", calculators[i]->name, calculators[i]->what);
-    fputs("\nEach one shows its working. warpbook calc NAME --help explains it with an example.\n",
+    fputs("\nEach shows its working. warpbook calc NAME --help explains it with an example.\n",
           out);
 }
 

@@ -13,7 +13,7 @@ const PictureKind picture_kinds[] = {
       print_banks },
     { "lanes", "which lanes are active, instruction by instruction", FROM_RECORDS, draw_lanes,
       print_lanes },
-    { "blocks", "which SM runs which block, when", FROM_RECORDS, draw_blocks, print_blocks },
+    { "blocks", "which SM runs which block, and when", FROM_RECORDS, draw_blocks, print_blocks },
     { "streams", "copies and kernels on streams and engines", FROM_RECORDS, draw_streams, NULL },
     { "tiles", "which thread writes which element of the output", FROM_RECORDS, draw_tiles, NULL },
     { "roofline", "kernels below the roofs of memory and arithmetic", FROM_ROOFLINE, draw_roofline,

@@ -64,7 +64,7 @@ bool modelled_idle(const ModelledCall *call)
 bool modelled_fine(const ModelledCall *call, char *why_not, size_t size)
 {
     if (call->timed.untimed > 0)
-        put(why_not, size, "the model has no time for %.0f of %.0f launches", call->timed.untimed,
+        put(why_not, size, "%.0f of %.0f launches have no modelled time", call->timed.untimed,
             call->timed.launches);
     else if (!(call->ms > 0))
         put(why_not, size, "nothing ran on the GPU; the model does not time work on the host");

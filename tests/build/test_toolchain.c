@@ -13,7 +13,7 @@ static void no_nvcc_is_said(void)
 {
     setenv("WARPBOOK_NVCC", "/nowhere/nvcc", 1);
     toolchain_find(&toolchain);
-    CU_ASSERT_PTR_NOT_NULL(strstr(toolchain.problem, "WARPBOOK_NVCC names /nowhere/nvcc"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(toolchain.problem, "WARPBOOK_NVCC is /nowhere/nvcc"));
     setenv("WARPBOOK_NVCC", "/bin/true", 1);
     toolchain_find(&toolchain);
     CU_ASSERT_PTR_NOT_NULL(strstr(toolchain.problem, "/bin/true does not run"));

@@ -20,7 +20,7 @@ static CaseSpeed speed(const Case *lab_case, double ratio)
     s.reference_gbps = 80;
     s.blind = ratio < 0;
     if (!s.measured)
-        PUT(s.why_not, s.blind ? "not even the naive one" : "the model has no time");
+        PUT(s.why_not, s.blind ? "not even the naive one" : "one launch has no modelled time");
     return s;
 }
 

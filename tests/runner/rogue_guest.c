@@ -1,6 +1,6 @@
-/* rogue_guest.c - a guest (guest_wire.h) that breaks the protocol in one way, as student code could
- * that has taken over its process. tests/runner/guest.sh installs it in place of the real guest;
- * the environment variable WARPBOOK_ROGUE names the violation.
+/* rogue_guest.c - a guest (guest_wire.h) that breaks the protocol in one way, as student code that
+ * has taken over its process could. tests/runner/guest.sh installs it instead of the real guest;
+ * the environment variable WARPBOOK_ROGUE selects the violation.
  */
 #include "runner/guest_wire.h"
 #include "runner/sim_calls.h"

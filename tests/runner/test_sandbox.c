@@ -1,5 +1,5 @@
-/* test_sandbox.c - the sandbox, seen from inside: a child closes it and tries an action, and
- * how the child ends is the result. Without such a filter in the kernel, the tests are skipped.
+/* test_sandbox.c - the sandbox, seen from inside: a child closes it and tries an action. How the
+ * child ends shows whether the action was stopped. Without seccomp, the tests are skipped.
  */
 #include "base/lockdown.h"
 #include "base/util.h"
