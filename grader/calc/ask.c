@@ -99,7 +99,7 @@ static bool set_device(Words *words, const char *given)
     name += strncmp(name, "sim:", 4) ? 0 : 4;
     if (*name && strspn(name, "0123456789") == strlen(name))
         return PUT(words->reader.why,
-                   "--device %.20s is the number of a real GPU: name a described one, such as "
+                   "--device %.20s is the number of a real GPU: use a described one, such as "
                    "sim:t4 (build/warpbook sim --list shows them)",
                    name),
                false;

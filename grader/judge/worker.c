@@ -465,7 +465,7 @@ Verdict worker_records(Worker *worker, Records *records)
         return verdict;
     _Static_assert(sizeof *records <= WORKER_WINDOW_BYTES, "records fit the shared memory");
     if (!field_double(answer, "bytes", &bytes) || bytes != (double) sizeof *records) {
-        PUT(worker->why, "its process reported records of a wrong size: %.40s", answer);
+        PUT(worker->why, "its process reported records of the wrong size: %.40s", answer);
         return SUSPECT;
     }
     memcpy(records, worker->child.shared, sizeof *records);

@@ -45,7 +45,7 @@ static void see_call(Worker *worker, const Case *sized, uint64_t seed, Seen *see
            worker_cost(worker, seen->line_count, &seen->lines[seen->line_count]))
         seen->line_count++;
     if (verdict == PASS && !(seen->ms > 0))
-        PUT(seen->why, "nothing of it ran on the GPU");
+        PUT(seen->why, "nothing ran on the GPU");
     else if (verdict != PASS)
         PUT(seen->why, "%s", worker->why);
 }
@@ -229,8 +229,8 @@ static void rows_of_roofline(const Explained *e)
     row("roofline: FP32 operations per byte of DRAM", yours, reference);
     say_ridge(&left, yours, sizeof yours);
     say_ridge(&right, reference, sizeof reference);
-    row(PUT(label, "  over the ridge's, %.3g", left.ridge), yours, reference);
-    row_of_shares("  of the roof there", 100 * left.reached, 100 * right.reached);
+    row(PUT(label, "  relative to the ridge at %.3g", left.ridge), yours, reference);
+    row_of_shares("  share of the roof reached", 100 * left.reached, 100 * right.reached);
 }
 
 static void print_table(const Explained *e)
@@ -333,7 +333,7 @@ static void print_lines(const Explained *e)
         shown += part;
     }
     if (shown > 0 && shown < 50)
-        printf("  %5.1f %%  other lines, those of included headers among them\n", 100 - shown);
+        printf("  %5.1f %%  other lines, including those of headers\n", 100 - shown);
     free(text);
 }
 
@@ -351,7 +351,7 @@ static void print_head(const Explained *e)
     if (e->lab_case->kind == TIMED)
         APPEND(text, ", the bar is %.2f", e->lab_case->bar);
     print_wrapped(text, 0, COLUMNS);
-    printf("Times are modelled on a simulated GPU, whatever GPU is here.\n\n");
+    printf("Times are modelled on a simulated GPU, even if this machine has a GPU.\n\n");
 }
 
 static void print_sentence(const char *whose, const Seen *seen)

@@ -86,7 +86,8 @@ int print_hint(const char *file, const LabEntry *entry, int level)
     if (remedy)
         print_remedy(&progress, entry->lab, remedy);
     if (remedy && remedy != progress.remedy_shown) {
-        printf("make hint LAB=%s again shows the lab's hints, level by level.\n", lab_name(entry));
+        printf("Run make hint LAB=%s again for the lab's hints, one level per call.\n",
+               lab_name(entry));
         progress.remedy_shown = remedy;
         note(file, entry, &progress);
         return 0;

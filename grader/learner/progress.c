@@ -1,8 +1,8 @@
 /* progress.c - what the workbook remembers of a learner.
  *
- * The whole file is read, one line is replaced, and the whole file is written, under a lock file:
- * two gradings at once lose nothing. A line that cannot be read (of a later version, or edited by
- * hand) is never removed.
+ * The whole file is read, one line is replaced, and the whole file is written, under a lock file,
+ * so two gradings at once lose nothing. A line that cannot be read (of a later version, or edited
+ * by hand) is never removed.
  */
 #include "learner/progress.h"
 

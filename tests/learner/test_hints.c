@@ -328,7 +328,7 @@ static void first_the_symptom_then_the_levels(void)
     said(hint_text(0), "the stores", 0);
     CU_ASSERT(
         has(capture.text, "Your last grading: slow, case flat: `out` is written in too many"));
-    CU_ASSERT(has(capture.text, "make hint LAB=first again shows"));
+    CU_ASSERT(has(capture.text, "make hint LAB=first again for"));
     said(hint_text(0), "the stores", 1);
     said(hint_text(0), "the stores", 2);
     graded(SLOW, SAW(SAW_SECTORS_WRITTEN), "flat", 0); /* the same result again */

@@ -1,5 +1,5 @@
 #!/bin/bash
-# guest.sh BUILD - replaces the guest by one that breaks the rules (rogue_guest.c) and checks the verdict of each
+# guest.sh BUILD - replaces the guest with one that breaks the rules (rogue_guest.c) and checks the verdict of each
 # violation. No violation gets a pass or makes the runner crash. On the simulated GPU; needs nvcc.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -19,7 +19,7 @@ export WARPBOOK_ROGUE
 # Only lab 05 allows copies.
 lab=1
 reference=([1]=solutions/01_coalescing/2_lanes_along_features.cu [5]=solutions/05_streams/4_eight_buffers.cu)
-row() { # VERDICT MISDEED [SAW]: the words of `saw` match
+row() { # VERDICT MISDEED [SAW]: SAW is a pattern for the words of `saw`
     WARPBOOK_ROGUE=$2
     check "$2 is $1" gets "$1" "${3:-.}"
 }
