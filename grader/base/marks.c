@@ -198,7 +198,7 @@ static void deduct(const Policy *policy, const Graded *graded, Marks *marks)
     marks->late_s = graded->sent - policy->deadline;
     span((double) marks->late_s, late, sizeof late);
     if ((double) marks->late_s <= policy->late_grace_s) {
-        APPEND(marks->why, "; %s late, within the grace", late);
+        APPEND(marks->why, "; %s late, within the grace period", late);
         return;
     }
     if (policy->late_cutoff_s > 0 && (double) marks->late_s > policy->late_cutoff_s) {

@@ -58,7 +58,7 @@ static bool is_drawable(const Ladder *ladder, Words *words)
 {
     if (ladder->count && fastest(ladder) > 0)
         return true;
-    PUT(words->why, "no speed of a kernel is known");
+    PUT(words->why, "no kernel's speed is known");
     return false;
 }
 

@@ -51,7 +51,8 @@ bool caller_has_loaded(void)
     return loaded;
 }
 
-/* The object registers its code while it is loaded; errors in that show at the next CUDA call. */
+/* The object registers its code while it is loaded; errors in the registration show at the next
+ * CUDA call. */
 bool caller_load(const char *path, const char *function, Kernel **kernel, char *fault)
 {
     void *object;

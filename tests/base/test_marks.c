@@ -214,7 +214,7 @@ static void late(void)
         { "pass", DAY + 1, DAY, 0.9, 0, 0, LATE_LINEAR, 80, "80.0 of 100.0" },
         { "pass", 20 * DAY, DAY, 0.9, 0, 0, LATE_LINEAR, 0, "0.0 of 100.0" },
         { "pass", 90 * 60, HOUR, 0.99, 0, 0, LATE_POWER, 98.01, "1 h 30 min late" },
-        { "pass", 900, DAY, 0.9, 900, 0, LATE_POWER, 100, "15 min late, within the grace" },
+        { "pass", 900, DAY, 0.9, 900, 0, LATE_POWER, 100, "15 min late, within the grace period" },
         { "pass", 901, DAY, 0.9, 900, 0, LATE_POWER, 90, "15 min late: 90.0" },
         { "pass", 7 * DAY, DAY, 1, 0, 7 * DAY, LATE_POWER, 100,
           "7 d 0 h late, which costs nothing" },

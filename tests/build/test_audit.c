@@ -203,7 +203,7 @@ static const struct {
 
 static char folder[] = "/tmp/warpbook-test-XXXXXX";
 
-/* Replaces each @ in a text by the test's folder. The caller frees the result. */
+/* Replaces each @ in a text with the test's folder. The caller frees the result. */
 static char *at_folder(const char *text)
 {
     char *filled = xmalloc(strlen(text) * sizeof folder + 1), *out = filled;

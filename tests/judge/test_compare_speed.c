@@ -83,7 +83,7 @@ static double bimodal(int n, uint64_t *random) /* two modes 2 % apart */
     return little_noise(n, random) * (uniform(random) < 0.5 ? 1 : 1.02);
 }
 
-static double second_is_slow(int n, uint64_t *random) /* every even sample of a pair pays 10 % */
+static double second_is_slow(int n, uint64_t *random) /* the second of a pair takes 10 % longer */
 {
     return little_noise(n, random) * (n % 2 ? 1.1 : 1);
 }
