@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 typedef struct Options {
-    const LabEntry *labs[64]; /* those named; all if none were */
+    const LabEntry *labs[64]; /* the labs named, or all labs if none is */
     int count;
     const char *submission; /* NULL: labs/ itself */
     const char *device;     /* NULL: not given */
-    const char *course;     /* grade: a course file; NULL: course.ini, if it is there */
+    const char *course;     /* grade: a course file; NULL: course.ini, if it exists */
     const char *figures;    /* check: a file for the measurements */
     const char *sealed;     /* grade: the folder for stand-ins of solutions/ (build/stub.h) */
     int cc;                 /* build: 90 for compute capability 9.0 */
@@ -25,8 +25,8 @@ typedef struct Options {
 extern const char usage[]; /* what --help prints */
 extern const OptionRow option_rows[];
 
-/* Takes a lab by name, or the path of its folder as a shell completes it: labs/06_transpose/.
- * False if there is no such lab, after printing those that exist. */
+/* Accepts a lab's name, or the path of its folder as a shell completes it (labs/06_transpose/).
+ * Returns false, after listing the labs, if there is no such lab. */
 bool take_lab(void *options, const char *given);
 
 #endif

@@ -1,9 +1,9 @@
 #!/bin/bash
 # course_kit.sh BUILD OUT [COURSE] [LAB...] - the students' tree as an archive: make course-kit.
 #
-# A tree is put together from a list: the workbook as students need it, the labs with their starters,
-# stand-ins for solutions/ (warpbook pack), the public part of the course file. What is not on the list is
-# not in it. The same tree and toolkit give the same archive, byte for byte.
+# The tree is assembled from a list: the workbook as students need it, the labs with their starters,
+# stand-ins for solutions/ (warpbook pack), and the public part of the course file. A file that is not
+# listed is not included. The same tree and toolkit give the same archive, byte for byte.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,7 +36,7 @@ while read -r lab _; do
         cp "labs/$lab/$name" "$tree/labs/$lab/$name"
     done
     [ ! -f "labs/$lab/launch.cpp" ] || cp "labs/$lab/launch.cpp" "$tree/labs/$lab/launch.cpp"
-    # What may have been filled in here is handed out empty.
+    # The kernel and predictions in this tree may be filled in; students get them empty.
     cp "solutions/$lab/0_starter.cu" "$tree/labs/$lab/kernel.cu"
     [ ! -f "labs/$lab/predictions.txt" ] ||
         sed 's/^\([A-Za-z0-9_]*:\).*/\1/' "labs/$lab/predictions.txt" > "$tree/labs/$lab/predictions.txt"

@@ -1,4 +1,4 @@
-/* coursework.c - what a course file changes in `make grade`, and what of it students get. */
+/* coursework.c - applies a course file to `make grade`, and packs its public part for students. */
 #include "coursework.h"
 #include "learner/report.h"
 
@@ -38,7 +38,7 @@ uint64_t coursework_seed(const Coursework *work, const LabEntry *entry)
 
 /* ---- The device that counts ---- */
 
-/* "sim:h200": h200; "RTX 4090": rtx4090, if there is a description of that name. */
+/* "sim:h200" gives h200; "RTX 4090" gives rtx4090 if there is a description of that name. */
 static bool find_simulated(const char *device, char *name, size_t size)
 {
     char path[PATH];
@@ -68,10 +68,10 @@ void coursework_counting(const Coursework *work, const Session *session, const R
         return;
     printf("\nIn this course, only results from %s count. ", device);
     if (!find_simulated(device, name, sizeof name)) {
-        printf("There is no simulated GPU either.\n");
+        printf("That GPU has no simulated counterpart.\n");
         return;
     }
-    printf("Simulated, it says:\n");
+    printf("Results on its simulated counterpart:\n");
     fflush(stdout);
     other = (Session){ .quick = quick, .live = session->live };
     if (!session_open(&other, PUT(asked, "sim:%s", name))) {

@@ -1,5 +1,5 @@
-/* coursework.h - what a course file changes in `make grade`: bars and curves, seeds, the device
- * that counts; and what of it students get. */
+/* coursework.h - applies a course file to `make grade` (bars, curves, seeds, and the device that
+ * counts), and packs the part that students may see. */
 #ifndef COURSEWORK_H
 #define COURSEWORK_H
 
@@ -7,24 +7,24 @@
 
 typedef struct Coursework {
     Course course;
-    bool named;     /* by --course: then its secret seeds hold, too */
-    uint64_t fresh; /* the seed where the course has none */
+    bool named;     /* chosen by --course, so its secret seeds also apply */
+    uint64_t fresh; /* the seed if the course sets none */
 } Coursework;
 
-/* `path`: --course, or NULL: course.ini at the top, if it is there. False, after telling all
- * mistakes. */
+/* Reads the course file `path`; NULL: course.ini at the top of the tree, if it exists. Returns
+ * false after reporting all mistakes. */
 bool coursework_take(const char *path, Coursework *work);
 
 /* The seed of a lab's inputs. */
 uint64_t coursework_seed(const Coursework *work, const LabEntry *entry);
 
-/* After a grading on another device than the one that counts: the same labs on that one, simulated,
- * in a few lines. Says nothing where the course names none. */
+/* If this grading ran on a device that does not count, grades the same labs on a simulation of the
+ * device that counts, and prints a short summary. Does nothing if the course names no device. */
 void coursework_counting(const Coursework *work, const Session *session, const Result *results,
                          int count, bool quick);
 
-/* The part of a course file that students may see, as FOLDER/course.ini; `path` NULL: none. False,
- * after saying why. */
+/* Writes the part of a course file that students may see to FOLDER/course.ini; nothing if `path` is
+ * NULL. Returns false after reporting why. */
 bool coursework_pack(const char *path, const char *folder);
 
 #endif

@@ -1,4 +1,4 @@
-/* main.c - warpbook: the table of subcommands, and what each does from top to bottom. */
+/* main.c - warpbook: the table of subcommands, and one function for each. */
 #include "calc/main.h"
 #include "command_line.h"
 #include "coursework.h"
@@ -33,8 +33,8 @@ static bool is_folder(const char *path)
     return !stat(path, &about) && S_ISDIR(about.st_mode);
 }
 
-/* True if it exists and no part of its path below `folder` is a link, which could lead to another
- * student's work. (read_file() checks the last part.) */
+/* True if the file exists and no folder on its path below `folder` is a symbolic link, which could
+ * lead to another student's work. (read_file() checks the file itself.) */
 static bool lies_below(const char *folder, const char *path)
 {
     char part[PATH];
@@ -53,7 +53,8 @@ static bool lies_below(const char *folder, const char *path)
     return !next;
 }
 
-/* Where a submission keeps a lab's kernel: as it is, DIR/06_transpose, or DIR/labs/06_transpose. */
+/* Finds a lab's kernel in a submission: the file itself, DIR/06_transpose or
+ * DIR/labs/06_transpose. */
 static void find_source(const Session *session, const Options *options, const LabEntry *entry,
                         char *source, char *shown)
 {
@@ -71,7 +72,7 @@ static void find_source(const Session *session, const Options *options, const La
         if (!lies_below(given, below))
             PUT(below, "%s/kernel.cu", entry->folder);
         put(shown, PATH, "%s/%s", given, below);
-        put(source, PATH, "%s", lies_below(given, below) ? shown : ""); /* behind a link: nothing */
+        put(source, PATH, "%s", lies_below(given, below) ? shown : ""); /* empty if it has a link */
         return;
     }
     put(shown, PATH, "%s", source);
@@ -173,18 +174,18 @@ static uint64_t seed_of(const Options *options, const Coursework *work, const La
     return options->seeded ? options->seed : coursework_seed(work, entry);
 }
 
-/* False: said what is wrong with --submission. */
+/* Returns false after reporting what is wrong with --submission. */
 static bool submission_fits(const Options *options)
 {
     if (options->submission && !is_folder(options->submission) && options->count != 1) {
-        fprintf(stderr, "warpbook: --submission %s is one file: name the one LAB it is for\n",
+        fprintf(stderr, "warpbook: --submission %s is a single file: name the LAB that it is for\n",
                 options->submission);
         return false;
     }
     if (options->submission && is_folder(options->submission) && !holds_a_kernel(options)) {
         fprintf(stderr,
-                "warpbook: --submission %s holds no kernel.cu: expected are 06_transpose/kernel.cu "
-                "or labs/06_transpose/kernel.cu, and similar for other labs\n",
+                "warpbook: --submission %s holds no kernel.cu; expected 06_transpose/kernel.cu "
+                "or labs/06_transpose/kernel.cu (other labs likewise)\n",
                 options->submission);
         return false;
     }
@@ -246,7 +247,7 @@ static int run_grade(Options *options)
 
 /* ---- explain ---- */
 
-/* Always on a simulated GPU: a real one does not tell. */
+/* Always a simulated GPU, because a real one does not count what a kernel does. */
 static const char *simulated_device(const Options *options)
 {
     return options->device && !strncmp(options->device, "sim", 3) ? options->device : "sim";
@@ -278,8 +279,8 @@ static int run_explain(Options *options)
 
 /* ---- build ---- */
 
-/* Of a submission that does not build it prints the lab's lines, as grade does; of one that does,
- * with --format lines, where the object is. */
+/* If the submission does not build, prints the lab's lines as grade does. If it builds, prints the
+ * object's path with --format lines. */
 static int run_build(Options *options)
 {
     static Session session;
@@ -343,7 +344,7 @@ static FILE *open_figures(const Session *session, const Options *options)
     if (!options->figures)
         return NULL;
     if (*session->simulated)
-        die("--figures: no speed is measured on a simulated GPU");
+        die("--figures needs a real GPU: a simulated one does not measure speed");
     file = fopen(options->figures, "w");
     if (!file)
         die("%s: %s", options->figures, strerror(errno));
@@ -480,7 +481,7 @@ int main(int argc, char **argv)
             return puts("warpbook " WARPBOOK_VERSION) < 0;
     }
     child_on_signals(session_clear_line);
-    prctl(PR_SET_DUMPABLE, 0); /* no child may read our memory: seeds, expected results */
+    prctl(PR_SET_DUMPABLE, 0); /* no child may read the grader's memory: seeds, expected results */
     if (argc > 1 && !strcmp(argv[1], "draw"))
         return draw_run(argc - 1, argv + 1);
     for (size_t c = 0; argc > 1 && c < sizeof commands / sizeof *commands; c++) {

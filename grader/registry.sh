@@ -1,6 +1,6 @@
 #!/bin/sh
-# registry.sh labs|suites NAME... - a table in C of what is there: a lab, or a suite of tests, is registered by
-# having a folder, or a file. Prints it. The variable of a lab's folder: 06_transpose -> lab_transpose.
+# registry.sh labs|suites NAME... - prints a C table of labs or test suites. A lab is registered by having a folder,
+# a suite by having a file. The variable of a lab is named after its folder: 06_transpose -> lab_transpose.
 set -u
 
 variable() { echo "lab_${1#*_}"; }

@@ -267,7 +267,7 @@ for lie in nan minus nothing; do
     check "explain: $lie, status 3" status_is 3 explain 6 --submission "$(submission lie "limited $lie")"
 done
 limits_line() { # OPTION...: what make grade says
-    says "What limits it: shared memory is busy 90 % .* make explain LAB=transpose has the lines\." simulated "$warpbook" grade "$@"
+    says "What limits it: shared memory is busy 90 % .* make explain LAB=transpose shows the lines\." simulated "$warpbook" grade "$@"
 }
 check "a slow one: what limits it" limits_line 6 --submission "$(submission slow "ms 10" "limited shared 24")"
 quick_one() { ! limits_line 6 --submission "$(submission good "ms 0.5" "limited shared 24")" && grep -q "pass" "$work/out"; }

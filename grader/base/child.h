@@ -12,7 +12,7 @@
 enum { CHILD_PRINTED = 4096, CHILD_LINE = 1024 };
 
 /* Descriptors of a runner: it reads commands from 3, writes answers to 4, and hands over data in
- * the shared memory behind 5. The grader reads its stdout and stderr and keeps up to
+ * the shared memory of descriptor 5. The grader reads its stdout and stderr and keeps up to
  * CHILD_PRINTED bytes. */
 enum { CHILD_IN = 3, CHILD_OUT = 4, CHILD_SHARED = 5 };
 
@@ -76,9 +76,9 @@ int child_run(char *const argv[], const char *folder, const Confinement *confine
 
 /* Also used by base/process.c. child_fork is like fork, but the child leads a process group and
  * dies with the grader, and the signals of child_on_signals kill it until child_forget is called.
- * From the first fork on the caller ignores SIGPIPE.
- * child_place: in the child, descriptor wanted[i] becomes the i-th. child_exec replaces the child
- * by that program, without core files. */
+ * From the first fork on, the caller ignores SIGPIPE. child_place: in the child, descriptor
+ * wanted[i] becomes the i-th. child_exec replaces the child with that program, without core
+ * files. */
 pid_t child_fork(void);
 void child_place(const int *fds, const int *wanted, int count);
 void child_exec(char *const argv[]) __attribute__((noreturn));

@@ -11,15 +11,14 @@
 #include <stdbool.h>
 
 /* Folders or files; each list ends with NULL and may itself be NULL. Those that do not exist are
- * skipped. Files below `readable` may be read and run. Files below `writable` may also be
- * written, made and removed. Files below `scratch` (devices) may be written, but none may be
- * made. */
+ * skipped. Files below `readable` may be read and run. Files below `writable` may also be written,
+ * created and removed. Files below `scratch` (devices) may be written, but not created. */
 typedef struct Confinement {
     const char *const *readable, *const *writable, *const *scratch;
     bool reads_all; /* reading is not restricted */
 } Confinement;
 
-/* False: this kernel has no Landlock, and nothing has changed. */
+/* Returns false, changing nothing, if this kernel has no Landlock. */
 bool confine(const Confinement *confinement);
 
 #endif

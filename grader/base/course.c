@@ -166,14 +166,14 @@ static void set_bars(Reading *r, const Setting *setting, const Key *key, CourseL
             continue;
         found = true;
         if (!set_value(key, setting->value, &lab->bar[i])) {
-            mistake(r, setting->line, "%s = %s: allowed is %s", setting->key, setting->value,
+            mistake(r, setting->line, "%s = %s: expected %s", setting->key, setting->value,
                     key->allowed);
             return;
         }
     }
     if (!found)
-        mistake(r, setting->line, "%s: lab %s has no such timed case; it has: %s", setting->key,
-                all_labs[place].folder, *labels ? labels : "none");
+        mistake(r, setting->line, "%s: lab %s has no such timed case; its timed cases: %s",
+                setting->key, all_labs[place].folder, *labels ? labels : "none");
 }
 
 static void apply(Reading *r, const Setting *setting, const Key *key, int place)
@@ -185,7 +185,7 @@ static void apply(Reading *r, const Setting *setting, const Key *key, int place)
         return;
     }
     if (!set_value(key, setting->value, (char *) (lab ? (void *) lab : r->course) + key->offset))
-        mistake(r, setting->line, "%s = %s: allowed is %s%s", setting->key,
+        mistake(r, setting->line, "%s = %s: expected %s%s", setting->key,
                 key->secret ? "..." : setting->value, key->kind == WORD ? "one of: " : "",
                 key->allowed);
     if (lab && key->kind == TIME)
@@ -198,7 +198,7 @@ static bool is_repeated(Reading *r, int at)
 
     for (int i = 0; i < at; i++)
         if (r->settings[i].section == s->section && !strcmp(r->settings[i].key, s->key)) {
-            mistake(r, s->line, "%s is set in line %d already", s->key, r->settings[i].line);
+            mistake(r, s->line, "%s is already set in line %d", s->key, r->settings[i].line);
             return true;
         }
     return false;
@@ -216,7 +216,7 @@ static void apply_all(Reading *r, bool first)
         if ((s->section < 0) != first || is_repeated(r, i))
             continue;
         if (!key)
-            mistake(r, s->line, "unknown key %s in this section; it may have: %s", s->key,
+            mistake(r, s->line, "unknown key %s in this section; allowed keys: %s", s->key,
                     keys_of(s->section, names, sizeof names));
         else if (key->kind == BAR && s->section == EVERY_LAB)
             mistake(r, s->line, "%s: set a bar in the section of its lab", s->key);
@@ -255,7 +255,7 @@ static int section_named(Reading *r, int line, const char *name)
         return (int) (entry - all_labs);
     for (entry = all_labs; entry->folder; entry++)
         APPEND(names, ", %s", entry->folder);
-    mistake(r, line, "unknown section [%s]; there are: course, all%s", name, names);
+    mistake(r, line, "unknown section [%s]; the sections are: course, all%s", name, names);
     return NO_SECTION;
 }
 
@@ -308,13 +308,13 @@ static void take_lines(Reading *r, const char *text)
             begun = true;
             section = NO_SECTION;
             if (!end || end[1])
-                mistake(r, number, "%.60s: a section is [name], alone in its line", line);
+                mistake(r, number, "%.60s: a section must be [name], alone on its line", line);
             else
                 section = section_named(r, number, (*end = 0, trim(line + 1)));
             continue;
         }
         if (!begun)
-            mistake(r, number, "%.60s: before the first section, such as [all]", line);
+            mistake(r, number, "%.60s: comes before the first section, such as [all]", line);
         take_setting(r, number, section, line);
     }
     free(copy);
@@ -343,7 +343,7 @@ static void check_together(Reading *r)
         if (p->late_cutoff_s <= 0 || p->late_cutoff_s >= p->late_grace_s || line == reported)
             continue;
         reported = line;
-        mistake(r, line, "late_cutoff: it lies within late_grace, for %s", all_labs[lab].folder);
+        mistake(r, line, "late_cutoff: it is shorter than late_grace in %s", all_labs[lab].folder);
     }
 }
 
@@ -427,7 +427,7 @@ bool course_load(const char *path, Course *course, char **text, char **mistakes)
     } else {
         course_default(course);
         PUT(why, "%s: %s\n", path,
-            *text            ? "this is not a text file: it holds a byte 0"
+            *text            ? "this is not a text file: it contains a byte 0"
             : errno == EFBIG ? "larger than 64 KiB, the limit for a course file"
                              : strerror(errno));
         *mistakes = xstrdup(why);

@@ -29,9 +29,9 @@ typedef struct Course {
 
 void course_default(Course *course);
 
-/* Reads a text; mistakes call it `shown`. False if there are any. Then *mistakes holds all of
- * them, one per line with file and line number, for the caller to free, and `course` is the
- * default one. */
+/* Reads a text, which messages call `shown`. If it has mistakes, returns false, sets `course` to
+ * the default, and sets *mistakes to all of them, one per line with file and line number. The
+ * caller frees *mistakes. */
 bool course_read(const char *text, const char *shown, Course *course, char **mistakes);
 
 /* The same from a file; "-" reads standard input to its end. Also false if it cannot be read. */

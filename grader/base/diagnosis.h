@@ -21,7 +21,7 @@
       "shared memory takes too many wavefronts")                                                   \
     X(SAW_WARP_BARRIERS, "warp_barriers", WITH(SLOW), "a warp waits at too many barriers")         \
     X(SAW_WARP_ATOMICS, "warp_atomics", WITH(SLOW), "too many updates by atomics")                 \
-    X(SAW_LOADS_PER_FMA, "loads_an_fma", WITH(SLOW), "too many loads for a multiply-add")          \
+    X(SAW_LOADS_PER_FMA, "loads_an_fma", WITH(SLOW), "too many loads per multiply-add")            \
     X(SAW_IDLE_LANES, "idle_lanes", WITH(SLOW), "most lanes are idle")                             \
     X(SAW_IDLE_GPU, "idle_gpu", WITH(SLOW), "nothing ran on the GPU")                              \
     /* where the wrong elements are */                                                             \
@@ -29,17 +29,17 @@
     X(SAW_RIGHT_EDGE, "right_edge", WITH(WRONG), "the columns at the right edge")                  \
     X(SAW_OUTSIDE_CORNER, "outside_corner", WITH(WRONG), "all but one corner")                     \
     X(SAW_ONE_COLUMN, "one_column", WITH(WRONG), "one column")                                     \
-    X(SAW_EVERY_NTH, "every_nth", WITH(WRONG), "elements in equal steps")                          \
+    X(SAW_EVERY_NTH, "every_nth", WITH(WRONG), "elements at a fixed stride")                       \
     /* what values they hold */                                                                    \
     X(SAW_UNWRITTEN, "unwritten", WITH(WRONG), "never written")                                    \
     X(SAW_ZERO, "zero", WITH(WRONG), "zero")                                                       \
     X(SAW_NOT_FINITE, "not_finite", WITH(WRONG), "NaN or infinite")                                \
     X(SAW_CONSTANT, "constant", WITH(WRONG), "all the same value")                                 \
-    X(SAW_COPIED, "copied", WITH(WRONG), "the input's, copied")                                    \
-    X(SAW_ROW_SHIFTED, "row_shifted", WITH(WRONG), "those of a neighbouring row")                  \
+    X(SAW_COPIED, "copied", WITH(WRONG), "copied from the input")                                  \
+    X(SAW_ROW_SHIFTED, "row_shifted", WITH(WRONG), "values of a neighbouring row")                 \
     X(SAW_SHIFTED, "shifted", WITH(WRONG), "shifted")                                              \
     X(SAW_TRANSPOSED, "transposed", WITH(WRONG), "rows and columns swapped")                       \
-    X(SAW_BY_TILES, "by_tiles", WITH(WRONG), "only half of each tile's way")                       \
+    X(SAW_BY_TILES, "by_tiles", WITH(WRONG), "tiles only half transposed")                         \
     X(SAW_MULTIPLE, "multiple", WITH(WRONG), "a multiple")                                         \
     X(SAW_OFFSET, "offset", WITH(WRONG), "off by the same number")                                 \
     /* what a simulated GPU reports, and what makes a kernel fail */                               \
@@ -48,19 +48,19 @@
     X(SAW_OUT_OF_BOUNDS, "out_of_bounds", WITH(UNSAFE) | WITH(STRAY), "an access out of bounds")   \
     X(SAW_BARRIER, "barrier", WITH(UNSAFE), "a barrier that not all threads reach")                \
     X(SAW_SHUFFLE, "shuffle", WITH(UNSAFE), "a shuffle that not all lanes reach")                  \
-    X(SAW_RETURNED, "returned", WITH(UNSAFE), "returned before the end")                           \
+    X(SAW_RETURNED, "returned", WITH(UNSAFE), "it returned before its work was done")              \
     X(SAW_INPUT, "input", WITH(STRAY), "an input was changed")                                     \
     X(SAW_LAUNCH, "launch", WITH(CRASH), "a launch failed")                                        \
     X(SAW_MISALIGNED, "misaligned", WITH(CRASH), "a misaligned address")                           \
     X(SAW_ILLEGAL, "illegal", WITH(CRASH), "an illegal access")                                    \
-    X(SAW_HOST_POINTER, "host_pointer", WITH(CRASH), "a pointer of the host's")                    \
+    X(SAW_HOST_POINTER, "host_pointer", WITH(CRASH), "a host pointer")                             \
     X(SAW_LOAD, "load", WITH(CRASH), "the kernel could not be loaded")                             \
     X(SAW_SIGNAL, "signal", WITH(CRASH), "its process was killed by a signal")                     \
     X(SAW_EXITED, "exited", WITH(CRASH), "its process exited")                                     \
     X(SAW_HOST_MEMORY, "host_memory", WITH(CRASH), "too much host memory")                         \
     X(SAW_DEVICE_MEMORY, "device_memory", WITH(CRASH), "too much GPU memory")                      \
     X(SAW_NO_ANSWER, "no_answer", WITH(TIMEOUT), "no answer within the time limit")                \
-    X(SAW_ENDLESS, "endless", WITH(TIMEOUT), "a kernel that does not end")                         \
+    X(SAW_ENDLESS, "endless", WITH(TIMEOUT), "a kernel that never ends")                           \
     /* why a result is not trusted */                                                              \
     X(SAW_OUT_OF_TURN, "out_of_turn", WITH(SUSPECT), "output that no command requested")           \
     X(SAW_UNTAGGED, "untagged", WITH(SUSPECT), "an answer without its tag")                        \

@@ -9,11 +9,12 @@
  *
  * Landlock restricts files. No file outside the system's folders can be opened, except the kernel
  * itself. No file can be opened for writing outside /proc and the GPU's devices, and none can be
- * created. The memory of processes outside is out of reach. This holds for the calling thread and
- * the threads that it starts: those are the ones that student code runs on.
+ * created. The memory of other processes is out of reach. This holds for the calling thread and
+ * the threads that it starts, which are the ones that student code runs on.
  *
- * Nothing is denied that CUDA needs once it is up: mmap, ioctl, futex, threads, opening devices.
- * Code that escapes the sandbox still cannot write its verdict, which another process decides.
+ * Everything that CUDA needs once it is up stays allowed: mmap, ioctl, futex, threads, opening
+ * devices. Code that escapes the sandbox still cannot write its verdict, which another process
+ * decides.
  */
 #include "base/lockdown.h"
 #include "base/confine.h"
@@ -231,7 +232,7 @@ static const Rule rules[] = {
     { SYS_accept, KILL },
     { SYS_accept4, KILL },
 
-    /* Files: none is moved, deleted or made. (Landlock restricts which files are opened.) */
+    /* Files: none may be moved, deleted or created. (Landlock restricts which files are opened.) */
     { SYS_truncate, KILL },
     { SYS_unlink, KILL },
     { SYS_unlinkat, KILL },
@@ -270,7 +271,7 @@ static const Rule rules[] = {
     { SYS_futimesat, KILL },
     { SYS_utimensat, KILL },
 
-    /* The terminal that the grader was started from: no typing into it. */
+    /* The terminal that the grader was started from: no input may be injected into it. */
     { SYS_ioctl, IF_EQUAL, 1, TIOCSTI },
     { SYS_ioctl, IF_EQUAL, 1, TIOCLINUX },
 
@@ -411,8 +412,7 @@ static void write_program(Program *program)
 {
     const uint32_t x32_numbers = 0x40000000;
 
-    /* Another instruction set uses other numbers for the same calls; none of its calls is needed.
-     */
+    /* On another instruction set the same calls have other numbers; none of its calls is needed. */
     load_word(program, offsetof(struct seccomp_data, arch));
     jump(program, BPF_JEQ, AUDIT_ARCH_X86_64, 1, 0);
     answer(program, SECCOMP_RET_KILL_PROCESS);

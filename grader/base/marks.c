@@ -26,7 +26,7 @@ static double share_of_the_way(const Policy *policy, double ratio, double rung1,
     return (ratio - rung1) / (bar - rung1);
 }
 
-/* 0 at the speed of rung 1, which is about the starter's; 1 from `gain` above it. */
+/* 0 at the speed of rung 1, which is about the starter's; 1 at `gain` above it and beyond. */
 static double share_of_the_gain(const Policy *policy, double ratio, double rung1)
 {
     if (ratio >= rung1 + policy->gain)
@@ -54,7 +54,7 @@ double ratio_shown(double ratio, double bar, int decimals)
     return ratio < bar && rounded > bar - unit / 2 ? (ceil(bar / unit - 1e-9) - 1) * unit : ratio;
 }
 
-/* The mean over the cases. In cases that spare rung 1 the starter is fast, too, so their mean
+/* The mean over the cases. In cases that spare rung 1, the starter is fast, too, so their mean
  * counts only up to that of the other cases. */
 double marks_for_cases(const Policy *policy, const MarkedCase *cases, int count)
 {
@@ -100,7 +100,7 @@ static void by_curve(const Policy *policy, const Graded *graded, Marks *marks)
         PUT(marks->why, "right, at %.3f of the reference's speed; the bar is %.2f",
             ratio_shown(worst->ratio, worst->bar, 3), worst->bar);
     if (worst && worst->rung1 > 0)
-        APPEND(marks->why, ", rung 1 has %.3f", worst->rung1);
+        APPEND(marks->why, ", rung 1 reaches %.3f", worst->rung1);
 }
 
 static void by_closeness(const Policy *policy, const Graded *graded, Marks *marks)
@@ -190,7 +190,7 @@ static void deduct(const Policy *policy, const Graded *graded, Marks *marks)
         return;
     if (!graded->sent) {
         APPEND(marks->why, "; the time of submission is unknown%s, so nothing is deducted",
-               graded->marked_late ? " (marked late, not by how much)" : "");
+               graded->marked_late ? " (marked late, but not by how much)" : "");
         return;
     }
     if (graded->sent <= policy->deadline)
@@ -198,7 +198,7 @@ static void deduct(const Policy *policy, const Graded *graded, Marks *marks)
     marks->late_s = graded->sent - policy->deadline;
     span((double) marks->late_s, late, sizeof late);
     if ((double) marks->late_s <= policy->late_grace_s) {
-        APPEND(marks->why, "; %s late, within the grace", late);
+        APPEND(marks->why, "; %s late, within the grace period", late);
         return;
     }
     if (policy->late_cutoff_s > 0 && (double) marks->late_s > policy->late_cutoff_s) {

@@ -1,5 +1,5 @@
-/* marks.h - the marks that a lab's policy gives for a grading. Numbers in, marks and a sentence
- * out. */
+/* marks.h - the marks that a lab's policy gives for a grading, with a sentence that explains
+ * them. */
 #ifndef BASE_MARKS_H
 #define BASE_MARKS_H
 
@@ -18,17 +18,17 @@ typedef enum Lateness { LATE_POWER, LATE_LINEAR } Lateness;
 
 /* How a lab is marked: a section of a course file (course.h). Marks are out of 100. */
 typedef struct Policy {
-    double weight; /* of the lab in the course's total */
-    double base;   /* for a correct kernel that is clearly faster than rung 1, */
-    double gain; /* by this share of the reference's speed; a smaller lead earns part of the base */
-    Growth growth;       /* how the other marks grow from rung 1's ratio to the bar */
-    double correct;      /* for a correct kernel without speed judged; negative: the base */
-    Closeness close;     /* too near the bar for this machine's resolution */
-    bool has_deadline;   /* otherwise nothing is late */
-    int64_t deadline;    /* seconds since 1970: the last second that is on time */
+    double weight;     /* of the lab in the course's total */
+    double base;       /* marks for a correct kernel that is clearly faster than rung 1 */
+    double gain;       /* the lead that earns all of `base`, as a share of the reference's speed */
+    Growth growth;     /* how the other marks grow from rung 1's ratio to the bar */
+    double correct;    /* for a correct kernel whose speed is not judged; negative: `base` */
+    Closeness close;   /* too near the bar for this machine's resolution */
+    bool has_deadline; /* otherwise nothing is late */
+    int64_t deadline;  /* seconds since 1970: the last second that is on time */
     double late_grace_s; /* a kernel late by at most this still counts as on time */
-    double late_unit_s;  /* each started hour or day after the deadline... */
-    double late_factor;  /* ...takes the share 1 - late_factor, as late_curve says */
+    double late_unit_s;  /* an hour or a day; each started one counts */
+    double late_factor;  /* lost share per unit: 1 - late_factor, as late_curve says */
     Lateness late_curve;
     double late_cutoff_s; /* after this much lateness there are no marks; 0: never */
 } Policy;

@@ -1,4 +1,4 @@
-/* number.h - parses numbers in the decimal notation of people and of the grader's own files.
+/* number.h - parses numbers in the decimal notation used by people and by the grader's own files.
  *
  * Options, course files, protocols and key:value lines all use one notation: digits, with an
  * optional sign, point and exponent. Leading blanks, hexadecimal fractions, "nan" and "inf" are

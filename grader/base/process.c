@@ -36,7 +36,8 @@ static Printed printed_of(int fd, size_t keep)
     return printed;
 }
 
-/* A descriptor that reads the text, which is stored in no file; -1 with errno set. */
+/* Returns a descriptor from which the text can be read, without storing it in a file; -1 with errno
+ * set. */
 static int open_input(const char *input)
 {
     int ends[2];

@@ -1,4 +1,4 @@
-/* random.c - random numbers that cannot be predicted from other ones. */
+/* random.c - random numbers that cannot be predicted from others. */
 #include "base/random.h"
 #include "base/util.h"
 

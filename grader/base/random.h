@@ -1,4 +1,4 @@
-/* random.h - random numbers that cannot be predicted from other ones.
+/* random.h - random numbers that cannot be predicted from others.
  *
  * Inputs follow from draws, and a student's kernel sees its inputs. So no set of draws may reveal
  * another one, whether a later one or one for another purpose. Each draw is SipHash-2-4 (J.-P.
@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 typedef enum DrawPurpose {
-    DRAW_CONTENTS = 1, /* of inputs: seeds of samples */
-    DRAW_PLACES,       /* where outputs are compared */
-    DRAW_ORDER,        /* of cases, and of which kernel runs first */
-    DRAW_SET,          /* of one buffer set, from its sample's seed */
+    DRAW_CONTENTS = 1, /* contents of inputs: seeds of samples */
+    DRAW_PLACES,       /* places where outputs are compared */
+    DRAW_ORDER,        /* the order of cases, and which kernel runs first */
+    DRAW_SET,          /* the seed of one buffer set, from its sample's seed */
     DRAW_KEY,
     DRAW_PURPOSES,
 } DrawPurpose;

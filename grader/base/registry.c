@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part after the number: "06_transpose" -> "transpose". All of a folder without a number. */
+/* The part after the number: "06_transpose" -> "transpose". A folder without a number is returned
+ * whole. */
 static const char *words(const char *folder)
 {
     size_t digits = strspn(folder, "0123456789");

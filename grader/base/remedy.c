@@ -1,4 +1,4 @@
-/* remedy.c - the choice among a lab's remedies. */
+/* remedy.c - chooses among a lab's remedies. */
 #include "base/remedy.h"
 
 #include <string.h>
@@ -20,8 +20,8 @@ void diagnosis_say(const Diagnosis *diagnosis, Verdict verdict, double ratio, ch
 
 /* ---- The choice ---- */
 
-/* "wrong tail unwritten": a verdict, and the words that must all have been seen. False for a typo.
- */
+/* Parses a key such as "wrong tail unwritten": a verdict, and the words that must all have been
+ * seen. Returns false if a word is unknown. */
 static bool read_key(const char *key, Verdict *verdict, uint64_t *bits)
 {
     size_t length = strcspn(key, " ");
@@ -97,13 +97,13 @@ const char *remedy_fault(const Lab *lab, int row)
     if (bits & ~diagnosis_possible(verdict))
         return "this word never comes with this verdict";
     if (remedy->in && !any_case(lab, remedy->in))
-        return "the label of no case holds this";
+        return "no case has a label that contains this";
     if (remedy->below && (verdict != SLOW || remedy->below < 0 || remedy->below > 1))
-        return "`below` is a ratio, of a slow kernel";
+        return "`below` is a ratio: it belongs to a slow kernel";
     if (!remedy->text || !*remedy->text)
         return "no text";
     for (int i = 0; i < row; i++)
         if (covers(&lab->remedies[i], remedy))
-            return "never reached: a row before it fits wherever this one does";
+            return "never reached: an earlier row fits wherever this one does";
     return NULL;
 }

@@ -1,8 +1,9 @@
-/* stats.c - medians, and how sure we are of them.
+/* stats.c - medians and their confidence intervals.
  *
- * Nothing here assumes a distribution: timings have outliers on one side, two humps when a clock
- * steps, and drift when a GPU warms up. A median shrugs at those, and the interval between two
- * order statistics holds the true median with a chance that follows from coin tosses alone.
+ * No distribution is assumed: timings have outliers on one side, two peaks when a clock steps, and
+ * drift when a GPU warms up. The median is robust against these, and the probability that the
+ * interval between two order statistics contains the true median follows from fair coin tosses
+ * alone.
  */
 #include "base/stats.h"
 #include "base/util.h"
@@ -19,7 +20,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A sorted copy; the caller frees. NaN has no place in an order. */
+/* Returns a sorted copy, which the caller frees. NaN cannot be ordered. */
 static double *sorted_copy(const double *values, size_t count)
 {
     double *sorted = xmalloc(count * sizeof *sorted);
@@ -57,10 +58,11 @@ double median(const double *values, size_t count)
     return quantile(values, count, 0.5);
 }
 
-/* Of `count` values, the number below the true median is that of heads in `count` fair tosses. The
- * interval from the k-th smallest to the k-th largest misses it when there are fewer than k of
- * either: 2 P(heads < k). The largest k for which that is at most `miss` is the answer. In
- * logarithms, since 2^-count is no double beyond 1074 values. */
+/* The number of values below the true median is distributed like the number of heads in `count`
+ * fair tosses. The interval from the k-th smallest to the k-th largest value misses the median if
+ * there are fewer than k heads or fewer than k tails: with probability 2 P(heads < k). Returns the
+ * largest k for which this is at most `miss`. Computed in logarithms, since a double cannot
+ * represent 2^-count for more than 1074 values. */
 size_t interval_rank(size_t count, double miss)
 {
     double log_chance = -(double) count * log(2); /* of exactly k heads */

@@ -1,22 +1,22 @@
-/* stats.h - medians, and how sure we are of them. */
+/* stats.h - medians and their confidence intervals. */
 #ifndef BASE_STATS_H
 #define BASE_STATS_H
 
 #include <stddef.h>
 
-/* A median with an interval between two order statistics of the sample (binomial ranks), which
- * misses the true median with a chance of at most `miss`. Where there are too few values for that
- * (6 for 0.05, 8 for 0.0125) the interval is the whole range. */
+/* A median with an interval between two order statistics of the sample (binomial ranks). The
+ * interval misses the true median with a probability of at most `miss`. With too few values for
+ * that (fewer than 6 for 0.05, 8 for 0.0125), the interval is the whole range. */
 typedef struct Interval {
     double median, lo, hi;
 } Interval;
 
-double median(const double *values, size_t count); /* count >= 1; values stay as they are */
-double quantile(const double *values, size_t count, double q); /* linear between neighbours */
+double median(const double *values, size_t count); /* count >= 1; does not change `values` */
+double quantile(const double *values, size_t count, double q); /* interpolated linearly */
 Interval median_interval(const double *values, size_t count, double miss);
 
-/* Ranks (from 0) of the interval's ends among `count` sorted values: count - 1 - rank is the upper.
- */
+/* The rank (from 0) of the interval's lower end among `count` sorted values; count - 1 - rank is
+ * that of the upper end. */
 size_t interval_rank(size_t count, double miss);
 
 #endif

@@ -1,10 +1,10 @@
-/* text.c - prose on a terminal. */
+/* text.c - wraps prose for a terminal. */
 #include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Columns that some UTF-8 takes: bytes that do not continue a character. */
+/* Number of columns that UTF-8 text takes: bytes that do not continue a character. */
 static int width_of(const char *text, size_t bytes)
 {
     int width = 0;

@@ -1,11 +1,11 @@
-/* text.h - prose on a terminal. */
+/* text.h - wraps prose for a terminal. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
 #include <stdio.h>
 
-/* Prints text with every line indented, broken at blanks so that no line exceeds `columns`; a word
- * too long for a line gets one of its own. A '\n' in the text begins a new line. */
+/* Prints text with every line indented, broken at blanks so that no line exceeds `columns`. A word
+ * that is too long for a line gets a line of its own. A '\n' in the text begins a new line. */
 void print_wrapped(const char *text, int indent, int columns);
 void print_wrapped_to(FILE *to, const char *text, int indent, int columns);
 

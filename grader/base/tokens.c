@@ -1,9 +1,9 @@
-/* tokens.c - do two sources say the same? Both become streams of tokens, which are compared.
+/* tokens.c - compares two sources as streams of tokens.
  *
- * A stream holds the tokens one after the other, each ended by a 0 byte: comments and blanks are
- * gone, literals are kept. Where a blank or a line end does mean something, in the lines of the
- * preprocessor, it is a token too. It is a hint to people, and tells whether a starter was touched;
- * no student's marks follow from another one's by it.
+ * A stream holds the tokens one after the other, each terminated by a 0 byte. Comments and blanks
+ * are dropped; literals are kept. In preprocessor lines, where a blank or a line end can matter,
+ * it is a token too. The result is used to hint at similar submissions and to detect an unchanged
+ * starter; it never affects a student's marks.
  */
 #include "base/tokens.h"
 #include "base/util.h"
@@ -16,9 +16,9 @@
 typedef struct Lexer {
     const char *at;
     char *out;
-    bool directive;  /* in a line of the preprocessor */
+    bool directive;  /* in a preprocessor line */
     bool line_start; /* no token in this line yet */
-    bool blank;      /* since the last token */
+    bool blank;      /* seen since the last token */
 } Lexer;
 
 /* A line ends at LF, CR LF or a lone CR. */
@@ -27,7 +27,8 @@ static size_t line_end(const char *at)
     return at[0] == '\n' ? 1 : at[0] != '\r' ? 0 : at[1] == '\n' ? 2 : 1;
 }
 
-/* A backslash at the end of a line joins it with the next; blanks may follow it, as GCC has it. */
+/* A backslash at the end of a line joins it with the next one. Blanks may follow the backslash, as
+ * in GCC. */
 static size_t splice(const char *at)
 {
     size_t blanks = at[0] == '\\' ? strspn(at + 1, " \t\v\f") : 0;
@@ -141,7 +142,7 @@ static void keep_quoted(Lexer *lexer)
     }
 }
 
-/* R"end( ... )end": nothing in it has a meaning, not even a backslash. */
+/* R"end( ... )end": no character inside is special, not even a backslash. */
 static void keep_raw(Lexer *lexer)
 {
     const char *open = lexer->at + 1, *close;
@@ -178,7 +179,7 @@ static void keep_word(Lexer *lexer)
         }
 }
 
-/* 1e+5, 0x1p-3, 1'000, 1.0f: as the preprocessor sees numbers. */
+/* Numbers as the preprocessor defines them: 1e+5, 0x1p-3, 1'000, 1.0f. */
 static void keep_number(Lexer *lexer)
 {
     for (;;) {
@@ -221,7 +222,7 @@ static void keep_token(Lexer *lexer)
 
     if (c == '#' && lexer->line_start)
         lexer->directive = true;
-    /* #define F(x) is not #define F (x). */
+    /* `#define F(x)` differs from `#define F (x)`. */
     if (c == '(' && lexer->directive && lexer->blank) {
         *lexer->out++ = ' ';
         *lexer->out++ = 0;
@@ -240,7 +241,8 @@ static void keep_token(Lexer *lexer)
 
 char *token_stream(const char *source, size_t *size)
 {
-    /* At worst each byte is a token of its own with a blank token before it, each ended by a 0. */
+    /* In the worst case each byte is a token with a blank token before it, each terminated by a
+     * 0. */
     char *stream = xmalloc(4 * strlen(source) + 8);
     Lexer lexer = { .at = source, .out = stream, .line_start = true };
 
@@ -248,7 +250,7 @@ char *token_stream(const char *source, size_t *size)
         lexer.at += 3;
     for (skip_blanks(&lexer); peek(&lexer); skip_blanks(&lexer))
         keep_token(&lexer);
-    if (lexer.directive) /* a last line without its end */
+    if (lexer.directive) /* the last line has no line end */
         end_line(&lexer);
     *size = (size_t) (lexer.out - stream);
     return stream;

@@ -1,4 +1,4 @@
-/* util.c - small things that every other file may use. */
+/* util.c - small helpers that every other file may use. */
 #include "base/util.h"
 #include "base/number.h"
 
@@ -159,7 +159,7 @@ uint64_t secret(void)
     uint64_t bits;
 
     if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
-        die("the operating system gives no random bits: %s", strerror(errno));
+        die("cannot get random bits from the operating system: %s", strerror(errno));
     return bits;
 }
 
@@ -184,7 +184,7 @@ uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 
 char *read_file(const char *path, size_t limit, size_t *size)
 {
-    /* O_NONBLOCK: opening a FIFO put in a file's place must not wait for a writer. */
+    /* O_NONBLOCK: if a FIFO replaced the file, open() must not wait for a writer. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat about;
     char *text;

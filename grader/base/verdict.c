@@ -1,4 +1,4 @@
-/* verdict.c - the words a grading ends with. */
+/* verdict.c - the verdicts of a grading. */
 #include "base/verdict.h"
 
 #include <string.h>

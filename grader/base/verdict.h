@@ -1,4 +1,4 @@
-/* verdict.h - the words a grading ends with. */
+/* verdict.h - the verdicts of a grading. */
 #ifndef BASE_VERDICT_H
 #define BASE_VERDICT_H
 
@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "lab.h"
 
-/* One row a verdict: enumerator, word, what it means (for --help and docs). */
+/* One row per verdict: enumerator, word, meaning (for --help and docs). */
 #define VERDICTS(X)                                                                                \
     X(UNCHANGED, "unchanged", "the starter as it was handed out: not begun")                       \
     X(PASS, "pass", "right, and fast enough")                                                      \
@@ -17,10 +17,11 @@
     X(UNSAFE, "unsafe", "a race, a bad read, or a missing synchronisation")                        \
     X(STRAY, "stray", "wrote outside its arrays, or into an input")                                \
     X(CRASH, "crash", "the kernel or its process failed")                                          \
-    X(TIMEOUT, "timeout", "did not end in time")                                                   \
-    X(BUILD, "build", "does not compile, or uses what a lab may not use")                          \
-    X(SUSPECT, "suspect", "not to be believed until a human has looked")                           \
-    X(UNSUPPORTED, "unsupported", "uses what the simulated GPU does not know: needs a real one")   \
+    X(TIMEOUT, "timeout", "did not finish in time")                                                \
+    X(BUILD, "build", "does not compile, or uses what a lab does not allow")                       \
+    X(SUSPECT, "suspect", "not trusted until a human has checked it")                              \
+    X(UNSUPPORTED, "unsupported",                                                                  \
+      "uses what the simulated GPU does not support: needs a real one")                            \
     X(UNSOUND, "unsound", "the grader or the machine failed, not the student")
 
 #define VERDICT_ENUM(name, word, meaning) name,

@@ -1,4 +1,4 @@
-/* audit_files.c - what a submission may include: its lab's headers, common's, the toolkit's.
+/* audit_files.c - what a submission may include: headers of its lab, common/ and the toolkit.
  *
  * The audit does not read the source but what the compiler read: the lists that it writes, and the
  * preprocessed text.
@@ -14,8 +14,8 @@
 #include <sys/statfs.h>
 #include <linux/magic.h>
 
-/* The next name of a make rule, unescaped; NULL at the end. Names that do not fit are cut, and so
- * are found nowhere. */
+/* Returns the next name of a make rule, unescaped; NULL at the end. A name that does not fit is
+ * cut, so no such file is found. */
 static const char *next_name(const char *at, char *name, size_t size)
 {
     size_t used = 0;
@@ -51,11 +51,11 @@ static const char *below(const char *path, const char *const *roots)
     return NULL;
 }
 
-/* Some libraries are headers only. Parts of a path; a * stands for any end. */
+/* Libraries that may be headers only, as parts of a path; a * matches any ending. */
 static const char libraries[] = "cub thrust cublas* cufft* curand* cusparse* cusolver* cutensor* "
                                 "cudnn* cutlass npp* nvjpeg* nvrtc*";
 
-/* The first part of the path that is a library's name, or NULL. */
+/* Returns the first part of the path that is a library's name, or NULL. */
 static const char *library_in(const char *path)
 {
     static char part[64];
@@ -69,8 +69,8 @@ static const char *library_in(const char *path)
     return NULL;
 }
 
-/* Does the path lead through /proc, whatever it looks like (//proc, /usr/../proc, a link)? There,
- * one name means one file to the compiler and another one to us. */
+/* True if the path leads through /proc in any form (//proc, /usr/../proc, a link). There, a name
+ * can mean one file to the compiler and another one to the grader. */
 static bool leads_through_proc(const char *path)
 {
     char begin[2 * PATH_MAX];
@@ -88,14 +88,14 @@ static bool leads_through_proc(const char *path)
     return false;
 }
 
-/* A temporary file of the compiler's: it works in the source's folder, and keeps its files there.
- */
+/* True for a temporary file of the compiler, which works in the source's folder and keeps its files
+ * there. */
 static bool is_plain_name(const char *name)
 {
     return !strchr(strncmp(name, "./", 2) ? name : name + 2, '/');
 }
 
-/* Both real, in one folder. */
+/* True if both files are in the same folder. Both paths must be real. */
 static bool is_beside(const char *path, const char *source)
 {
     const char *slash = strrchr(source, '/');
@@ -168,7 +168,7 @@ bool audit_includes(const char *rule, const char *source, const char *const *roo
     return !target;
 }
 
-/* The name in a line marker, unescaped, if the marker says that a file is entered. */
+/* Copies the name in a line marker, unescaped, if the marker says that a file is entered. */
 static bool entered(const char *line, char *name, size_t size)
 {
     size_t used = 0;

@@ -1,13 +1,13 @@
 /* build.c - builds kernel.so from kernel.cu with nvcc, cached by all inputs.
  *
- * A build is a folder in the cache, named by a hash of its source and its key (build/cache_key.c).
- * A new build begins in its own folder, tmp-XXXXXX, with only the source in it. nvcc compiles it to
- * an object, the files that nvcc read and the object are audited, the linker makes kernel.so, and
- * the folder is renamed to its name. So an entry is complete or absent, and if two gradings build
- * the same at once, the first one counts. The inputs of an entry in the cache are compared byte for
- * byte with those of the build.
+ * A build is a folder in the cache, named after a hash of its source and its key
+ * (build/cache_key.c). A new build begins in its own folder, tmp-XXXXXX, which contains only the
+ * source. nvcc compiles the source to an object, the object and the files that nvcc read are
+ * audited, the linker makes kernel.so, and the folder is renamed. An entry is therefore complete
+ * or absent; if two gradings build the same source at the same time, the first one counts. The
+ * inputs of an entry in the cache are compared byte for byte with those of the build.
  *
- * If a compiler fails in a way that may be the machine's fault, a one-line kernel decides: if that
+ * If a compiler fails in a way that may be the machine's fault, a one-line kernel decides: if it
  * builds, the fault is the student's, whatever the compiler printed.
  */
 #include "build/audit.h"
@@ -26,12 +26,12 @@
 #include <sys/stat.h>
 
 enum {
-    LISTING_BYTES = 4 << 20, /* of readelf and of make rules */
-    PASS_BYTES = 64 << 20,   /* of a preprocessed source */
+    LISTING_BYTES = 4 << 20, /* output of readelf, and make rules */
+    PASS_BYTES = 64 << 20,   /* a preprocessed source */
     ROOTS = 64,
 };
 
-/* ---- What is run ---- */
+/* ---- Source and probe ---- */
 
 static bool write_source(const BuildContext *context, const char *text, size_t size)
 {
@@ -55,8 +55,8 @@ static int compile_and_link(BuildContext *context)
     return status ? status : link_object(context);
 }
 
-/* Builds a one-line kernel. Fails the build, with the reason, if this machine cannot even do that.
- */
+/* Builds a one-line kernel. If this machine cannot even do that, fails the build and gives the
+ * reason. */
 static bool machine_builds(BuildContext *context)
 {
     static const char probe[] = "__global__ void probe(int *out) { *out = 1; }\n"
@@ -78,11 +78,12 @@ static bool machine_builds(BuildContext *context)
             context->again = status == 0;
         }
         if (status != 0) {
-            const char *fault = status == -2 ? "it does not end" : toolchain_fault(context->output);
+            const char *fault =
+                status == -2 ? "it does not finish" : toolchain_fault(context->output);
             char lines[2000];
             complaint(context->output, context->folder, "kernel.cu", lines, sizeof lines);
             context_fail(context, "nvcc fails even on a one-line kernel: %s\n%s",
-                         fault ? fault : "see what it says", lines);
+                         fault ? fault : "its output was", lines);
         }
     } else {
         context_cannot_write(context, context->folder);
@@ -112,7 +113,7 @@ static int is_preprocessed(const struct dirent *item)
     return end && !strcmp(end, ".ii");
 }
 
-/* The passes for the GPU can read files that nvcc's list does not name. */
+/* Compilations for the GPU can read files that nvcc's list does not name. */
 static bool check_passes(const BuildContext *context, const char *source, const char *const *roots,
                          char *why, size_t size)
 {
@@ -177,7 +178,7 @@ static bool check_object(BuildContext *context)
             context_fail(context, "%s cannot list the contents of an object file: install binutils",
                          context->job->toolchain->readelf);
     else if (strlen(listing) == LISTING_BYTES - 1)
-        good = refuse(context, SAW_SIZE, "kernel.cu holds more symbols than can be checked");
+        good = refuse(context, SAW_SIZE, "kernel.cu contains more symbols than can be checked");
     else
         good = audit_object(listing, context->job->lab, why, sizeof why) ||
                refuse(context, SAW_FORBIDDEN, why);
@@ -200,11 +201,10 @@ static bool explain_failure(BuildContext *context, int status)
     size_t room;
     bool doubtful;
 
-    if (!check_files(
-            context)) /* it may have tried to compile /etc/passwd, which must not be shown */
+    if (!check_files(context)) /* the compiler may have read /etc/passwd, which must not be shown */
         return false;
     compile_typed(&context->compile, context->job->source, command, sizeof command);
-    room = sizeof context->result->message - 100; /* for our own words */
+    room = sizeof context->result->message - 100; /* leaves room for the grader's own words */
     room -= strlen(shown) + strlen(command);
     complaint(context->output, context->folder, shown, lines,
               room < sizeof lines ? room : sizeof lines);
@@ -256,7 +256,7 @@ static bool finish_entry(BuildContext *context)
            context_cannot_write(context, context->entry);
 }
 
-/* The entry's kernel.so is then the object. */
+/* The object becomes the entry's kernel.so. */
 static bool keep_object(BuildContext *context)
 {
     char object[PATH_MAX + 64], product[PATH_MAX + 64];

@@ -7,8 +7,8 @@
 #include "base/tokens.h"
 
 /* Builds, or takes the build from the cache. Only the source is copied to a new folder, so no other
- * file of a submission can be read; the object is audited (audit.h) before it is linked; the folder
- * has a temporary name until it is complete. A failed build is not cached. */
+ * file of a submission can be read. The object is audited (audit.h) before it is linked. The folder
+ * has a temporary name until it is complete. Failed builds are not cached. */
 void build(const BuildJob *job, Build *result);
 
 #endif

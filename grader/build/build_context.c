@@ -40,8 +40,8 @@ bool context_cannot_write(BuildContext *context, const char *path)
 
     return context_fail(
         context, "cannot write %s: %s; %s: make grade B=$HOME/warpbook", path, strerror(why),
-        full ? "free some space, or name a build folder on another disk"
-             : "copy the workbook to a folder you can write to, or name another build folder");
+        full ? "free some space, or use a build folder on another disk"
+             : "copy the workbook to a folder you can write to, or use another build folder");
 }
 
 char *context_path(const BuildContext *context, const char *name, char *path)

@@ -19,23 +19,25 @@ typedef struct BuildContext {
     char cache[PATH_MAX];
     char entry[PATH_MAX + 32], folder[PATH_MAX + 32];
     char *output; /* what the compiler printed; OUTPUT_BYTES */
-    bool again;   /* the compiler was confined too strictly, and no longer is: build again */
+    bool again;   /* confinement was too strict for the compiler and is now lifted: build again */
 } BuildContext;
 
-/* A build failed: false, so that it can be returned. context_fail: the machine or the workbook is
- * at fault; context_refuse: the source is. */
+/* Report that a build failed, and return false so that callers can return it. context_fail: the
+ * machine or the workbook is at fault. context_refuse: the source is. */
 bool context_fail(BuildContext *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool context_refuse(BuildContext *context, DiagnosisCode code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool context_cannot_write(BuildContext *context, const char *path); /* by errno */
 
-/* A folder of its own in the cache. context_tidy removes all of it but kernel.cu and kernel.so. */
+/* Creates the build's folder in the cache. context_tidy removes everything in it except kernel.cu
+ * and kernel.so. */
 bool context_open(BuildContext *context);
 void context_tidy(const BuildContext *context);
 void context_close(BuildContext *context);
 
-/* A file in it: `path` has room for PATH_MAX + 64 bytes and is returned. */
+/* The path of a file in the build's folder: `path` has room for PATH_MAX + 64 bytes and is
+ * returned. */
 char *context_path(const BuildContext *context, const char *name, char *path);
 bool context_write(const BuildContext *context, const char *name, const char *text, size_t size);
 

@@ -16,7 +16,7 @@ typedef enum BuildFault {
 typedef struct Build {
     BuildFault fault;
     DiagnosisCode code; /* BUILD_STUDENT: why, from SAW_COMPILER on */
-    char object[512];   /* path of kernel.so; or of what `portable` has made */
+    char object[512];   /* path of kernel.so, or of the object that `portable` made */
     char message[4096]; /* the error: one sentence, then the compiler's lines with the name
                            `shown`, then the command that prints them all */
     char note[256];     /* a remark on a build that succeeded, for example that nvcc does not know
@@ -33,9 +33,9 @@ typedef struct BuildJob {
     const Lab *lab;      /* allowed symbols, the function's name */
     int cc;              /* 90 for sm_90: the graded device */
 
-    /* For kernels of the workbook whose text is hidden (build/stub.h). portable: builds an object
-     * for all devices that nvcc knows, for use on another machine. linked: `source` is such an
-     * object, and is linked to a kernel.so. */
+    /* For workbook kernels whose text is hidden (build/stub.h). portable: builds an object for all
+     * devices that nvcc knows, for use on another machine. linked: `source` is an object built that
+     * way, and is linked to a kernel.so. */
     bool portable, linked;
 } BuildJob;
 

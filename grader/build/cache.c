@@ -1,9 +1,9 @@
-/* cache.c - finished builds, each a folder named by a hash of what went in.
+/* cache.c - finished builds, each in a folder named after a hash of its inputs.
  *
- * An entry holds kernel.cu and key, which are compared byte for byte with the recipe, because equal
- * names are not enough; kernel.so, the product; and sum, its length and hash, so that a file which
- * a crash or a full disk left half written is not used. Entries are created and removed by renaming
- * whole folders. The time of modification is the time of the last use.
+ * An entry contains kernel.cu and key, which are compared byte for byte with the recipe, because
+ * an equal hash is not enough; kernel.so, the result; and sum, the length and hash of kernel.so,
+ * so that a file left half written by a crash or a full disk is not used. Entries are created and
+ * removed by renaming whole folders. The modification time is the time of the last use.
  */
 #include "build/cache.h"
 #include "base/util.h"
@@ -21,7 +21,7 @@
 
 enum {
     OBJECT_BYTES = 64 << 20,
-    STALE_S = 3600, /* no build lasts that long: its folder is a killed one's */
+    STALE_S = 3600, /* no build takes that long, so the folder was left by a killed one */
 };
 
 void cache_name(const char *cache, const Recipe *recipe, char *entry, size_t size)
@@ -58,7 +58,7 @@ static bool file_holds(const char *folder, const char *name, const char *bytes, 
     return same;
 }
 
-/* Length and hash of kernel.so, as the file `sum` holds them. False if it cannot be read. */
+/* The length and hash of kernel.so, in the format of the file `sum`. False if it cannot be read. */
 static bool sum_object(const char *folder, char *sum, size_t size)
 {
     char path[PATH_MAX + 64];
@@ -80,7 +80,7 @@ bool cache_find(const char *entry, const Recipe *recipe)
         !file_holds(entry, "key", recipe->key, recipe->key_bytes) ||
         !sum_object(entry, sum, sizeof sum) || !file_holds(entry, "sum", sum, strlen(sum)))
         return false;
-    utimensat(AT_FDCWD, entry, NULL, 0); /* it is of use: build_trim leaves it */
+    utimensat(AT_FDCWD, entry, NULL, 0); /* recently used, so build_trim keeps it */
     return true;
 }
 
@@ -94,8 +94,8 @@ static void remove_entry(const char *cache, const char *entry)
         remove_tree(aside);
 }
 
-/* If the name exists, another process has made the same build; or the entry is damaged or (once in
- * 2^64) a different one, and is removed. */
+/* If the name exists, another process has made the same build, or the entry is damaged or (once in
+ * 2^64) belongs to a different build, and is removed. */
 static bool give_name(const char *cache, const char *folder, const char *entry,
                       const Recipe *recipe)
 {

@@ -19,8 +19,8 @@ static bool read_source(BuildContext *context)
     struct stat about;
     const char *nul;
 
-    /* It could lead to a file that the student may not read, and the compiler would quote from it.
-     */
+    /* The link could lead to a file that the student may not read, and the compiler would quote
+     * that file. */
     if (!lstat(context->job->source, &about) && S_ISLNK(about.st_mode))
         return context_refuse(context, SAW_FILE,
                               "%s is a symbolic link: put the file itself "
@@ -52,7 +52,7 @@ static bool read_source(BuildContext *context)
     return true;
 }
 
-/* Machine code for each device that nvcc knows, and PTX for newer ones. */
+/* Chooses machine code for each device that nvcc knows, and PTX for newer ones. */
 static bool choose_all_archs(BuildContext *context)
 {
     char archs[sizeof context->job->toolchain->archs];
@@ -68,7 +68,7 @@ static bool choose_all_archs(BuildContext *context)
     }
     compile_for(&context->compile, "arch=compute_%d,code=compute_%d", least < 80 ? 75 : least,
                 least < 80 ? 75 : least);
-    if (least < 80) /* as every build has it, and the simulated GPU reads */
+    if (least < 80) /* as in every build; the simulated GPU reads it */
         compile_for(&context->compile, "arch=compute_80,code=compute_80");
     return true;
 }
@@ -85,8 +85,8 @@ static bool choose_archs(BuildContext *context)
     if (!toolchain_archs(context->job->toolchain, context->job->cc, &ptx, &sm, result->note,
                          sizeof result->note))
         return context_fail(context, "%s", result->note);
-    /* One front end for both: otherwise __CUDA_ARCH__ would distinguish the simulated code from
-     * the code that runs. */
+    /* One front end for both: otherwise __CUDA_ARCH__ could tell the simulated code from the code
+     * that runs. */
     if (sm)
         compile_for(&context->compile, "arch=compute_%d,code=[compute_%d,sm_%d]", ptx, ptx, sm);
     else
@@ -94,7 +94,7 @@ static bool choose_archs(BuildContext *context)
     return true;
 }
 
-/* Headers, and launch.cpp if the lab provides the launch. */
+/* True for headers, and for launch.cpp, which is there if the lab provides the launch. */
 static int is_built_with(const struct dirent *item)
 {
     const char *end = strrchr(item->d_name, '.');

@@ -21,17 +21,17 @@ static void add(Command *command, const char *word)
         command->word[command->words++] = word;
 }
 
-/* Compiler messages in English, whatever the locale. Scratch files in the build's own folder, where
- * the command runs: nvcc names them by its process number, and gradebook's sandboxes, each with its
- * own process numbers, may share a /tmp. */
+/* Sets the locale, so that compiler messages are in English, and puts temporary files into the
+ * build's own folder, where the command runs: nvcc names them after its process ID, and gradebook's
+ * sandboxes, which each have their own process IDs, may share a /tmp. */
 static Command begin_command(const char *program)
 {
     return (Command){ { "env", "LC_ALL=C", "TMPDIR=.", program }, BEFORE_PROGRAM + 1 };
 }
 
-/* Two architectures and the host's part are compiled in parallel: 0.6 s instead of 0.8 s.
- * --no-compress: the simulated GPU reads the PTX. --MD is the assembler's list of what .incbin and
- * .include read; clang's assembler writes no list. */
+/* Two architectures and the host part are compiled in parallel: 0.6 s instead of 0.8 s.
+ * --no-compress: the simulated GPU reads the PTX. --MD: the assembler lists the files that .incbin
+ * and .include read; clang's assembler writes no such list. */
 static void add_flags(Command *command, const Compile *compile)
 {
     static const char *const flags[] = { "-O3",     "-lineinfo",  "--no-compress",
@@ -44,7 +44,7 @@ static void add_flags(Command *command, const Compile *compile)
     if (strstr(compile->toolchain->identity, "gcc version"))
         add(command, "-Xcompiler=-Xassembler,--MD,-Xassembler,kernel.asm.d");
     if (compile->lab->launches && !compile->probes) {
-        /* first, so that nothing in kernel.cu can take its place */
+        /* First, so that nothing in kernel.cu can replace it. */
         add(command, "-include");
         add(command, "kernel.h");
     }
@@ -87,7 +87,7 @@ void compile_write_flags(const Compile *compile, FILE *key)
         fprintf(key, "%s\n", flags.word[i]);
 }
 
-/* ---- What a compiler may see: its own files, the lab's, and the folder it works in ---- */
+/* ---- What a compiler may see: its own files, the lab's, and its working folder ---- */
 
 static bool unconfined;
 
@@ -111,14 +111,14 @@ static void add_place(Places *places, const char *path)
         places->path[places->count++] = path;
 }
 
-/* The items of a list, one per line; the list is cut up. */
+/* Adds the items of a list, one per line. Modifies the list. */
 static void add_places(Places *places, char *list)
 {
     for (char *item; (item = strsep(&list, "\n"));)
         add_place(places, item);
 }
 
-/* X of X/bin/nvcc or X/include: the toolkit's folder, if it is one. A wrapper in ~/bin
+/* Returns the toolkit's folder, X for X/bin/nvcc or X/include, if there is one. A wrapper in ~/bin
  * exposes only itself. */
 static const char *toolkit_of(const char *path, int levels, char *folder)
 {
@@ -190,7 +190,7 @@ int compile_object(const Compile *compile, const char *folder, char *output, siz
 static void add_launch(Command *command, const Compile *compile, char *path)
 {
     put(path, PATH_MAX + 32, "%s/launch.cpp", compile->lab_dir);
-    add(command, "-Wl,-z,defs"); /* is the kernel there that it launches? */
+    add(command, "-Wl,-z,defs"); /* fails if the kernel that it launches is missing */
     add(command, "-O2");
     add(command, "-fPIC");
     add(command, "-I");
@@ -232,7 +232,7 @@ int compile_list(const Compile *compile, const char *folder, char *listing, size
     return run_command(&command, compile, folder, LINK_LIMIT_S, listing, size);
 }
 
-/* A word as typed in a shell; a path below the working folder becomes relative. */
+/* Quotes a word as typed in a shell; a path below the working folder becomes relative. */
 static void type_word(char *text, size_t size, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

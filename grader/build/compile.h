@@ -16,10 +16,10 @@ typedef struct Compile {
     const Toolchain *toolchain;
     const Lab *lab;
     char lab_dir[PATH_MAX], common[PATH_MAX];
-    char gencode[COMPILE_ARCHS][64]; /* "arch=compute_80,code=sm_80": what is made */
+    char gencode[COMPILE_ARCHS][64]; /* "arch=compute_80,code=sm_80": the code to generate */
     int gencodes;
-    bool probes;   /* does the compiler work at all? No lab's kernel */
-    bool portable; /* for other machines: no line numbers, which hold paths of this one */
+    bool probes;   /* only tests whether the compiler works; not a lab's kernel */
+    bool portable; /* for other machines: no line numbers, which contain paths of this machine */
 } Compile;
 
 void compile_for(Compile *compile, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -27,16 +27,17 @@ void compile_for(Compile *compile, const char *format, ...) __attribute__((forma
 /* The flags, one per line, as part of a cache key. */
 void compile_write_flags(const Compile *compile, FILE *key);
 
-/* Each runs in `folder`, where kernel.cu lies, and returns the status of child_run(); `output`
- * receives what the program printed. compile_object makes kernel.o and the lists of files that were
- * read: kernel.d, kernel.asm.d, *.ii. compile_link makes kernel.so from kernel.o. compile_list
+/* Each of these runs in `folder`, where kernel.cu lies, and returns the status of child_run();
+ * `output` receives the program's output. compile_object makes kernel.o and the lists of files that
+ * were read: kernel.d, kernel.asm.d, *.ii. compile_link makes kernel.so from kernel.o. compile_list
  * lists the contents of kernel.o. */
 int compile_object(const Compile *compile, const char *folder, char *output, size_t size);
 int compile_link(const Compile *compile, const char *folder, char *output, size_t size);
 int compile_list(const Compile *compile, const char *folder, char *listing, size_t size);
 
-/* A compiler sees only its own files, the lab's and its folder's, if this system can confine it.
- * From now on it sees all files, because that was too little for it. False if it already does. */
+/* If the system can confine a compiler, it sees only its own files, the lab's and its working
+ * folder. This call lifts that restriction from now on, for compilers that need more. Returns false
+ * if it was already lifted. */
 bool compile_unconfine(void);
 
 /* The command to type in the working folder to see everything that nvcc prints. */

@@ -36,7 +36,7 @@ static const char *position_end(const char *at)
     return digits && end[1 + digits] == ':' ? end + 2 + digits : end + 1;
 }
 
-/* Finds the "(12):" of a head; `rest` is what follows it. */
+/* Finds the "(12):" of a head; `rest` receives the text after it. */
 static const char *position(const char *line, const char **rest)
 {
     for (const char *at = line; *at; at++)
@@ -68,8 +68,8 @@ static Kind kind_of(const char *line)
     return OTHER_HEAD;
 }
 
-/* Copies a line without what means nothing to a reader: the build's folder, the folder we are in,
- * the first part of temporary names, and bytes that would move a terminal's cursor. */
+/* Copies a line without parts that mean nothing to a reader: the build's folder, the working
+ * folder, the prefix of temporary names, and bytes that would move a terminal's cursor. */
 static void clean(char *to, const char *from, size_t length, const char *folder)
 {
     char *out = to, *temporary;
@@ -138,7 +138,7 @@ static void choose(const char *output, const char *folder, bool shown[KINDS])
         memset(shown, 1, KINDS * sizeof *shown);
 }
 
-/* The line as it is shown, with its end. */
+/* Writes the line as it is shown, including its line end. */
 static void write_line(char *text, size_t size, Kind kind, const char *line, const char *shown)
 {
     if (kind == OURS)
@@ -162,7 +162,8 @@ void complaint(const char *output, const char *folder, const char *shown, char *
         bool head = kind != CONTEXT, fits;
         if (!*line)
             continue;
-        if (head) /* the text of another file is not for showing: it may be none of the student's */
+        if (head) /* text of another file is not shown, because the student may not be allowed to
+                     read it */
             context = wanted[kind] && (kind == OURS || kind == TOOL) ? CONTEXT_LINES : 0;
         else if (!strncmp(line + strspn(line, " "), "detected during", 15))
             context = 0;

@@ -1,4 +1,4 @@
-/* stub.c - our solutions without their text, for where strangers' code runs. */
+/* stub.c - solutions without their text, for places where students' code runs. */
 #include "build/stub.h"
 #include "base/util.h"
 
@@ -12,7 +12,7 @@ enum { SOURCE_BYTES = 1 << 20, OBJECT_BYTES = 64 << 20 };
 
 static const char mark[] = "// sealed ";
 
-/* The hash that a stub's text names; 0 if it is not a stub. */
+/* The hash in a stub's text; 0 if it is not a stub. */
 static uint64_t named(const char *text)
 {
     const char *hash = text + strlen(mark);
@@ -34,7 +34,7 @@ uint64_t solution_hash(const char *path)
     return hash;
 }
 
-/* solutions/06_transpose/5_padded.cu: .../5_padded.so */
+/* Replaces the ending of a path: solutions/06_transpose/5_padded.cu becomes .../5_padded.so. */
 static char *beside(const char *path, const char *ending, char *object, size_t size)
 {
     size_t length = strlen(path);

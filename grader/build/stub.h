@@ -1,9 +1,9 @@
 /* stub.h - solutions without their text, where students' code could read them.
  *
- * A gradebook's sandboxes see stubs in place of solutions/LAB/: the starter, which is not secret,
- * and for each kernel that a grading needs, a file of its name with one line, "// sealed HASH", and
- * the built .so next to it. Students get the same (make course-kit), with an .o that is linked on
- * their machine. */
+ * A gradebook's sandboxes see stubs instead of solutions/LAB/: the starter, which is not secret,
+ * and for each kernel that a grading needs, a file of the same name with one line, "// sealed
+ * HASH", and the built .so next to it. Students get the same (make course-kit), with an .o that is
+ * linked on their machine. */
 #ifndef BUILD_STUB_H
 #define BUILD_STUB_H
 
@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The hash of a file in solutions/, by its content; a stub has the hash of its file. 0 if it cannot
- * be read. */
+/* The hash of a file in solutions/ by its content; a stub has the hash of the file that it
+ * replaces. 0 if the file cannot be read. */
 uint64_t solution_hash(const char *path);
 
 /* True if the file is a stub; `object` receives the path of its .so, which may be missing. */

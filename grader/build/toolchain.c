@@ -1,4 +1,4 @@
-/* toolchain.c - finds nvcc, and gets from it what a build needs.
+/* toolchain.c - finds nvcc, and asks it for what a build needs.
  *
  * nvcc --version prints its version, --list-gpu-arch its architectures, and --dryrun, without
  * compiling, which C++ compiler it calls and where the toolkit's headers and libraries are. That
@@ -24,23 +24,24 @@ static const struct Fault {
     const char *printed, *meaning;
 } faults[] = {
 #define OLDER_COMPILER                                                                             \
-    "the C++ compiler is newer than this nvcc supports: install an older one and name it, "        \
-    "as in: export NVCC_PREPEND_FLAGS='-ccbin g++-12'"
+    "the C++ compiler is newer than this nvcc supports: install an older one and select it, "      \
+    "for example: export NVCC_PREPEND_FLAGS='-ccbin g++-12'"
     { "unsupported GNU version", OLDER_COMPILER },
     { "unsupported clang version", OLDER_COMPILER },
-    { "Failed to preprocess host compiler",
-      "nvcc finds no C++ compiler that it can use: install one (Debian, Ubuntu: apt install g++)" },
+    { "Failed to preprocess host compiler", "nvcc cannot find a C++ compiler that it supports: "
+                                            "install one (Debian, Ubuntu: apt install g++)" },
     { "cc1plus", "the C++ compiler is incomplete: install it (Debian, Ubuntu: apt install g++)" },
     { "Unsupported gpu architecture", "this nvcc does not compile for this GPU: use another CUDA "
                                       "Toolkit" },
 #define NO_PLACE                                                                                   \
-    "nvcc cannot write to the build folder: use another one, make grade B=$HOME/warpbook"
+    "nvcc cannot write to the build folder; use another one: make grade B=$HOME/warpbook"
     { "No space left on device",
-      "the disk is full: free some space, or build on another disk, make grade B=..." },
+      "the disk is full; free some space, or build on another disk: make grade B=..." },
     { "Disk quota exceeded",
-      "the disk quota is used up: free some space, or build elsewhere, make grade B=..." },
+      "the disk quota is used up; free some space, or build elsewhere: make grade B=..." },
     { "Could not open output file", NO_PLACE },
-    { "Could not open input file", NO_PLACE }, /* one of nvcc's own: the source is there */
+    { "Could not open input file",
+      NO_PLACE }, /* one of nvcc's own files, since the source exists */
     { "Read-only file system", NO_PLACE },
     { "Cannot allocate memory", "the compiler ran out of memory" },
     { "out of memory", "the compiler ran out of memory" },
@@ -65,7 +66,7 @@ const char *toolchain_fault(const char *output)
 
 /* ---- Helpers ---- */
 
-/* Runs a program; its output, cut at OUTPUT_BYTES, in English whatever the locale. */
+/* Runs a program and keeps the first OUTPUT_BYTES of its output, in English whatever the locale. */
 static int call(char *const arguments[], char *output)
 {
     char *argv[16] = { "env", "LC_ALL=C" };
@@ -101,7 +102,8 @@ static void make_absolute(char *path, size_t size)
     put(path, size, "%s/%s", here, given);
 }
 
-/* The next word of a shell's line, quotes removed: "/usr/bin"/g++ is one. NULL: no more. */
+/* The next word of a shell command without its quotes: "/usr/bin"/g++ is one word. NULL at the
+ * end. */
 static const char *next_word(const char *at, char *word, size_t size)
 {
     size_t used = 0;
@@ -144,7 +146,7 @@ static bool find_nvcc(Toolchain *toolchain)
         PUT(toolchain->nvcc, "%s", named);
         if (access(named, X_OK) == 0)
             return true;
-        PUT(toolchain->problem, "WARPBOOK_NVCC names %.300s, which cannot be run: %s", named,
+        PUT(toolchain->problem, "WARPBOOK_NVCC is %.300s, which cannot be run: %s", named,
             strerror(errno));
         return false;
     }
@@ -161,7 +163,7 @@ static bool find_nvcc(Toolchain *toolchain)
         return true;
     PUT(toolchain->problem,
         "no nvcc found: install the CUDA Toolkit, or set CUDA_HOME to the folder "
-        "that holds its bin/nvcc");
+        "that contains bin/nvcc");
     toolchain->nvcc[0] = 0;
     return false;
 }
@@ -174,7 +176,7 @@ static bool ask_version(Toolchain *toolchain, char *output)
 
     make_absolute(toolchain->nvcc, sizeof toolchain->nvcc);
     if (call(argv, output) != 0 || !(at = strstr(output, ", V"))) {
-        PUT(toolchain->problem, "%.300s does not run: `nvcc --version` gives no version",
+        PUT(toolchain->problem, "%.300s does not run: `nvcc --version` prints no version",
             toolchain->nvcc);
         return false;
     }
@@ -193,7 +195,7 @@ static bool ask_archs(Toolchain *toolchain, char *output)
     for (const char *at = output; (at = strstr(at, "compute_")); at++) {
         const char *digits = at + 8;
         size_t length = strspn(digits, "0123456789");
-        if (length && length < 4 && digits[length] == '\n') /* not 90a, 120f */
+        if (length && length < 4 && digits[length] == '\n') /* skips 90a and 120f */
             APPEND(toolchain->archs, " %.*s", (int) length, digits);
     }
     if (toolchain->archs[0])
@@ -220,7 +222,8 @@ static void take_folders(const char *output, const char *variable, const char *o
     }
 }
 
-/* The command that would link shows which compiler is called and where the libraries are. */
+/* Parses the command that would link, to find which compiler is called and where the libraries
+ * are. */
 static bool ask_dryrun(Toolchain *toolchain, char *output)
 {
     char *argv[] = { toolchain->nvcc, "--dryrun", "-shared", "-cudart", "shared", "-o",
@@ -231,7 +234,7 @@ static bool ask_dryrun(Toolchain *toolchain, char *output)
     if (status != 0 || !link || !next_word(link + 2, toolchain->host, sizeof toolchain->host)) {
         const char *fault = toolchain_fault(output);
         PUT(toolchain->problem, "%.150s cannot compile: %s", toolchain->nvcc,
-            fault ? fault : "it does not say which C++ compiler it calls");
+            fault ? fault : "it does not report which C++ compiler it calls");
         return false;
     }
     take_folders(output, "#$ INCLUDES=", "-I", toolchain->roots, sizeof toolchain->roots);
@@ -241,8 +244,9 @@ static bool ask_dryrun(Toolchain *toolchain, char *output)
     return true;
 }
 
-/* "gcc version 12.2.0 (Debian 12.2.0-14)", and the folders of its headers. /usr/local/include is
- * left out: no compiler's headers lie there, but anything else may. */
+/* Parses "gcc version 12.2.0 (Debian 12.2.0-14)" and the folders of the compiler's headers.
+ * /usr/local/include is left out: no compiler keeps its headers there, but anything else may be
+ * there. */
 static bool ask_host(Toolchain *toolchain, char *output)
 {
     char *argv[] = { toolchain->host, "-E", "-v", "-x", "c++", "/dev/null", NULL };

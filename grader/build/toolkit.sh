@@ -1,9 +1,9 @@
 # toolkit.sh - the CUDA Toolkit on this machine, for the Makefile and the scripts in tests/.
 #
-#     . grader/toolkit.sh      sets nvcc ("" if there is none) and cuda, the folder it belongs to
+#     . grader/build/toolkit.sh    sets nvcc ("" if there is none) and cuda, the folder of its toolkit
 #
-# Looks where toolchain.c does. The nvcc that is found may be a link, or a script that calls the
-# one elsewhere: beside it there may be neither headers nor libraries, so nvcc itself is asked.
+# Searches in the same places as toolchain.c. The nvcc that is found may be a link, or a script that calls
+# another one. The folder next to it may then lack headers and libraries, so nvcc itself reports its toolkit.
 
 nvcc=
 for candidate in "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" "$(command -v nvcc)" /usr/local/cuda/bin/nvcc; do

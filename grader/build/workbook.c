@@ -1,8 +1,8 @@
 /* workbook.c - where the workbook's files are.
  *
- * The working folder is the workbook's, and all paths start there. $WARPBOOK_BUILD names another
- * build folder; $WARPBOOK_RUNNER and $WARPBOOK_SIM_RUNNER name other runners, such as the tests'
- * scripted one.
+ * All paths start in the working folder, which must be the workbook's. $WARPBOOK_BUILD sets
+ * another build folder; $WARPBOOK_RUNNER and $WARPBOOK_SIM_RUNNER set other runners, such as the
+ * tests' scripted one.
  */
 #include "build/workbook.h"
 #include "base/util.h"
@@ -23,7 +23,7 @@ bool workbook_find(Workbook *book, char *problem, size_t size)
         build = "build";
     if (!getcwd(text, sizeof text) || !file_exists("common/lab.h") || !file_exists("labs")) {
         put(problem, size,
-            "this is not the workbook's folder: run it in the folder that holds labs/ and "
+            "this is not the workbook's folder: run it in the folder that contains labs/ and "
             "Makefile");
         return false;
     }
@@ -67,7 +67,7 @@ void list_files(const char *folder, const char *suffix, FileList *list)
         if (item->d_name[0] == '.' || length < tail || strcmp(item->d_name + length - tail, suffix))
             continue;
         if (list->count == FILES)
-            die("%s holds more than %d files", folder, FILES);
+            die("%s contains more than %d files", folder, FILES);
         PUT(list->path[list->count], "%s/%s", folder, item->d_name);
         list->count++;
     }

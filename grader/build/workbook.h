@@ -9,15 +9,16 @@
 #include <stdint.h>
 
 typedef struct Workbook {
-    char root[512];       /* its folder: trusted labs, solutions, common */
+    char root[512];       /* folder of the trusted labs, solutions and common files */
     char cache[600];      /* build/cache */
-    char floors[600];     /* build/floor: what rung 1 reaches on this device */
-    char runner[600];     /* of the GPU that is graded on */
-    char sim_runner[600]; /* of the simulated ones */
+    char floors[600];     /* build/floor: the ratios that rung 1 reaches on this device */
+    char runner[600];     /* for the real GPU */
+    char sim_runner[600]; /* for simulated GPUs */
     char progress[600];   /* .warpbook/progress */
 } Workbook;
 
-/* Searches from the working folder. False, with `problem` set, outside a workbook. */
+/* Finds the workbook from the working folder. Returns false, with `problem` set, outside a
+ * workbook. */
 bool workbook_find(Workbook *book, char *problem, size_t size);
 
 /* Files of a lab. */
@@ -35,8 +36,8 @@ void list_files(const char *folder, const char *suffix, FileList *list);
 void list_rungs(const Workbook *book, const LabEntry *entry, FileList *list);
 void list_solutions(const Workbook *book, const LabEntry *entry, const char *kind, FileList *list);
 
-/* A hash of everything that a grading of this lab depends on, except the submission. Results
- * contain it. */
+/* A hash of everything that a grading of this lab depends on, except the submission. It is part of
+ * the results. */
 uint64_t lab_hash(const Workbook *book, const LabEntry *entry);
 
 #endif

@@ -10,14 +10,13 @@
 
 static const Input access_inputs[] = {
     { "stride", "elements from one lane to the next", WHOLE, -ELEMENTS, ELEMENTS, true, 1 },
-    { "offset", "lane 0's element", WHOLE, 0, ELEMENTS, true, 0 },
-    { "bytes", "of an element: 1, 2, 4, 8 or 16", WHOLE, 1, 16, true, 4 },
+    { "offset", "element of lane 0", WHOLE, 0, ELEMENTS, true, 0 },
+    { "bytes", "bytes per element: 1, 2, 4, 8 or 16", WHOLE, 1, 16, true, 4 },
     { "lanes", "number of active lanes", WHOLE, 1, CALC_LANES, true, CALC_LANES },
     { "width", "lanes per row, if a warp spans several rows of a block", WHOLE, 1, CALC_LANES, true,
       CALC_LANES },
     { "pitch", "elements from one of these rows to the next", WHOLE, -ELEMENTS, ELEMENTS, true, 0 },
-    { "store", "a store; differs in shared memory, for 8 and 16 bytes per lane", FLAG, 0, 0, true,
-      0 },
+    { "store", "a store instead of a load; differs for 8 and 16 bytes", FLAG, 0, 0, true, 0 },
     { 0 },
 };
 
@@ -57,7 +56,7 @@ static void print_access(const WarpAccess *a)
                a->width);
 }
 
-/* The bank, or the sector, that a lane accesses. */
+/* The bank or the sector that a lane accesses. */
 static long bank_of(const WarpAccess *a, int lane)
 {
     long byte = calc_element(a, lane) * a->bytes, word = byte >> 2; /* may be negative: >> */
@@ -70,7 +69,7 @@ static long sector_of(const WarpAccess *a, int lane)
     return calc_element(a, lane) * a->bytes >> 5;
 }
 
-/* The first lanes, and the last one. */
+/* Prints the first lanes and the last one. */
 static void print_lanes(const WarpAccess *a, const char *what,
                         long (*what_of)(const WarpAccess *, int))
 {

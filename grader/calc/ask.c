@@ -1,4 +1,4 @@
-/* ask.c - a calculator's inputs, by name, from a command line. */
+/* ask.c - reads a calculator's named inputs from a command line. */
 #include "calc/ask.h"
 #include "base/number.h"
 #include "base/options.h"
@@ -73,17 +73,17 @@ static double unit_of(Kind kind, const char *text)
     return 0;
 }
 
-/* A number, then perhaps a unit. */
+/* Reads a number and an optional unit. */
 static bool read_number(Kind kind, const char *text, double *value)
 {
     const char *end = strlen(text) > NUMBER_CHARACTERS ? NULL : parse_prefix(text, value);
     double unit = end ? unit_of(kind, end) : 0;
 
-    *value = *value * unit + 0; /* -0 is 0 */
+    *value = *value * unit + 0; /* turns -0 into 0 */
     return unit > 0;
 }
 
-/* What options_read() fills in. */
+/* Filled in by options_read(). */
 typedef struct Words {
     Asked *asked;
     OptionReader reader;
@@ -99,7 +99,7 @@ static bool set_device(Words *words, const char *given)
     name += strncmp(name, "sim:", 4) ? 0 : 4;
     if (*name && strspn(name, "0123456789") == strlen(name))
         return PUT(words->reader.why,
-                   "--device %.20s is the number of a real GPU: name a described one, such as "
+                   "--device %.20s is the number of a real GPU: use a described one, such as "
                    "sim:t4 (build/warpbook sim --list shows them)",
                    name),
                false;
@@ -169,7 +169,7 @@ static void list_inputs(const Calculator *calculator, OptionRow *rows)
     rows[count] = (OptionRow){ 0 };
 }
 
-/* Fills in what was not given: from the device, or the default. */
+/* Fills in missing inputs from the device or with their defaults. */
 static bool fill_in(Asked *asked)
 {
     const Calculator *calculator = asked->calculator;

@@ -14,8 +14,8 @@ static double device_sms(const Device *d)
 }
 
 static const Input waves_inputs[] = {
-    { "blocks", "in the grid", WHOLE, 1, 1e15, false, 0 },
-    { "sms", "of the GPU", WHOLE, 1, 1e6, false, 0, device_sms },
+    { "blocks", "number of blocks in the grid", WHOLE, 1, 1e15, false, 0 },
+    { "sms", "number of SMs of the GPU", WHOLE, 1, 1e6, false, 0, device_sms },
     { "resident", "blocks that an SM holds at once: warpbook calc occupancy", WHOLE, 1, 1024, false,
       0 },
     { 0 },
@@ -65,10 +65,10 @@ static double device_gbps(const Device *d)
 }
 
 static const Input little_inputs[] = {
-    { "latency", "of memory, ns; it grows with the load", REAL, 1e-3, 1e12, false, 0 },
+    { "latency", "memory latency, ns; it grows with the load", REAL, 1e-3, 1e12, false, 0 },
     { "gbps", "the bandwidth to reach, GB/s", REAL, 1e-3, 1e9, false, 0, device_gbps },
-    { "sms", "of the GPU", WHOLE, 1, 1e6, true, 0, device_sms },
-    { "bytes", "that a thread has in flight: its loads before the first use", BYTES, 1, 1 << 20,
+    { "sms", "number of SMs of the GPU", WHOLE, 1, 1e6, true, 0, device_sms },
+    { "bytes", "bytes in flight per thread: its loads before the first use", BYTES, 1, 1 << 20,
       true, 4 },
     { 0 },
 };
@@ -90,7 +90,7 @@ static bool show_little(const Asked *asked)
            text_of(bytes), text_of(threads), sms ? " per SM" : "");
     if (asked->has_device) {
         double most = asked->device.threads_per_sm;
-        printf("occupancy   = %s / %s threads that an SM holds = %s\n", text_of(threads),
+        printf("occupancy   = %s / %s threads that an SM can hold = %s\n", text_of(threads),
                text_of(most), percent_of(threads / most));
         if (threads > most)
             printf(
@@ -120,10 +120,11 @@ static double device_lanes(const Device *d)
 }
 
 static const Input ilp_inputs[] = {
-    { "latency", "of an operation, cycles: 4 for FP32 since Volta", REAL, 1e-3, 1e9, false, 0 },
+    { "latency", "latency of an operation, cycles: 4 for FP32 since Volta", REAL, 1e-3, 1e9, false,
+      0 },
     { "rate", "operations that an SM can begin per cycle: its FP32 lanes", REAL, 1e-3, 1e6, false,
       0, device_lanes },
-    { "chains", "independent operations of a thread (ILP)", WHOLE, 1, 1024, true, 1 },
+    { "chains", "independent operations per thread (ILP)", WHOLE, 1, 1024, true, 1 },
     { 0 },
 };
 
@@ -167,8 +168,8 @@ static const Input roofline_inputs[] = {
     { "tflops", "peak, TFLOP/s (an FMA is two FLOP)", REAL, 1e-6, 1e6, false, 0, device_tflops },
     { "gbps", "bandwidth, GB/s", REAL, 1e-3, 1e9, false, 0, device_gbps },
     { "intensity", "FLOP per byte read or written", REAL, 0, 1e9, true, 0 },
-    { "flop", "of the whole kernel, in place of --intensity", REAL, 1, 1e24, true, 0 },
-    { "bytes", "of the whole kernel: 268e6, 256MiB", BYTES, 1, 1e15, true, 0 },
+    { "flop", "FLOP of the whole kernel, instead of --intensity", REAL, 1, 1e24, true, 0 },
+    { "bytes", "bytes of the whole kernel: 268e6, 256MiB", BYTES, 1, 1e15, true, 0 },
     { 0 },
 };
 
@@ -189,7 +190,8 @@ static bool show_roofline(const Asked *asked)
     bool whole = asked_given(asked, "flop");
 
     if (whole != asked_given(asked, "bytes"))
-        return calc_refuse(asked->calculator, "--%s is missing: --flop and --bytes go together",
+        return calc_refuse(asked->calculator,
+                           "--%s is missing: --flop and --bytes must be given together",
                            whole ? "bytes" : "flop");
     if (whole && asked_given(asked, "intensity"))
         return calc_refuse(asked->calculator,
@@ -231,7 +233,7 @@ const Calculator roofline_calculator = {
 /* ---- amdahl ---- */
 
 static const Input amdahl_inputs[] = {
-    { "share", "of the time that is made faster: 0.75, 75%", SHARE, 0, 1, false, 0 },
+    { "share", "share of the time that is made faster: 0.75, 75%", SHARE, 0, 1, false, 0 },
     { "times", "speed-up of that share, or number of processors", REAL, 1e-3, 1e12, false, 0 },
     { 0 },
 };

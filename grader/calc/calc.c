@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* ---- What one access of a warp costs ---- */
+/* ---- The cost of one access of a warp ---- */
 
 static bool is_element(long n)
 {
@@ -172,8 +172,9 @@ static bool is_pipeline(const Pipeline *p)
            p->chunks <= CALC_CHUNKS && p->buffers >= 1;
 }
 
-/* A stage begins when its engine has done the chunk before, and the chunk its stage before; the
- * first stage, when a buffer is free. A stage that takes no time is not there. */
+/* A stage begins when its engine has finished the previous chunk and the chunk has finished its
+ * previous stage. The first stage begins when a buffer is free. A stage that takes no time is
+ * skipped. */
 static void run_chunk(const Pipeline *p, Overlap *o, int chunk)
 {
     double ready = chunk >= p->buffers ? o->end[CALC_STAGES - 1][chunk - p->buffers] : 0;

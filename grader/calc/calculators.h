@@ -1,4 +1,4 @@
-/* calculators.h - every calculator: a row with its inputs, and what it shows. */
+/* calculators.h - all calculators. */
 #ifndef CALC_CALCULATORS_H
 #define CALC_CALCULATORS_H
 
@@ -7,14 +7,14 @@
 /* calc/access.c: one access of a warp. */
 extern const Calculator sectors_calculator, banks_calculator;
 
-/* calc/occupancy.c: what fits on an SM. */
+/* calc/occupancy.c: how many blocks fit on an SM. */
 extern const Calculator occupancy_calculator;
 
-/* calc/bounds.c: how fast it can be at best. */
+/* calc/bounds.c: upper bounds of speed. */
 extern const Calculator waves_calculator, little_calculator, ilp_calculator, roofline_calculator,
     amdahl_calculator;
 
-/* calc/overlap.c: copies and kernels at once. */
+/* calc/overlap.c: overlapping copies and kernels. */
 extern const Calculator overlap_calculator;
 
 #endif

@@ -20,7 +20,7 @@ static void print_list(FILE *out)
     fputs("usage: warpbook calc NAME --input VALUE...\n\n", out);
     for (int i = 0; i < CALCULATORS; i++)
         fprintf(out, "  %-10s %s\n", calculators[i]->name, calculators[i]->what);
-    fputs("\nEach prints its working. warpbook calc NAME --help explains it with an example.\n",
+    fputs("\nEach shows its working. warpbook calc NAME --help explains it with an example.\n",
           out);
 }
 
@@ -51,8 +51,8 @@ static bool print_help(const Calculator *calculator)
         printf("\n");
     }
     if (calculator->has_device)
-        printf("  %-14s all figures of a described GPU: sim:t4, or a path%s\n", "--device NAME",
-               calculator->needs_device ? "" : " [none]");
+        printf("  %-14s take the figures of a described GPU: sim:t4, or a path%s\n",
+               "--device NAME", calculator->needs_device ? "" : " [none]");
     printf("\nExample:\n  warpbook calc %s %s\n\n", calculator->name, calculator->example);
     return show_example(calculator);
 }

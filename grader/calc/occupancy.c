@@ -7,13 +7,14 @@
 #include <stdio.h>
 
 static const Input occupancy_inputs[] = {
-    { "threads", "per block", WHOLE, 1, 1024, false, 0 },
-    { "registers", "per thread: nvcc -Xptxas -v prints them", WHOLE, 0, 255, true, 32 },
-    { "shared", "per block, static and dynamic: 4224, 48KiB", BYTES, 0, 16777216, true, 0 },
+    { "threads", "threads per block", WHOLE, 1, 1024, false, 0 },
+    { "registers", "registers per thread: nvcc -Xptxas -v prints them", WHOLE, 0, 255, true, 32 },
+    { "shared", "shared memory per block, static and dynamic: 4224, 48KiB", BYTES, 0, 16777216,
+      true, 0 },
     { 0 },
 };
 
-/* The first line of a limit names it; its last line has the number of blocks. */
+/* Prints a row: the first line of a limit has its name, the last one the number of blocks. */
 static void print_row(const char *what, const char *working, const char *blocks)
 {
     printf(*blocks ? "  %-14s %-54s %7s\n" : "  %-14s %s\n", what, working, blocks);
@@ -111,7 +112,7 @@ static bool show_occupancy(const Asked *asked)
     printf("\n");
     print_limiters(&o);
     if (!o.blocks_per_sm) {
-        printf("occupancy  = 0: not one block fits, so a launch fails\n");
+        printf("occupancy  = 0: no block fits, so a launch fails\n");
         return true;
     }
     printf("occupancy  = %d block%s x %d / %d warps = %s\n", o.blocks_per_sm,

@@ -1,4 +1,4 @@
-/* overlap.c - the calculator of a pipeline: copies and kernels at once. */
+/* overlap.c - the calculator of a pipeline of overlapping copies and kernels. */
 #include "calc/calc.h"
 #include "calc/text.h"
 #include "calc/calculators.h"
@@ -11,16 +11,16 @@ static const Input overlap_inputs[] = {
     { "up", "time to copy all of it to the device, ms", REAL, 0, 1e9, true, 0 },
     { "kernel", "time of the kernel for all of it, ms", REAL, 0, 1e9, false, 0 },
     { "down", "time to copy all results back, ms", REAL, 0, 1e9, true, 0 },
-    { "chunks", "of equal size", WHOLE, 1, CALC_CHUNKS, false, 0 },
-    { "buffers", "on the device: chunks in flight at once; 0: one per chunk", WHOLE, 0, CALC_CHUNKS,
-      true, 0 },
+    { "chunks", "number of chunks, of equal size", WHOLE, 1, CALC_CHUNKS, false, 0 },
+    { "buffers", "buffers on the device, so chunks in flight; 0: one per chunk", WHOLE, 0,
+      CALC_CHUNKS, true, 0 },
     { "each", "extra time of each copy and launch, ms", REAL, 0, 1e6, true, 0 },
     { "measured", "the total time that you measured, ms; prints how much overlaps", REAL, 1e-9, 1e9,
       true, 0 },
     { 0 },
 };
 
-/* Chunk 0 is drawn as 0, chunk 10 as a; 60 columns are the total time. */
+/* Draws the timeline in 60 columns: chunk 0 as 0, chunk 10 as a. */
 static void draw_pipeline(const Pipeline *p, const Overlap *o)
 {
     enum { COLUMNS = 60 };
@@ -44,7 +44,7 @@ static void draw_pipeline(const Pipeline *p, const Overlap *o)
     printf("\n");
 }
 
-/* The closed form is for chunks that never wait for a buffer. */
+/* The closed form holds only if no chunk waits for a buffer. */
 static void print_finish(const Pipeline *p, const Overlap *o)
 {
     double closed = o->longest + (o->sum - o->longest) / p->chunks;

@@ -1,4 +1,4 @@
-/* text.c - numbers as text: whole numbers in full, others with four digits. */
+/* text.c - formats numbers: whole numbers in full, others with four digits. */
 #include "calc/text.h"
 #include "base/util.h"
 

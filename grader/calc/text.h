@@ -1,8 +1,8 @@
-/* text.h - numbers as text: whole numbers in full, others with four digits. */
+/* text.h - formats numbers: whole numbers in full, others with four digits. */
 #ifndef CALC_TEXT_H
 #define CALC_TEXT_H
 
-/* Each result stays valid for eight more calls. */
+/* Each result remains valid for the next eight calls. */
 const char *text_of(double x);
 const char *percent_of(double share);
 const char *bytes_of(double bytes);

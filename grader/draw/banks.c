@@ -6,25 +6,25 @@
 
 enum {
     BANKS = RECORD_BANKS,
-    MOST_ROWS = 34, /* of a picture */
+    MOST_ROWS = 34, /* rows in a picture */
     CELL = 21,
     ROW = 18,
-    SKIP = 5, /* where rows are left out */
+    SKIP = 5, /* gap for rows that are left out */
     LEFT = 90,
 };
 
 typedef struct Cell {
-    int lane, lanes; /* the first lane there, and how many */
+    int lane, lanes; /* the first lane that accesses the word, and the number of lanes that do */
 } Cell;
 
-/* The rows of 32 words that the access touches, from the first to the last; of very many the first.
- */
+/* The rows of 32 words that the access touches, in order; only the first ones if there are very
+ * many. */
 typedef struct Grid {
-    uint64_t rows[MOST_ROWS]; /* their numbers */
+    uint64_t rows[MOST_ROWS]; /* row numbers */
     Cell cells[MOST_ROWS][BANKS];
     int count;
     bool is_cut;
-    int words[BANKS]; /* different words of each bank, over all rows */
+    int words[BANKS]; /* number of different words in each bank, over all rows */
 } Grid;
 
 static uint64_t last_word(const WarpAccess *a, int lane)
@@ -32,7 +32,7 @@ static uint64_t last_word(const WarpAccess *a, int lane)
     return (a->address[lane] + (uint64_t) a->bytes - 1) / RECORD_WORD_BYTES;
 }
 
-/* The place of a row among those shown, which it may join; -1: there is no room. */
+/* The position of a row among those shown; adds the row if necessary. -1: no room. */
 static int row_of(Grid *grid, uint64_t row)
 {
     int place = 0;
@@ -54,7 +54,7 @@ static int row_of(Grid *grid, uint64_t row)
     return place;
 }
 
-/* Did a lane below this one touch the word, or an earlier word of its own? */
+/* True if a lower lane touches the word, or this lane does so with an earlier word. */
 static bool is_known(const WarpAccess *a, int lane, uint64_t word)
 {
     for (int i = 0; i < lane; i++)
@@ -189,7 +189,7 @@ static void draw_bank_heads(Svg *svg, double y)
         svg_text_in(svg, LEFT + (bank + 0.5) * CELL, y, CELL, "dim small middle", "%d", bank);
 }
 
-/* Under each bank how many different words it must serve. */
+/* Writes the number of different words below each bank. */
 static void draw_bank_sums(Svg *svg, const Grid *grid, double y)
 {
     svg_text(svg, LEFT - 10, y, "text small end", "words");
@@ -241,7 +241,7 @@ bool draw_banks(const Picture *picture, Svg *svg, Words *words)
     return true;
 }
 
-/* ---- Text: a character per word ---- */
+/* ---- Text: one character per word ---- */
 
 static char char_of(const Picture *picture, const WarpAccess *a, const Grid *grid, int row,
                     int bank)
@@ -276,7 +276,7 @@ bool print_banks(const Picture *picture, FILE *to, Words *words)
         fputc('\n', to);
     }
     fprintf(to,
-            "\nA character per word of 4 bytes: the lane in base 32 (0 to v), * several lanes, "
+            "\nOne character per 4-byte word: the lane in base 32 (0 to v), * several lanes, "
             ". not in this access, # never accessed.\n%s\n",
             sample);
     return true;

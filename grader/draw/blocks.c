@@ -7,14 +7,14 @@
 #include <string.h>
 
 enum {
-    MOST_SMS = 40,    /* rows of a picture */
+    MOST_SMS = 40,    /* rows in a picture */
     MOST_PLACES = 32, /* blocks side by side on an SM */
     MOST_BARS = 2000,
     LEFT = 90,
     RIGHT = PICTURE_WIDTH - PICTURE_MARGIN,
 };
 
-/* A block, and its row among those of its SM. */
+/* A block, and its place among the blocks of its SM. */
 typedef struct Bar {
     const BlockSpan *span;
     int place;
@@ -23,8 +23,8 @@ typedef struct Bar {
 /* The launch's blocks by SM, place and begin. */
 typedef struct Placed {
     Bar *bars;
-    int count, places; /* places: the most side by side on an SM */
-    uint64_t end;      /* of the last one */
+    int count, places; /* places: the most blocks that run side by side on an SM */
+    uint64_t end;      /* when the last block ends */
 } Placed;
 
 static int compare(uint64_t a, uint64_t b)
@@ -102,7 +102,7 @@ static int64_t waves_of(const RecordedLaunch *l)
     return l->resident ? (blocks_of(l) + l->resident - 1) / l->resident : 0;
 }
 
-/* The share of the places that blocks use, from the first begin to the last end. */
+/* The share of the places that blocks occupy, from the first begin to the last end. */
 static double busy_share(const Records *r, const Placed *p)
 {
     double busy = 0;
@@ -147,7 +147,7 @@ static double x_of(const Placed *p, uint64_t cycle)
     return LEFT + (RIGHT - LEFT) * (double) cycle / (double) p->end;
 }
 
-/* The height of one place: enough to read where few are side by side. */
+/* The height of one place: large enough for text if few blocks are side by side. */
 static double place_height(const Placed *p, int sms)
 {
     const double all = 420.0 / (sms * p->places);
@@ -155,7 +155,7 @@ static double place_height(const Placed *p, int sms)
     return all > 22 ? 22 : all < 3 ? 3 : all;
 }
 
-/* So many blocks, of which each follows the other in one place, from the i-th on. */
+/* Draws one bar for several blocks that follow each other in one place, from the i-th on. */
 static void draw_bar(Svg *svg, const Placed *p, int i, int blocks, double y, double height,
                      const char *fill)
 {
@@ -179,7 +179,7 @@ static bool same_place(const Bar *a, const Bar *b)
     return a->span->sm == b->span->sm && a->place == b->place;
 }
 
-/* How many blocks from the i-th on are one bar: at most `most`. */
+/* How many blocks, at most `most`, the bar from the i-th block on stands for. */
 static int bar_from(const Placed *p, int i, int most)
 {
     int count = 1;
@@ -189,7 +189,7 @@ static int bar_from(const Placed *p, int i, int most)
     return count;
 }
 
-/* More than one where there are very many. */
+/* More than one if there are very many blocks. */
 static int blocks_per_bar(const Placed *p)
 {
     return (p->count + MOST_BARS - 1) / MOST_BARS;
@@ -245,10 +245,10 @@ static void draw_placed(const Picture *picture, Svg *svg, int launch, const Plac
     if (r->device.sms > MOST_SMS)
         APPEND(sample, " The first %d SMs are shown.", MOST_SMS);
     if (blocks_per_bar(p) > 1)
-        APPEND(sample, " A bar is up to %d blocks that follow each other.", blocks_per_bar(p));
+        APPEND(sample, " A bar stands for up to %d consecutive blocks.", blocks_per_bar(p));
     picture_place(picture, 0, place, sizeof place);
-    PUT(words->description, "%s. A row per SM, time from left to right, bars are blocks. %s", place,
-        sample);
+    PUT(words->description, "%s. One row per SM, time from left to right; bars are blocks. %s",
+        place, sample);
     y = draw_rows(svg, r, p, picture_head(picture, svg, words->title, place) + 4);
     y = picture_time_axis(svg, LEFT, RIGHT, y, microseconds(r, p->end)) + 20;
     picture_caption(picture, svg, draw_keys(svg, p, y), sample);
@@ -266,7 +266,7 @@ bool draw_blocks(const Picture *picture, Svg *svg, Words *words)
     return found;
 }
 
-/* ---- Text: a character per 1/60 of the time, how many blocks the SM holds ---- */
+/* ---- Text: one character per 1/60 of the time: the number of blocks on the SM ---- */
 
 enum { COLUMNS = 60 };
 
@@ -305,7 +305,8 @@ bool print_blocks(const Picture *picture, FILE *to, Words *words)
         for (int sm = 0; sm < r->device.sms && sm < MOST_SMS; sm++)
             print_sm(to, &p, sm);
         fprintf(to,
-                "\nFrom left to right: time. A character: how many blocks the SM holds, . none."
+                "\nTime runs from left to right. Each character is the number of blocks on the SM "
+                "(. for none)."
                 "\n%s\n",
                 sample);
     }

@@ -25,8 +25,8 @@ const Case *collect_choose_case(const Lab *lab, const char *label)
     return control;
 }
 
-/* A dim that grading balances stays the table's, and such a case begins at a smaller scale in
- * gradings, too. */
+/* A dim that grading balances keeps the table's value; in gradings, too, a balanced case starts at
+ * a smaller scale. */
 Case collect_case(const Case *lab_case, const GpuInfo *info)
 {
     Case sized = *lab_case;
@@ -57,7 +57,7 @@ static bool built(const CollectJob *job, const char *source, const char *shown, 
     return build->fault == BUILD_OK;
 }
 
-/* A runner with the kernel and one set of filled arrays, about to be called. */
+/* Prepares a runner with the kernel and one set of filled arrays, ready for the call. */
 static bool ready(const CollectJob *job, const char *object, Worker *worker, char *why)
 {
     Draws random = draws_begin(job->session->seed, job->entry->folder, NULL);
@@ -96,7 +96,7 @@ bool collect_run(const CollectJob *job, const RecordFilter *filter, Worker *work
     well = fine(worker_records(worker, records), worker, *failed ? why : failed) &&
            has_records(records);
     if (!well && !*failed)
-        put(failed, COLLECT_WHY, "nothing of it ran on the GPU");
+        put(failed, COLLECT_WHY, "nothing ran on the GPU");
     return well;
 }
 
@@ -132,7 +132,7 @@ static bool model(const CollectJob *job, const char *source, const char *shown, 
     return well && result->ms > 0;
 }
 
-/* "solutions/06_transpose/4_tile.cu" is "4_tile". */
+/* The name of a rung: "solutions/06_transpose/4_tile.cu" is "4_tile". */
 static void rung_name(const char *path, char *name, size_t size)
 {
     const char *slash = strrchr(path, '/');
@@ -141,7 +141,7 @@ static void rung_name(const char *path, char *name, size_t size)
     name[strcspn(name, ".")] = 0;
 }
 
-/* Calls `add` for the ladder's rungs, then for the job's kernel; counts those that ran. */
+/* Calls `add` for the rungs of the ladder, then for the job's kernel; returns how many ran. */
 static int model_all(const CollectJob *job, void *self,
                      void (*add)(void *self, const char *name, const Modelled *, bool is_yours,
                                  bool is_reference),
@@ -195,7 +195,7 @@ bool collect_roofline(const CollectJob *job, RooflinePoints *points, char *why)
 typedef struct LadderInWork {
     Ladder *ladder;
     double ms[MOST_RUNGS];
-    Limited limited; /* of any kernel: for the device's roofs */
+    Limited limited; /* of any of the kernels, for the device's roofs */
 } LadderInWork;
 
 static void add_rung(void *self, const char *name, const Modelled *m, bool is_yours,

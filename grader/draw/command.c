@@ -12,18 +12,17 @@
 
 enum { DONE = 0, NOTHING_TO_DRAW = 1, USAGE = 2, COULD_NOT = 3, MOST_SOURCE = 256 << 10 };
 
-static const char usage_begin[] =
-    "usage: warpbook draw KIND LAB [OPTION...]\n\n"
-    "Draws what a kernel does, from its run on the simulated GPU.\n\n";
+static const char usage_begin[] = "usage: warpbook draw KIND LAB [OPTION...]\n\n"
+                                  "Draws what a kernel does when it runs on the simulated GPU.\n\n";
 static const char usage_end[] =
     "\n"
-    "  --submission FILE   this kernel.cu, not labs/LAB/kernel.cu\n"
-    "  --svg FILE          write a picture; without it, some kinds print text\n"
-    "  --theme T           of the picture: auto (the reader's choice), light or dark\n"
-    "  --line N            sectors, banks: the access in this line\n"
+    "  --submission FILE   use this kernel.cu instead of labs/LAB/kernel.cu\n"
+    "  --svg FILE          write a picture to FILE; without it, some kinds print text\n"
+    "  --theme T           theme of the picture: auto (the reader's choice), light or dark\n"
+    "  --line N            sectors, banks: draw the access in line N\n"
     "  --block N, --warp N record this block or warp\n"
-    "  --case TEXT         the case whose label begins so\n"
-    "  --device sim:NAME   the simulated GPU; for ladder: model it instead of what was measured\n";
+    "  --case TEXT         the case whose label begins with TEXT\n"
+    "  --device sim:NAME   the simulated GPU; ladder: show modelled instead of measured speeds\n";
 
 typedef struct Options {
     const PictureKind *kind;
@@ -124,7 +123,7 @@ static const OptionRow rows[] = {
     { 0 },
 };
 
-/* "sectors, banks, ..." */
+/* Lists the kinds: "sectors, banks, ...". */
 static const char *kind_names(char *text, size_t size)
 {
     *text = 0;
@@ -133,7 +132,7 @@ static const char *kind_names(char *text, size_t size)
     return text;
 }
 
-/* The kind, then the lab. */
+/* The first word is the kind, the second the lab. */
 static bool take_word(void *self, const char *word)
 {
     Options *o = self;
@@ -147,7 +146,7 @@ static bool take_word(void *self, const char *word)
         return o->kind;
     }
     if (o->entry || !(o->entry = lab_find(word))) {
-        fprintf(stderr, "warpbook: draw needs one lab; '%s' is not one\n", word);
+        fprintf(stderr, "warpbook: draw needs one lab; '%s' is one word too many\n", word);
         return false;
     }
     return true;
@@ -220,7 +219,7 @@ static int could_not(const char *why)
     return COULD_NOT;
 }
 
-/* Fills in what the kind needs, then draws. */
+/* Collects the data that the kind needs, then draws. */
 static int collect_and_show(const Options *o, const CollectJob *job, Picture *picture)
 {
     static Records records;
@@ -274,7 +273,7 @@ static int run_and_show(const Options *o, const Case *lab_case)
     return status;
 }
 
-/* True if the ladder was measured and is shown so. */
+/* True if the ladder was measured and has been shown. */
 static bool show_measured(const Options *o, const Case *lab_case, int *status)
 {
     static Workbook book;
@@ -316,6 +315,6 @@ int draw_run(int argc, char **argv)
     if (!o.svg && !o.kind->print)
         return refuse("this kind has no text form: name a file with --svg");
     if (!(lab_case = collect_choose_case(o.entry->lab, o.label)))
-        return refuse("no case of this lab has such a label");
+        return refuse("no case of this lab has a label that begins like that");
     return show_measured(&o, lab_case, &status) ? status : run_and_show(&o, lab_case);
 }

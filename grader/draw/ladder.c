@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    LEFT = 190, /* of the bars */
+    LEFT = 190, /* left end of the bars */
     RIGHT = PICTURE_WIDTH - PICTURE_MARGIN - 150,
     ROW = 30,
 };
@@ -34,7 +34,7 @@ static double fastest(const Ladder *ladder)
     return most;
 }
 
-/* Where even the fastest kernel is far below the limit, something else limits the case. */
+/* If even the fastest kernel is far below the limit, something else limits the case. */
 static bool has_limit(const Ladder *ladder)
 {
     return ladder->limit > 0 && fastest(ladder) >= ladder->limit / 4;
@@ -45,7 +45,7 @@ static double largest(const Ladder *ladder)
     return has_limit(ladder) ? fmax(fastest(ladder), ladder->limit) : fastest(ladder);
 }
 
-/* About a limit that is not drawn; "" else. */
+/* Describes a limit that is not drawn; otherwise "". */
 static void say_limit(const Ladder *ladder, char *text, size_t size)
 {
     *text = 0;
@@ -58,7 +58,7 @@ static bool is_drawable(const Ladder *ladder, Words *words)
 {
     if (ladder->count && fastest(ladder) > 0)
         return true;
-    PUT(words->why, "no speed of a kernel is known");
+    PUT(words->why, "no kernel's speed is known");
     return false;
 }
 
@@ -140,7 +140,9 @@ bool draw_ladder(const Picture *picture, Svg *svg, Words *words)
     if (!is_drawable(ladder, words))
         return false;
     say(picture, words);
-    top = picture_head(picture, svg, words->title, "In parentheses: of the reference's speed") + 18;
+    top =
+        picture_head(picture, svg, words->title, "In parentheses: share of the reference's speed") +
+        18;
     y = top;
     for (int i = 0; i < ladder->count; i++, y += ROW)
         draw_rung(ladder, svg, &ladder->rungs[i], y);

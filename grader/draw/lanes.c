@@ -6,11 +6,11 @@
 #include <string.h>
 
 enum {
-    MOST_STRETCHES = 44, /* of a picture */
+    MOST_STRETCHES = 44, /* stretches in a picture */
     CELL = 11,
     ROW = 17,
-    LEFT = 150,                               /* of the lanes */
-    ACTIVE = LEFT + RECORD_LANES * CELL + 40, /* of their number, its right end */
+    LEFT = 150,                               /* left end of the lanes */
+    ACTIVE = LEFT + RECORD_LANES * CELL + 40, /* right end of the number of active lanes */
     CODE = ACTIVE + 14,
 };
 
@@ -22,8 +22,8 @@ typedef struct Stretch {
 
 typedef struct Stretches {
     Stretch rows[MOST_STRETCHES];
-    int count, instructions, shown; /* recorded; of them, in rows */
-    uint64_t lanes;                 /* active in all recorded instructions together */
+    int count, instructions, shown; /* stretches; instructions: recorded, in rows */
+    uint64_t lanes;                 /* active lanes, summed over all recorded instructions */
 } Stretches;
 
 static int next_step(const Records *r, int launch, int i)
@@ -50,7 +50,7 @@ static void add_step(Stretches *all, const LaneStep *step)
     all->shown++;
 }
 
-/* Instructions that no lane executes are left out: the counters do so, too. */
+/* Instructions that no lane executes are left out, as in the counters. */
 static void find_stretches(const Picture *picture, int launch, Stretches *all)
 {
     const Records *r = picture->records;
@@ -61,7 +61,7 @@ static void find_stretches(const Picture *picture, int launch, Stretches *all)
             add_step(all, &r->lane_steps[i]);
 }
 
-/* The launch, with its stretches; -1: nothing was recorded. */
+/* Finds the launch and its stretches; -1: nothing was recorded. */
 static int find(const Picture *picture, Stretches *all, Words *words)
 {
     const int launch = picture_launch(picture);
@@ -102,7 +102,7 @@ static void say(const Picture *picture, int launch, const Stretches *all, Words 
 
 /* ---- Drawing ---- */
 
-/* Runs of active lanes are one rectangle. */
+/* Draws each run of active lanes as one rectangle. */
 static void draw_mask(Svg *svg, uint32_t lanes, double y)
 {
     const char *fill = lanes == UINT32_MAX ? "c1" : "c2";

@@ -1,4 +1,4 @@
-/* measured.c - a ladder from docs/measured: what `make figures` stored. */
+/* measured.c - reads a ladder from docs/measured, where `make figures` stored it. */
 #include "base/number.h"
 #include "base/util.h"
 #include "draw/collect.h"
@@ -10,8 +10,8 @@
 
 enum { MOST_BYTES = 1 << 20, LINE = 300 };
 
-/* Splits "4_tile/square/GB/s 1650" into its rung and unit, if it is of this case. Rungs have no
- * slash in their names; others are of beyond/ and wrong/. */
+/* Splits "4_tile/square/GB/s 1650" into its rung and unit, if it belongs to this case. Names of
+ * rungs contain no slash; names with a slash are kernels of beyond/ and wrong/. */
 static bool split(char *line, const char *label, const char **unit, double *value)
 {
     char *number = strrchr(line, ' '), *case_at = strchr(line, '/');
@@ -52,7 +52,7 @@ static void take_line(Ladder *ladder, char *line, const char *label)
         rung->rate = value;
 }
 
-/* "NVIDIA H200, 132 SMs": the description of an H200. False: no such file. */
+/* Finds the description of the device: "NVIDIA H200, 132 SMs" is an H200. False: no such file. */
 static bool read_device(const char *about, Device *device)
 {
     char build[PATH], folder[PATH + 20], key[40], why[900];
@@ -70,7 +70,7 @@ static bool read_device(const char *about, Device *device)
     return device_read(folder, key, device, why, sizeof why);
 }
 
-/* Without a description of the device the limit is unknown, and the unit is that of memory. */
+/* Without a description of the device, the limit is unknown and the unit is GB/s. */
 static void choose_unit(Ladder *ladder, const LabEntry *entry, const Case *c, const char *about)
 {
     Device device;

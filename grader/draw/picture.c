@@ -1,4 +1,5 @@
-/* picture.c - the table of kinds, and what all pictures share: place, head, caption, sample. */
+/* picture.c - the table of kinds, and the parts that all pictures share: place, head, caption,
+ * sample. */
 #include "draw/picture.h"
 #include "base/util.h"
 
@@ -12,7 +13,7 @@ const PictureKind picture_kinds[] = {
       print_banks },
     { "lanes", "which lanes are active, instruction by instruction", FROM_RECORDS, draw_lanes,
       print_lanes },
-    { "blocks", "which SM runs which block, when", FROM_RECORDS, draw_blocks, print_blocks },
+    { "blocks", "which SM runs which block, and when", FROM_RECORDS, draw_blocks, print_blocks },
     { "streams", "copies and kernels on streams and engines", FROM_RECORDS, draw_streams, NULL },
     { "tiles", "which thread writes which element of the output", FROM_RECORDS, draw_tiles, NULL },
     { "roofline", "kernels below the roofs of memory and arithmetic", FROM_ROOFLINE, draw_roofline,
@@ -118,7 +119,7 @@ double picture_time_axis(Svg *svg, double left, double right, double y, double w
     return y + 22;
 }
 
-/* ---- Which access, which launch ---- */
+/* ---- Choosing the access and the launch ---- */
 
 void picture_no_access(const Picture *picture, const char *memory, Words *words)
 {
@@ -131,7 +132,7 @@ void picture_no_access(const Picture *picture, const char *memory, Words *words)
         f->block >= 0 || f->warp >= 0 ? " in that block or warp" : "");
 }
 
-/* Passes beyond the fewest possible, over all warps. */
+/* Passes beyond the minimum, over all warps. */
 static double waste_of(const WarpAccess *a)
 {
     const double least = a->space == RECORD_GLOBAL ? (double) a->all_least / RECORD_SECTOR_BYTES
@@ -140,8 +141,8 @@ static double waste_of(const WarpAccess *a)
     return (double) a->all_passes - least;
 }
 
-/* From the lowest to the highest address: of two accesses that cost the same, the scattered one
- * shows more. */
+/* The distance from the lowest to the highest address: of two accesses that cost the same, the more
+ * scattered one shows more. */
 static uint64_t reach_of(const WarpAccess *a)
 {
     uint64_t low = UINT64_MAX, high = 0;

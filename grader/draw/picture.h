@@ -1,4 +1,4 @@
-/* picture.h - what a picture is drawn from, and the kinds of pictures: a row each. */
+/* picture.h - the data of a picture, and the kinds of pictures, one row each. */
 #ifndef DRAW_PICTURE_H
 #define DRAW_PICTURE_H
 
@@ -12,7 +12,7 @@ enum { PICTURE_WIDTH = 840, PICTURE_MARGIN = 24, MOST_RUNGS = 16 };
 /* A kernel of a ladder: its speed, measured or modelled. */
 typedef struct Rung {
     char name[48]; /* "4_tile", "yours" */
-    double ratio;  /* of the reference's speed */
+    double ratio;  /* as a share of the reference's speed */
     double rate;   /* GB/s or GFLOP/s; 0: unknown */
     bool is_yours, is_reference;
 } Rung;
@@ -21,12 +21,12 @@ typedef struct Ladder {
     Rung rungs[MOST_RUNGS];
     int count;
     const char *unit; /* "GB/s" */
-    double bar;       /* least ratio; 0: none */
-    double limit;     /* the device's, in `unit`; 0: unknown */
+    double bar;       /* minimum ratio; 0: none */
+    double limit;     /* limit of the device, in `unit`; 0: unknown */
     char where[200];  /* device, date and command; or the simulated GPU */
 } Ladder;
 
-/* A kernel on the roofline, of modelled figures. */
+/* A kernel on the roofline, from modelled figures. */
 typedef struct RooflinePoint {
     char name[48];
     Roofline at;
@@ -40,7 +40,7 @@ typedef struct RooflinePoints {
     char device[96];
 } RooflinePoints;
 
-/* Everything that a picture may be drawn from; what its kind does not need is NULL. */
+/* Everything that a picture can be drawn from; parts that its kind does not need are NULL. */
 typedef struct Picture {
     const LabEntry *entry;
     Case lab_case;
@@ -53,7 +53,7 @@ typedef struct Picture {
     int line; /* of the source; 0: the picture chooses */
 } Picture;
 
-/* The words of a picture: title and description for screen readers; why nothing is drawn. */
+/* The texts of a picture: title and description for screen readers, or why nothing was drawn. */
 typedef struct Words {
     char title[300], description[1200], why[300];
 } Words;
@@ -63,7 +63,7 @@ typedef enum PictureData { FROM_RECORDS, FROM_LADDER, FROM_ROOFLINE } PictureDat
 typedef struct PictureKind {
     const char *name, *about;
     PictureData data;
-    /* Both return false, with words->why, if nothing can be drawn. NULL: no text form. */
+    /* Both return false, with words->why, if there is nothing to draw. NULL: no text form. */
     bool (*draw)(const Picture *picture, Svg *svg, Words *words);
     bool (*print)(const Picture *picture, FILE *to, Words *words);
 } PictureKind;
@@ -77,23 +77,23 @@ const PictureKind *picture_kind(const char *name); /* NULL: no such kind */
 void picture_place(const Picture *picture, int line, char *text, size_t size);
 /* A line of the source without its indentation; "" if unknown. */
 void picture_source(const Picture *picture, int line, char *text, size_t size);
-/* Title and dim lines below it; returns the y where the picture begins. */
+/* Draws the title and dim lines below it; returns the y where the picture begins. */
 double picture_head(const Picture *picture, Svg *svg, const char *title, const char *below);
-/* Dim lines at the end, with what went wrong; sets the picture's height. */
+/* Draws dim lines at the end, including what went wrong; sets the picture's height. */
 void picture_caption(const Picture *picture, Svg *svg, double y, const char *text);
-/* A small rectangle of that class and what it means; returns the x of the next one. */
+/* Draws a small rectangle of that class and its meaning; returns the x of the next one. */
 double picture_key(Svg *svg, double x, double y, const char *classes, const char *text);
 
-/* An axis of time from 0 to `whole_us`, with round numbers; returns the y below it. */
+/* Draws a time axis from 0 to `whole_us` with round numbers; returns the y below it. */
 double picture_time_axis(Svg *svg, double left, double right, double y, double whole_us);
 
-/* The access to draw: of that line if one is given, else the one that wastes most. NULL: none. */
+/* The access to draw: the one in the given line, or else the most wasteful one. NULL: none. */
 const WarpAccess *picture_access(const Picture *picture, RecordSpace space);
-/* Says in `words` that picture_access() found none; memory: "global" or "shared". */
+/* Sets `words` to say that picture_access() found none; memory: "global" or "shared". */
 void picture_no_access(const Picture *picture, const char *memory, Words *words);
 /* "kernel k, warp 0 of block 0" and the instruction's averages, as a sentence. */
 void picture_sample(const Picture *picture, const WarpAccess *access, char *text, size_t size);
-/* The index of the launch that takes longest; -1: none. */
+/* The index of the longest launch; -1: none. */
 int picture_launch(const Picture *picture);
 
 /* ---- The kinds, one file each ---- */

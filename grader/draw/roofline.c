@@ -10,17 +10,17 @@ enum {
     RIGHT = 560,
     TOP_ROOM = 16,
     HEIGHT = 320,
-    LIST = RIGHT + 30, /* of the names */
+    LIST = RIGHT + 30, /* x of the list of names */
     NAME = 34,
 };
 
-/* The plane: decades of operations per byte, and of GFLOP/s. */
+/* The coordinate system: decades of operations per byte and of GFLOP/s. */
 typedef struct Plane {
     double top;
     double low_x, high_x, low_y, high_y; /* logarithms */
 } Plane;
 
-/* A point that can be drawn has operations and bytes. */
+/* True if a point has operations and bytes, so that it can be drawn. */
 static bool is_drawable(const RooflinePoint *p)
 {
     return !p->at.is_cached && p->at.gflops > 0 && p->at.intensity > 0;
@@ -101,8 +101,8 @@ static void draw_roofs(Svg *svg, const RooflinePoints *points, const Plane *p)
              points->memory_gbps, ridge);
 }
 
-/* Where the numbers of the points are: next to each point, towards the middle, and further away
- * where another number is in the way. */
+/* Positions of the numbers: next to each point, towards the middle, and further away if another
+ * number is in the way. */
 typedef struct Labels {
     double x[MOST_RUNGS], y[MOST_RUNGS];
     int count;
@@ -179,7 +179,7 @@ static void say(const Picture *picture, Words *words)
                points->points[i].name, points->points[i].at.intensity, points->points[i].at.gflops);
 }
 
-/* The points in the plane, and their names next to it; returns the y below both. */
+/* Draws the points, and their names next to the coordinate system; returns the y below both. */
 static double draw_points(Svg *svg, const RooflinePoints *points, const Plane *plane)
 {
     Labels labels = { .count = 0 };
@@ -203,7 +203,7 @@ bool draw_roofline(const Picture *picture, Svg *svg, Words *words)
         return false;
     }
     say(picture, words);
-    y = picture_head(picture, svg, words->title, "Of each kernel one call, with cold caches");
+    y = picture_head(picture, svg, words->title, "One call of each kernel, with cold caches");
     plane = plane_of(points, y + TOP_ROOM);
     draw_axes(svg, &plane);
     draw_roofs(svg, points, &plane);

@@ -14,7 +14,7 @@ enum {
     LEFT = 120,
 };
 
-/* A line of 128 bytes that the warp touches: in each word the first lane there, and how many. */
+/* A 128-byte line that the warp touches: the first lane at each word, and the number of lanes. */
 typedef struct TouchedLine {
     uint64_t number;
     int lane[LINE_WORDS], lanes[LINE_WORDS];
@@ -104,7 +104,7 @@ static const WarpAccess *find_access(const Picture *picture, Words *words)
 
 /* ---- Drawing ---- */
 
-/* The bytes of a lane of at least a word are one cell; smaller ones share a word. */
+/* The bytes of a lane are one cell if they fill a word or more; smaller ones share a word. */
 static void draw_word(Svg *svg, const TouchedLine *line, int at, double x, double y)
 {
     const int lanes = line->lanes[at], lane = line->lane[at];
@@ -180,7 +180,7 @@ bool draw_sectors(const Picture *picture, Svg *svg, Words *words)
     return true;
 }
 
-/* ---- Text: a character per word ---- */
+/* ---- Text: one character per word ---- */
 
 static char digit_of(int lane)
 {
@@ -219,7 +219,7 @@ bool print_sectors(const Picture *picture, FILE *to, Words *words)
     for (int i = 0; i < touched.count; i++)
         print_line(to, &touched.lines[i]);
     fprintf(to,
-            "\nA character per 4 bytes: the lane in base 32 (0 to v), * several lanes, . moved "
+            "\nOne character per 4 bytes: the lane in base 32 (0 to v), * several lanes, . moved "
             "but not used.\n%s\n",
             sample);
     return true;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    MOST_STREAMS = 12, /* rows of a picture */
+    MOST_STREAMS = 12, /* rows in a picture */
     LEFT = 120,
     RIGHT = PICTURE_WIDTH - PICTURE_MARGIN,
     ROW = 26,
@@ -23,11 +23,11 @@ static const char engine_letters[ENGINES] = {
     [ENGINE_UP] = 'H', [ENGINE_KERNEL] = 'K', [ENGINE_FILL] = 'F', [ENGINE_DOWN] = 'D'
 };
 
-/* The records' spans, with what the rows need. */
+/* The spans in the records, and the data for the rows. */
 typedef struct Chart {
     const Records *records;
     double begin_ns, end_ns;
-    int streams[MOST_STREAMS], stream_count; /* in the order of their first spans */
+    int streams[MOST_STREAMS], stream_count; /* in order of their first spans */
     bool has_engine[ENGINES];
 } Chart;
 
@@ -62,7 +62,8 @@ static bool find_chart(const Picture *picture, Chart *chart, Words *words)
 
 /* ---- Figures ---- */
 
-/* The time in which at least `least` engines are busy, in ns. An engine's own spans may overlap. */
+/* The time during which at least `least` engines are busy, in ns. An engine's own spans may
+ * overlap. */
 static double busy_ns(const Chart *chart, int least)
 {
     const Records *r = chart->records;

@@ -1,4 +1,4 @@
-/* svg.c - a small writer of SVG. */
+/* svg.c - a small SVG writer. */
 #include "draw/svg.h"
 #include "base/util.h"
 
@@ -15,8 +15,9 @@ typedef struct Palette {
 static const Palette light = { "#ffffff", "#1f2328", "#57606a", "#6e7781", "#d0d7de", "#8c959f" };
 static const Palette dark = { "#0d1117", "#e6edf3", "#9da7b1", "#8b949e", "#30363d", "#6e7681" };
 
-/* Fills of Okabe and Ito, "Color Universal Design" (2008): all are light enough for black text, on
- * either ground. Rules name the picture's class, so that they leave the rest of a page alone. */
+/* The colours of Okabe and Ito, "Color Universal Design" (2008): all are light enough for black
+ * text, on a light or a dark page. Each rule includes the picture's class, so that it does not
+ * affect the rest of a page. */
 static const char fixed_rules[] =
     ".draw text{font-family:system-ui,sans-serif;font-size:13px}\n"
     ".draw .head{font-size:16px;font-weight:600}\n"
@@ -39,7 +40,7 @@ static void put_palette(FILE *to, const Palette *p)
     fprintf(to, ".draw .hatching{stroke:%s;stroke-width:1.5}\n", p->hatch);
 }
 
-/* `id`: the picture's own, since several may be in one page. */
+/* `id` is unique to the picture, since a page may contain several. */
 static void put_style(FILE *to, Theme theme, const char *id)
 {
     fprintf(to, "<style>\n%s.draw .hatch{fill:url(#hatch-%s)}\n", fixed_rules, id);
@@ -64,7 +65,8 @@ static bool has_class(const char *classes, const char *name)
 
 /* ---- Text ---- */
 
-/* The only way for text into a picture. What is not printable ASCII becomes a question mark. */
+/* All text in a picture passes through here. Characters that are not printable ASCII become
+ * question marks. */
 static void put_escaped(FILE *to, const char *text)
 {
     for (; *text; text++) {
@@ -84,8 +86,8 @@ static void put_escaped(FILE *to, const char *text)
     }
 }
 
-/* Thousandths of the font's size: ' ' to '~' of DejaVu Sans, the widest common sans-serif, and of
- * its bold. */
+/* Widths in thousandths of the font size: ' ' to '~' in DejaVu Sans, the widest common sans-serif
+ * font, and in its bold face. */
 static const short widths[] = {
     318, 401, 460, 838, 637, 951, 780, 275, 391, 391, 500, 838, 318, 361,  318, 337, 637, 637, 637,
     637, 637, 637, 637, 637, 637, 637, 337, 337, 838, 838, 838, 531, 1000, 685, 687, 699, 771, 632,
@@ -102,7 +104,7 @@ static const short bold_widths[] = { 349, 457, 521, 838, 696, 1002, 873, 307,  4
                                      712, 343, 343, 666, 343, 1042, 712, 688,  716,  716, 494, 596,
                                      479, 712, 652, 924, 646, 652,  583, 712,  366,  712, 838 };
 
-/* Verdana's narrow letters are wider than DejaVu's. */
+/* Verdana's narrow letters are wider than those of DejaVu. */
 static const double margin = 1.04;
 static const double mono_width = 0.61;
 
@@ -126,7 +128,7 @@ double svg_text_width(const char *classes, const char *text)
     return sum * font_size(classes) * margin / 1000;
 }
 
-/* ---- Numbers: one decimal at most, whatever language the program has set ---- */
+/* ---- Numbers: at most one decimal, whatever the locale ---- */
 
 static void put_number(FILE *to, const char *name, double value)
 {
@@ -246,7 +248,7 @@ void svg_text(Svg *svg, double x, double y, const char *classes, const char *for
     free(text);
 }
 
-/* Cuts the text until it fits with its dots. */
+/* Shortens the text until it fits together with its dots. */
 static void cut(char *text, const char *classes, double room)
 {
     size_t length = strlen(text);

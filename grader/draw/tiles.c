@@ -1,5 +1,5 @@
-/* tiles.c - which thread writes which element of the output: a block's tile of the matrix, its
- * warps' tiles in that, and their threads' elements. */
+/* tiles.c - which thread writes which element of the output: a block's tile of the matrix, the
+ * tiles of its warps, and the elements of their threads. */
 #include "base/util.h"
 #include "draw/picture.h"
 
@@ -8,14 +8,14 @@
 #include <string.h>
 
 enum {
-    MOST_CELLS = 1 << 18, /* of a block's tile, with holes */
-    TILES_ACROSS = 8,     /* of the matrix at most so many tiles are shown each way */
-    PANEL = 240,          /* width; and height, unless rows need more */
+    MOST_CELLS = 1 << 18, /* elements in a block's tile, including holes */
+    TILES_ACROSS = 8,     /* the most tiles of the matrix shown in each direction */
+    PANEL = 240,          /* width, and height unless rows need more */
     PANEL_HEIGHT = 384,
     GAP = 30,
-    ROW = 12, /* a row of elements with its number */
+    ROW = 12, /* height of a row of elements with its number */
     LEAST_WIDTH = 24,
-    HEAD = 34, /* of a panel: two lines */
+    HEAD = 34, /* height of a panel's head, two lines */
     NO_ONE = -1,
 };
 
@@ -24,13 +24,13 @@ typedef struct Box {
     int64_t row, col, rows, cols;
 } Box;
 
-/* Who writes which element of a box: a number, or NO_ONE. */
+/* For each element of a box, the number of the block, warp or lane that writes it, or NO_ONE. */
 typedef struct Owners {
     Box box;
     int *of; /* rows * cols */
 } Owners;
 
-/* The output that the recorded block wrote most of. */
+/* The output to which the recorded block wrote most. */
 typedef struct Output {
     int launch, array, element_bytes, start;
     int64_t rows, cols;
@@ -118,7 +118,7 @@ static Box box_of(const Corners *c)
                   c->high_col - c->low_col + 1 };
 }
 
-/* Calls `visit` for each element of the recorded block's stores; warp -1: of all warps. */
+/* Calls `visit` for each element that the recorded block stores; warp -1: by all warps. */
 static void each_element(const Records *r, const Output *out, int warp, void *self,
                          void (*visit)(void *self, int64_t row, int64_t col, const ElementWrite *))
 {
@@ -194,7 +194,7 @@ static bool is_free_row(Owners *o, const bool *drawn, int64_t row, int64_t col, 
     return true;
 }
 
-/* The largest rectangle from this cell to the right and then down, which it marks as drawn. */
+/* Finds the largest rectangle from this cell to the right and then down, and marks it as drawn. */
 static Box take_box(Owners *o, bool *drawn, int64_t row, int64_t col)
 {
     const int owner = o->of[row * o->box.cols + col];
@@ -216,7 +216,7 @@ typedef struct Panel {
     double x, y, per_col, per_row;
 } Panel;
 
-/* Fits so many elements into the panel, to scale, but not too narrow. */
+/* Fits that many elements into the panel, to scale, but not too narrow. */
 static Panel panel_of(double x, double y, const Box *box)
 {
     const double scale =
@@ -226,7 +226,7 @@ static Panel panel_of(double x, double y, const Box *box)
     return (Panel){ x, y, fmax(scale, col), scale };
 }
 
-/* Not to scale: rows are high enough for numbers, if there are few. */
+/* If there are few rows, makes them high enough for numbers, no longer to scale. */
 static void stretch(Panel *panel, int64_t rows)
 {
     if (rows * ROW <= PANEL_HEIGHT && panel->per_row < ROW)
@@ -256,7 +256,7 @@ static const char *fill_of(int owner, bool is_warp)
     return owner == 0 ? "c2" : is_warp ? fills[owner % 4] : "c1";
 }
 
-/* Rectangles of one owner each, which cover the box. */
+/* Finds rectangles with one owner each that cover the box. */
 static Box *find_boxes(Owners *o, int *count)
 {
     const int64_t cells = o->box.rows * o->box.cols;
@@ -276,7 +276,7 @@ static int owner_of(const Owners *o, const Box *box)
     return o->of[box->row * o->box.cols + box->col];
 }
 
-/* Some numbers without the others would mislead. */
+/* Some numbers without the others would mislead, so all must fit. */
 static bool has_room(const Panel *p, const Owners *o, const Box *boxes, int count)
 {
     char text[12];
@@ -308,7 +308,7 @@ static void draw_owners(Svg *svg, const Panel *p, const Owners *o, const Box *bo
             draw_box(svg, p, &boxes[i], "strong");
 }
 
-/* The upper left part of the matrix: some tiles each way. */
+/* The upper left part of the matrix: some tiles in each direction. */
 static Box shown_of(const Output *out, const Box *tile)
 {
     const int64_t rows = tile->rows * TILES_ACROSS, cols = tile->cols * TILES_ACROSS;
@@ -368,7 +368,7 @@ static void say(const Picture *picture, const Output *out, const Owners *block, 
         (long long) block->box.cols, out->name, of_warp, of_thread);
 }
 
-/* The panel of one box's owners; returns the y below it. */
+/* Draws the panel with the owners of one box; returns the y below it. */
 static double draw_panel(Svg *svg, int number, double y, Owners *owners, bool is_warp,
                          const char *head)
 {

@@ -34,8 +34,8 @@ static double ratio_of_ours(TimingContext *context, const char *source, int i)
     return outcome.verdict == PASS && outcome.blocks ? outcome.ratio.median : 0;
 }
 
-/* The file that keeps the floor of case i, named by everything that the floor depends on. "" if
- * the simulator's files cannot be read: its versions could then not be distinguished. */
+/* The file that stores the floor of case i, named after everything that the floor depends on. "" if
+ * the simulator's files cannot be read, because its versions could then not be distinguished. */
 static char *floor_path(const TimingContext *context, const char *source, int i, char *path,
                         size_t size)
 {
@@ -55,7 +55,7 @@ static char *floor_path(const TimingContext *context, const char *source, int i,
                session_device_word(session, device, sizeof device), i, (unsigned long long) key);
 }
 
-/* The number of a stored line. */
+/* Reads the number in a stored line. */
 static double floor_in(const char *text)
 {
     double floor;
@@ -86,7 +86,7 @@ double baseline_floor(TimingContext *context, int i)
     if (floor > 0)
         return floor;
     PUT(text, "%.4f\n", ratio_of_ours(context, rungs.path[0], i));
-    floor = floor_in(text); /* rounded as in the file */
+    floor = floor_in(text); /* rounded as it is in the file */
     if (floor > 0 && *path && make_folders(context->session->book.floors))
         write_file(path, text, strlen(text));
     return floor;

@@ -113,8 +113,8 @@ static double pass_of(const Pair *pair)
     return pair->pass_ms;
 }
 
-/* By how much nearly all of the student's figures exceed nearly all of the reference's. Sets
- * *usual to the reference's median. */
+/* The amount by which nearly all of the student's figures exceed nearly all of the reference's.
+ * Sets *usual to the reference's median. */
 static double shift_of(const Block *blocks, int count, double (*figure)(const Pair *pair),
                        double *usual)
 {
@@ -128,11 +128,10 @@ static double shift_of(const Block *blocks, int count, double (*figure)(const Pa
     return quantile(student, (size_t) count, 0.25) - quantile(reference, (size_t) count, 0.75);
 }
 
-/* Where the student's kernel worked unseen by its events. What the parent's clock measures
- * beyond the events is the same for both sides on any machine: replies, and fetching a part of
- * the output. The same holds for the time to fill the arrays of a pass. The student's kernel
- * should not run then; if it still does, or already does, it shares the GPU and slows the
- * filling. */
+/* Where the student's kernel ran without its events noticing. The time that the parent's clock
+ * measures beyond the events, for replies and for fetching a part of the output, is the same for
+ * both sides on any machine. So is the time to fill the arrays of a pass. A student's kernel that
+ * is still or already running during the filling shares the GPU and slows the filling down. */
 typedef struct Hidden {
     bool in_calls, between;
     double usual_ms, usual_between_ms;

@@ -46,8 +46,8 @@ typedef struct Outcome {
     Interval ratio;
     double reference_ms, student_ms; /* medians per call */
     int blocks;                      /* number of blocks counted */
-    int disturbed;                   /* dropped: a sample was later than its events say */
-    int unsteady;                    /* dropped: the SM clock changed */
+    int disturbed;                   /* dropped because a sample was later than its events say */
+    int unsteady;                    /* dropped because the SM clock changed */
     bool by_parent; /* the student's events are wrong, so the parent's clock counts */
     bool cut_short; /* too slow to continue, so there are few blocks */
     double mhz;     /* median SM clock; 0: not checked */

@@ -19,7 +19,7 @@ static const double call_limit_s = 60;
 /* Limit of warp instructions per launch, in millions; the starters take 5. */
 static const int launch_millions = 500;
 
-/* The count of all cases of one kernel. */
+/* Counts all cases of one kernel. */
 typedef struct Count {
     Session *session;
     Result *result;
@@ -80,7 +80,7 @@ static void say_missed(Worker *worker, const Mechanism *m, const Counted *counte
     message_counter(d, worker->why, sizeof worker->why);
 }
 
-/* PASS, SLOW, or the verdict of a failure. */
+/* Returns PASS, SLOW, or the verdict of a failure. */
 static Verdict hold_to(Worker *worker, const Mechanism *m)
 {
     Counted counted;

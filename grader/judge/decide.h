@@ -5,7 +5,7 @@
 #include "judge/grade.h"
 
 /* Why a case is slow: the first bound of the lab's mechanism that it misses. Empty if it misses
- * none of them. */
+ * none. */
 typedef struct Reason {
     Diagnosis diagnosis;
     char text[900];

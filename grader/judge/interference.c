@@ -1,4 +1,4 @@
-/* interference.c - was the reference slower while the student's process existed?
+/* interference.c - detects a reference that was slower while the student's process existed.
  *
  * If so, that process is killed and the reference measured again: if it recovers, the student's
  * process had interfered. Another program might have caused that by coincidence, so a kernel is
@@ -63,7 +63,7 @@ bool reference_undisturbed(TimingContext *context, Sampler *student, int i, cons
         if (!compare_again(context, student, i, &again))
             return false;
         suspicion = who_slowed(context, student, i, &again);
-        if (suspicion == NO_HARM) /* not a second time: the GPU itself had changed */
+        if (suspicion == NO_HARM) /* it happened only once: the GPU itself had changed */
             suspicion = GPU_CHANGED;
     }
     if (suspicion == SLOWED_BY_STUDENT) {

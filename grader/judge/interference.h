@@ -1,4 +1,4 @@
-/* interference.h - was the reference slower while the student's process existed? */
+/* interference.h - detects a reference that was slower while the student's process existed. */
 #ifndef JUDGE_INTERFERENCE_H
 #define JUDGE_INTERFERENCE_H
 

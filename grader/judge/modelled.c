@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A launch costs about 2 us. A call 50 times as long hardly depends on it. Where copies and
- * kernels are to be balanced, a call is a sequence of about thirty of each. */
+/* A launch costs about 2 us, which hardly matters in a call that takes 50 times as long. If copies
+ * and kernels are to be balanced, a call is a sequence of about thirty of each. */
 static const double least_call_ms = 0.1, least_balanced_ms = 1;
 
 /* Balanced cases start at this scale, and the first trial gives the balanced dim this value. The
@@ -64,10 +64,10 @@ bool modelled_idle(const ModelledCall *call)
 bool modelled_fine(const ModelledCall *call, char *why_not, size_t size)
 {
     if (call->timed.untimed > 0)
-        put(why_not, size, "the model has no time for %.0f of %.0f launches", call->timed.untimed,
+        put(why_not, size, "%.0f of %.0f launches have no modelled time", call->timed.untimed,
             call->timed.launches);
     else if (!(call->ms > 0))
-        put(why_not, size, "nothing ran on the GPU; the model counts no time for work of the host");
+        put(why_not, size, "nothing ran on the GPU; the model does not time work on the host");
     else
         return true;
     return false;

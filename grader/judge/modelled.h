@@ -21,8 +21,8 @@ typedef struct ModelledCall {
 Verdict modelled_call(TimingContext *context, Sampler *sampler, const char *object,
                       const Case *sized, uint64_t seed, ModelledCall *call);
 
-/* True if the call launched and copied nothing: the host did all the work, and the model has no
- * time for that. */
+/* True if the call launched and copied nothing: the host did all the work, and the model does not
+ * time that. */
 bool modelled_idle(const ModelledCall *call);
 
 /* False, with the reason in why_not, if the modelled time of a call cannot be used. */

@@ -20,7 +20,8 @@ static Inputs inputs_of(const Worker *worker, int set)
     return (Inputs){ &worker->arrays, set_seed(worker->seed, set) };
 }
 
-/* `how`: the pattern of the errors in a whole array, and `saw` its codes; or "" and 0. */
+/* `how` describes the pattern of the errors in a whole array, and `saw` has its codes; or "" and
+ * 0. */
 static void say_wrong(Worker *worker, int out, const Difference *d, const char *how, uint64_t saw)
 {
     const Array *array = &worker->arrays.out[out];
@@ -81,8 +82,8 @@ static void in_parallel(void *(*work)(void *), void *items, size_t size, int cou
 }
 
 /* A control case does not affect the verdict. If it has more operations or more output elements
- * than this, only some elements are compared: comparing all would take longer than running the
- * kernel. */
+ * than this, only some elements are compared, because comparing all would take longer than running
+ * the kernel. */
 static const double operations_looked_at = 1e10, elements_looked_at = 1 << 24;
 
 static double output_elements(const Lab *lab, const Case *c)

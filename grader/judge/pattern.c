@@ -43,7 +43,7 @@ static double want(const View *v, size_t i)
     return element(v->array->type, v->want, i);
 }
 
-/* True if `g` may be the value `w`, where `w` belongs elsewhere or was scaled. */
+/* True if `g` could be the value `w`, which belongs to another place or was scaled. */
 static bool close_here(const View *v, double g, double w)
 {
     return close_enough(g, w, v->slack * fabs(w));
@@ -205,10 +205,11 @@ static bool shifted(const View *v, char *clause)
             if (!holds(v, of_neighbour, side * distance))
                 continue;
             if (distance == 1)
-                put(clause, CLAUSE, "are those of their %s neighbours (shifted by 1)", name);
+                put(clause, CLAUSE, "hold the values of their %s neighbours (shifted by 1)", name);
             else
-                put(clause, CLAUSE, "are those of elements %ld places to the %s (shifted by %ld)",
-                    distance, name, distance);
+                put(clause, CLAUSE,
+                    "hold the values of elements %ld places to the %s (shifted by %ld)", distance,
+                    name, distance);
             return true;
         }
     return false;
@@ -219,7 +220,7 @@ static bool row_shifted(const View *v, char *clause)
 {
     for (int side = -1; side <= 1 && v->rows > 1 && v->cols > 1; side += 2)
         if (holds(v, of_neighbour, side * (long) v->cols)) {
-            put(clause, CLAUSE, "are those of the row %s", side < 0 ? "above" : "below");
+            put(clause, CLAUSE, "hold the values of the row %s", side < 0 ? "above" : "below");
             return true;
         }
     return false;
@@ -243,15 +244,15 @@ static bool copied(const View *v, char *clause)
         if (holds(v, of_input, which)) {
             bool only = which == 0 && !v->inputs->arrays->in[1].rows;
             if (only)
-                put(clause, CLAUSE, "are the input's, copied unchanged");
+                put(clause, CLAUSE, "are copied unchanged from the input");
             else
-                put(clause, CLAUSE, "are those of input %d, copied unchanged", which + 1);
+                put(clause, CLAUSE, "are copied unchanged from input %d", which + 1);
             return true;
         }
     return false;
 }
 
-/* As if the array were cols x rows, either when it was written or when it was computed. */
+/* Values as if the array were cols x rows, either when it was written or when it was computed. */
 static double of_transposed_place(const View *v, size_t i, long other)
 {
     size_t rows = other ? v->cols : v->rows, cols = other ? v->rows : v->cols;
@@ -261,7 +262,7 @@ static double of_transposed_place(const View *v, size_t i, long other)
 
 static bool transposed(const View *v, char *clause)
 {
-    put(clause, CLAUSE, "are those of the transposed place (rows and columns swapped)");
+    put(clause, CLAUSE, "hold the values of the transposed place (rows and columns swapped)");
     return v->rows > 1 && v->cols > 1 &&
            (holds(v, of_transposed_place, 0) || holds(v, of_transposed_place, 1));
 }

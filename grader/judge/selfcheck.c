@@ -1,4 +1,4 @@
-/* selfcheck.c - `warpbook check`: is a lab sound on this GPU?
+/* selfcheck.c - `warpbook check`: checks that a lab is sound on this GPU.
  *
  * Starter, rungs, beyond and wrong kernels are graded like a submission; the first line of each
  * states the expected verdict. Rung 1 and the reference must also keep a distance from the bar,
@@ -148,7 +148,7 @@ static void check_starter_text(SelfCheck *check, const char *rung1)
         read_file(lab_file(&check->session->book, check->entry, "kernel.cu", path), 1 << 20, NULL);
     rung = read_file(rung1, 1 << 20, NULL);
     if (!starter || !rung)
-        row(check, false, "0_starter.cu", "it or rung 1 is missing");
+        row(check, false, "0_starter.cu", "this file or rung 1 is missing");
     else if (!is_subsequence(starter, rung))
         row(check, false, "0_starter.cu", "has lines that rung 1 lacks: rung 1 may only add lines");
     else if (!strstr(starter, "TODO"))

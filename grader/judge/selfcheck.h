@@ -1,5 +1,5 @@
-/* selfcheck.h - `warpbook check`: is a lab sound on this GPU? And `warpbook check-cheats`: do
- * cheats get their verdicts, and do honest kernels in other styles stay unflagged? */
+/* selfcheck.h - `warpbook check`: checks that a lab is sound on this GPU. `warpbook check-cheats`:
+ * checks that cheats get their verdicts and that honest kernels in other styles are not flagged. */
 #ifndef JUDGE_SELFCHECK_H
 #define JUDGE_SELFCHECK_H
 

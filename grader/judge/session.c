@@ -288,7 +288,7 @@ static bool meet_gpu(Session *session)
     return verdict == PASS;
 }
 
-/* ---- Which GPU? ---- */
+/* ---- Choosing the GPU ---- */
 
 /* Switches the session to the simulated GPU. */
 static bool meet_simulation(Session *session, const char *name, const char *why)
@@ -346,7 +346,7 @@ static bool open_folders(Session *session)
     if (make_folders(session->book.cache))
         return true;
     PUT(session->problem,
-        "cannot write %s: %s; copy the workbook to a folder you can write to, or name another "
+        "cannot write %s: %s; copy the workbook to a folder you can write to, or use another "
         "build folder: make grade B=$HOME/warpbook",
         session->book.cache, strerror(errno));
     return false;

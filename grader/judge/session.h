@@ -30,8 +30,8 @@ typedef struct Session {
 
 /* Finds root, compiler and runner, and queries the GPU through the runner. `device`: a number,
  * "sim" or "sim:NAME", or NULL for the first real GPU if it is usable, else the simulated one.
- * False, with `problem` set, if nothing can be graded here. If another grading holds the GPU, it
- * says so and waits. */
+ * Returns false, with `problem` set, if nothing can be graded here. If another grading holds the
+ * GPU, prints a message and waits. */
 bool session_open(Session *session, const char *device);
 void session_close(Session *session);
 
@@ -70,7 +70,7 @@ void session_build(const Session *session, const LabEntry *entry, const char *so
 /* The device's name for use in file names: "sim-h200", or the UUID of a real GPU. */
 char *session_device_word(const Session *session, char *word, size_t size);
 
-/* Writes to `folder` what cells with students' code may see in place of solutions/LAB
+/* Writes to `folder` what cells with students' code may see instead of solutions/LAB
  * (build/stub.h): the starter, and the built rung 1, reference and fastest kernel. On failure
  * returns false and sets `why`. */
 bool session_seal(const Session *session, const LabEntry *entry, const char *folder, char *why,

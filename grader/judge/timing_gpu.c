@@ -6,9 +6,9 @@
  * 2. The reference is compared with the control (A/A): their difference is the resolution of this
  *    machine. The control is killed.
  * 3. The student's process starts. In each timed case, the speed of the student's kernel is
- * compared with the reference's (judge/compare_speed.h). Within 1 % of the bar, five more
- * comparisons with new processes follow, because the addresses of the buffers change a ratio by up
- * to 0.5 %.
+ *    compared with the reference's (judge/compare_speed.h). Within 1 % of the bar, five more
+ *    comparisons with new processes follow, because the addresses of the buffers change a ratio by
+ *    up to 0.5 %.
  * 4. If the reference was slower next to the student's process than before, that process is killed
  *    and the reference is measured again: if it recovers, the student's process had interfered.
  */

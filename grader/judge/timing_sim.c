@@ -98,7 +98,7 @@ static bool may_be_left_out(const Case *lab_case, Verdict verdict, char *why_not
 }
 
 /* A kernel that leaves the work to the host has no modelled time. If the reference does use the
- * GPU, the kernel is slow, and no ratio is needed to say so. False if the verdict is set. */
+ * GPU, the kernel is slow, even without a ratio. Returns false if the verdict is set. */
 static bool uses_gpu(TimingContext *context, const ModelledCall *call,
                      const ModelledCall *reference, int i)
 {
@@ -109,7 +109,7 @@ static bool uses_gpu(TimingContext *context, const ModelledCall *call,
     context->result->verdict = SLOW;
     context->result->diagnosis = (Diagnosis){ .saw = SAW(SAW_IDLE_GPU), .lab_case = lab_case };
     PUT(context->result->why,
-        "case %s: nothing ran on the GPU. Work of the host has no simulated time, so there is no "
+        "case %s: nothing ran on the GPU. Work on the host has no simulated time, so there is no "
         "ratio. Do the work in a kernel",
         lab_case->label);
     return false;

@@ -41,7 +41,7 @@ static const struct {
     { "limit", UNSUPPORTED, "the simulated GPU does not support this kernel: " },
 };
 
-/* "KIND TEXT" or "KIND.CODE TEXT". */
+/* Parses "KIND TEXT" or "KIND.CODE TEXT". */
 static Verdict from_fault(Worker *worker, const char *fault)
 {
     size_t length = strcspn(fault, " "), kind = strcspn(fault, ". ");
@@ -87,7 +87,7 @@ static Verdict from_reply(Worker *worker, Reply reply, const char *answer)
     return reply == REPLY_LATE ? TIMEOUT : reply == REPLY_GONE ? CRASH : SUSPECT;
 }
 
-/* An answer whose `what` cannot be right. */
+/* Reports an answer whose `what` cannot be right. */
 static Verdict invalid(Worker *worker, const char *what, const char *answer)
 {
     worker->diagnosis = (Diagnosis){ .saw = SAW(SAW_GARBAGE), .lab_case = worker->row };
@@ -187,7 +187,7 @@ static int case_index(const Lab *lab, const Case *lab_case)
     for (int i = 0; lab->cases[i].label; i++)
         if (lab->cases[i].label == lab_case->label)
             return i;
-    die("a case that is not in the lab's table");
+    die("a case is missing from the lab's table");
 }
 
 Verdict worker_case(Worker *worker, const Case *lab_case, int sets)
@@ -454,7 +454,7 @@ Verdict worker_record(Worker *worker, const RecordFilter *filter)
                number_or_any(filter->warp, warp, sizeof warp));
 }
 
-/* The child may still write to the memory: what is checked is a copy. */
+/* The child may still write to the memory, so a copy is checked. */
 Verdict worker_records(Worker *worker, Records *records)
 {
     char answer[CHILD_LINE], why[200];
@@ -465,7 +465,7 @@ Verdict worker_records(Worker *worker, Records *records)
         return verdict;
     _Static_assert(sizeof *records <= WORKER_WINDOW_BYTES, "records fit the shared memory");
     if (!field_double(answer, "bytes", &bytes) || bytes != (double) sizeof *records) {
-        PUT(worker->why, "its process reported records of a wrong size: %.40s", answer);
+        PUT(worker->why, "its process reported records of the wrong size: %.40s", answer);
         return SUSPECT;
     }
     memcpy(records, worker->child.shared, sizeof *records);

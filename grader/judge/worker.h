@@ -24,7 +24,7 @@ typedef struct GpuInfo {
     bool simulated;
 } GpuInfo;
 
-/* What a simulated GPU counted: see lab.h's Counter. */
+/* The counts of a simulated GPU: see lab.h's Counter. */
 typedef struct Counted {
     double done, least, requests; /* `least` is 0 if the counter does not know a minimum */
     int line;                     /* the line of kernel.cu that contributes most; 0: unknown */

@@ -45,7 +45,7 @@ static void see_call(Worker *worker, const Case *sized, uint64_t seed, Seen *see
            worker_cost(worker, seen->line_count, &seen->lines[seen->line_count]))
         seen->line_count++;
     if (verdict == PASS && !(seen->ms > 0))
-        PUT(seen->why, "nothing of it ran on the GPU");
+        PUT(seen->why, "nothing ran on the GPU");
     else if (verdict != PASS)
         PUT(seen->why, "%s", worker->why);
 }
@@ -65,7 +65,7 @@ static void see(Explained *e, const char *object, const Case *sized, Seen *seen)
     worker_end(&worker);
 }
 
-/* The size that was graded, or the one of the lab's table for simulated GPUs. */
+/* The size that was graded, or the size in the lab's table for simulated GPUs. */
 static Case size_of(const Explained *e, const Case *lab_case)
 {
     Case sized = *lab_case;
@@ -81,8 +81,8 @@ static double ratio_of(const Explained *e)
     return e->yours.ms > 0 ? e->reference.ms / e->yours.ms : 0;
 }
 
-/* Runs the case, and keeps it in `e` if its ratio is the worst so far. False if it could not run.
- */
+/* Runs the case, and keeps it in `e` if its ratio is the worst so far. Returns false if it could
+ * not run. */
 static bool see_case(Explained *e, const Case *lab_case, const char *yours, const char *reference)
 {
     Explained *other = malloc(sizeof *other);
@@ -151,7 +151,7 @@ static void row_of_time(const Explained *e)
         PUT(reference, "%.2f us", e->reference.ms * 1e3));
 }
 
-/* In %. */
+/* A share in %. */
 static double share(const Seen *seen, double ns)
 {
     return 100 * ns / spent_sum(&seen->limited.limits.spent);
@@ -220,7 +220,7 @@ static void rows_of_roofline(const Explained *e)
     const Roofline right = roofline_of(&b->limits, b->fp32_tflops, b->memory_gbps);
     char label[60], yours[32], reference[32];
 
-    if (a->limits.flops <= 0 && b->limits.flops <= 0) { /* the ridge is between FP32 and memory */
+    if (a->limits.flops <= 0 && b->limits.flops <= 0) { /* the ridge compares FP32 with memory */
         row_of_shares("DRAM's bandwidth", 100 * left.reached, 100 * right.reached);
         return;
     }
@@ -229,8 +229,8 @@ static void rows_of_roofline(const Explained *e)
     row("roofline: FP32 operations per byte of DRAM", yours, reference);
     say_ridge(&left, yours, sizeof yours);
     say_ridge(&right, reference, sizeof reference);
-    row(PUT(label, "  over the ridge's, %.3g", left.ridge), yours, reference);
-    row_of_shares("  of the roof there", 100 * left.reached, 100 * right.reached);
+    row(PUT(label, "  relative to the ridge at %.3g", left.ridge), yours, reference);
+    row_of_shares("  share of the roof reached", 100 * left.reached, 100 * right.reached);
 }
 
 static void print_table(const Explained *e)
@@ -333,11 +333,11 @@ static void print_lines(const Explained *e)
         shown += part;
     }
     if (shown > 0 && shown < 50)
-        printf("  %5.1f %%  other lines, those of included headers among them\n", 100 - shown);
+        printf("  %5.1f %%  other lines, including those of headers\n", 100 - shown);
     free(text);
 }
 
-/* ---- All of it ---- */
+/* ---- Output ---- */
 
 static void print_head(const Explained *e)
 {
@@ -351,7 +351,7 @@ static void print_head(const Explained *e)
     if (e->lab_case->kind == TIMED)
         APPEND(text, ", the bar is %.2f", e->lab_case->bar);
     print_wrapped(text, 0, COLUMNS);
-    printf("Times are modelled on a simulated GPU, whatever GPU is here.\n\n");
+    printf("Times are modelled on a simulated GPU, even if this machine has a GPU.\n\n");
 }
 
 static void print_sentence(const char *whose, const Seen *seen)
@@ -411,7 +411,7 @@ static void print_refusal(const Explained *e)
     PUT(text, "%02d %s: %s%s%s", lab_number(e->entry), lab_name(e->entry),
         verdict_word(result->verdict), *result->why ? ": " : "", result->why);
     if (strchr(text, '\n'))
-        printf("%s\n", text); /* the compiler's lines stand as they are */
+        printf("%s\n", text); /* the compiler's lines are not wrapped */
     else
         print_wrapped(text, 4, COLUMNS);
     if (result->verdict == UNSOUND)
@@ -422,7 +422,7 @@ static void print_refusal(const Explained *e)
                lab_name(e->entry));
 }
 
-/* False if one of them does not build, which grading has already reported. */
+/* Returns false if one of them does not build; grading has already reported that. */
 static bool build_both(Explained *e, Build *yours, Build *reference)
 {
     FileList rungs;

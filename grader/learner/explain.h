@@ -4,13 +4,13 @@
 
 #include "judge/grade.h"
 
-/* Grades the file on the session's simulated GPU; if it is right, looks at the timed case in which
- * it does worst, and prints where time goes, by limit and by source line. True if it was explained;
- * else what a grading says is printed. `sound`: it was not our fault. */
+/* Grades the file on the session's simulated GPU. If it is right, prints where time goes, by limit
+ * and by source line, in the timed case in which it does worst. Otherwise prints the result of the
+ * grading. Returns true if it was explained. `sound`: false if the grader or the machine failed. */
 bool explain(Session *session, const LabEntry *entry, const char *source, const char *shown,
              bool *sound);
 
-/* For tests: what a line did, in words; "" if nothing is to be said. */
+/* For tests: describes the costs of a line; "" if none is worth mentioning. */
 void explain_line(const LineCost *cost, char *text, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
-/* hints.c - make hint: the lab's remedy for the latest grading, then its hints, level by level.
+/* hints.c - make hint: the lab's remedy for the latest grading, then its hints, one level per call.
  *
- * On the first call after a grading, its remedy is shown alone. From then on it is shown above the
- * levels, of which each call shows one more.
+ * The first call after a grading shows only the remedy. Later calls show it above the levels, and
+ * each call shows one more level.
  */
 #include "learner/progress.h"
 #include "base/text.h"
@@ -54,7 +54,7 @@ static void print_levels(const LabEntry *entry, int level, int count, bool exhau
         printf("\nmake hint LAB=%s shows the next one.\n", lab_name(entry));
 }
 
-/* The levels up to this one; 0: up to the next. */
+/* Shows the levels up to this one; 0: up to the next one. */
 static void show_levels(const char *file, const LabEntry *entry, Progress *progress, int level)
 {
     int count = hint_count(entry->lab);
@@ -86,7 +86,8 @@ int print_hint(const char *file, const LabEntry *entry, int level)
     if (remedy)
         print_remedy(&progress, entry->lab, remedy);
     if (remedy && remedy != progress.remedy_shown) {
-        printf("make hint LAB=%s again shows the lab's hints, level by level.\n", lab_name(entry));
+        printf("Run make hint LAB=%s again for the lab's hints, one level per call.\n",
+               lab_name(entry));
         progress.remedy_shown = remedy;
         note(file, entry, &progress);
         return 0;

@@ -1,4 +1,4 @@
-/* predictions.c - what a learner expected, read with patience and explained once. */
+/* predictions.c - reads what a learner predicted, tolerantly, and explains each answer once. */
 #include "learner/predictions.h"
 #include "base/number.h"
 #include "base/util.h"
@@ -26,7 +26,8 @@ static int prediction_count(const Lab *lab)
     return count;
 }
 
-/* "/home/ann/warpbook/labs/06_transpose/predictions.txt" as the student calls it. */
+/* The path as the student knows it, for example of
+ * "/home/ann/warpbook/labs/06_transpose/predictions.txt". */
 static const char *short_path(const char *path)
 {
     const char *found = path;
@@ -36,8 +37,8 @@ static const char *short_path(const char *path)
     return found;
 }
 
-/* Digits in groups of three: "4,224", "1,048,576". Copies a number's text without such commas;
- * returns how many bytes of `text` that took. */
+/* Accepts digits in groups of three: "4,224", "1,048,576". Copies a number's text without these
+ * commas; returns how many bytes of `text` it used. */
 static size_t without_commas(const char *text, char *plain, size_t size)
 {
     size_t from = 0, to = 0, digits = 0;
@@ -54,8 +55,8 @@ static size_t without_commas(const char *text, char *plain, size_t size)
     return from;
 }
 
-/* What may follow a number: nothing, a unit ("32 sectors", "50%", "5 µs"), a comment. Not more
- * arithmetic: "3/4", "32 * 33", "2x". */
+/* True if the rest may follow a number: nothing, a unit ("32 sectors", "50%", "5 µs") or a comment,
+ * but no further arithmetic ("3/4", "32 * 33", "2x"). */
 static bool is_unit(const char *rest)
 {
     rest += strspn(rest, " \t");
@@ -65,7 +66,7 @@ static bool is_unit(const char *rest)
            (unsigned char) *rest >= 0x80;
 }
 
-/* "0x20", which students who have just read an address may write. */
+/* Reads "0x20", which students who have just read an address may write. */
 static const char *read_hex(const char *plain, double *value)
 {
     uint64_t whole;
@@ -91,7 +92,7 @@ static bool read_number(const char *text, double *value, bool *percent)
     return is_unit(text);
 }
 
-/* "50 %" is 50 or 0.5, depending on the kind of number that the lab requires. */
+/* Reads "50 %" as 50 or 0.5, depending on the kind of number that the lab requires. */
 static double of_percent(double value, double answer)
 {
     return fabs(value / 100 - answer) < fabs(value - answer) ? value / 100 : value;
@@ -123,7 +124,7 @@ static const char *take_line(char *line, const Lab *lab, int count, Guesses *gue
     while (i < count && strcmp(key, lab->predictions[i].key))
         i++;
     if (i == count)
-        return "the lab asks for no number of this name";
+        return "the lab has no question with this name";
     if (!*value || *value == '#')
         return NULL;
     if (!read_number(value, &guesses->value[i], &percent))
@@ -198,7 +199,7 @@ void print_waiting(int labs)
     print_wrapped(text, 0, COLUMNS);
 }
 
-/* Tells these numbers from others, and is not 0. */
+/* A hash of these numbers, never 0. */
 static uint64_t key_of(const Lab *lab, int count, const Guesses *guesses)
 {
     uint64_t key = HASH_START;

@@ -1,8 +1,8 @@
 /* progress.c - what the workbook remembers of a learner.
  *
- * The whole file is read, one line is replaced, and the whole file is written, under a lock file:
- * two gradings at once lose nothing. A line that cannot be read (of a later version, or edited by
- * hand) is never removed.
+ * The whole file is read, one line is replaced, and the whole file is written, under a lock file,
+ * so two gradings at once lose nothing. A line that cannot be read (of a later version, or edited
+ * by hand) is never removed.
  */
 #include "learner/progress.h"
 
@@ -27,7 +27,7 @@ static bool read_verdict(const char *line, const char *key, Verdict *verdict)
     return field(line, key, word, sizeof word) && verdict_from_word(word, verdict);
 }
 
-/* A case's label as one word of a line: blanks become underlines. */
+/* Writes a case's label as one word of a line: blanks become underscores. */
 static char *label_word(const Case *c, char *text, size_t size)
 {
     put(text, size, "%s", c->label);
@@ -37,7 +37,7 @@ static char *label_word(const Case *c, char *text, size_t size)
     return text;
 }
 
-/* What format 2 has added. A case that the lab no longer has is forgotten. */
+/* Reads the fields that format 2 added. A case that the lab no longer has is ignored. */
 static void read_format_2(const char *line, const Lab *lab, Progress *progress)
 {
     char text[LINE_MOST], label[LINE_MOST];
@@ -55,7 +55,7 @@ static void read_format_2(const char *line, const Lab *lab, Progress *progress)
         progress->explained = strtoull(text, NULL, 16);
 }
 
-/* True if the line is of a format that we know. */
+/* True if this version knows the line's format. */
 static bool known_format(const char *line)
 {
     char text[LINE_MOST];
@@ -65,7 +65,8 @@ static bool known_format(const char *line)
            (field_double(line, "format", &format) && format >= 1 && format <= FORMAT);
 }
 
-/* Reads one line if it is about this lab. A line with hints alone is of a lab not yet graded. */
+/* Reads one line if it is about this lab. A line that has only hints belongs to a lab that has not
+ * been graded. */
 static bool read_progress(const char *line, const LabEntry *entry, Progress *progress)
 {
     Progress found = { 0 };
@@ -138,7 +139,7 @@ static void write_line(char *line, size_t size, const LabEntry *entry, const Pro
     append(line, size, "\n");
 }
 
-/* The text of the new file: the old one with the lab's line in its place, or at the end. */
+/* Makes the text of the new file: the old one with the lab's line replaced, or added at the end. */
 static char *replace_line(const char *text, size_t size, const LabEntry *entry, const char *ours,
                           size_t *new_size)
 {
@@ -176,7 +177,7 @@ static bool save_locked(const char *file, const LabEntry *entry, const Progress 
 
     text = read_file(file, FILE_MOST, &size);
     if (!text && errno != ENOENT)
-        return false; /* what cannot be read must not be overwritten */
+        return false; /* an unreadable file must not be overwritten */
     write_line(ours, sizeof ours, entry, progress);
     new_text = replace_line(text ? text : "", size, entry, ours, &new_size);
     saved = write_file(file, new_text, new_size);
@@ -214,7 +215,7 @@ bool progress_save(const char *file, const LabEntry *entry, const Progress *prog
         return false;
     saved = save_locked(file, entry, progress);
     why = errno;
-    close(lock); /* and so unlocked */
+    close(lock); /* also unlocks the file */
     errno = why;
     return saved;
 }
@@ -223,7 +224,7 @@ bool progress_save(const char *file, const LabEntry *entry, const Progress *prog
 
 bool better(Verdict a, Verdict b)
 {
-    /* From best to worst. A kernel that was edited counts as more than the starter. */
+    /* From best to worst. An edited kernel counts as better than the starter. */
     static const Verdict order[VERDICT_COUNT] = {
         PASS,  CLOSE,   CORRECT_ONLY, SLOW,    UNSAFE,      WRONG,     STRAY,
         CRASH, TIMEOUT, BUILD,        SUSPECT, UNSUPPORTED, UNCHANGED, UNSOUND,
@@ -258,7 +259,7 @@ int print_progress(const char *file)
         Progress p;
         progress_load(file, entry, &p);
         print_row(entry, &p);
-        bool counts = !entry->lab->unmarked; /* a warm-up is shown, not counted */
+        bool counts = !entry->lab->unmarked; /* a warm-up is shown but not counted */
         bool done = p.graded && verdict_passed(p.best);
         bool correct = p.graded && p.best == CORRECT_ONLY;
         labs += counts;

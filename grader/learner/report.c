@@ -46,7 +46,7 @@ static void report_case(const CaseSpeed *s)
 
     case_name(s, name, sizeof name);
     if (strlen(name) > 35)
-        strcpy(name + 33, ".."); /* else a number without its last digits looks like another */
+        strcpy(name + 33, ".."); /* without dots, a cut number looks like another */
     if (s->measured) {
         PUT(speed, "%.3f", ratio_shown(s->ratio.median, s->bar, 3));
         PUT(rate, "%.0f GB/s", s->gbps);
@@ -105,7 +105,7 @@ static void report_reason(const Policy *policy, const Result *result, bool alone
     if (result->why[0])
         APPEND(text, ": %s", result->why);
     if ((result->verdict == BUILD || result->verdict == UNSOUND) && strchr(text, '\n'))
-        printf("%s\n", text); /* the compiler's lines stand as they are */
+        printf("%s\n", text); /* the compiler's lines are not wrapped */
     else
         print_wrapped(text, 4, 80);
     if (result->verdict == SLOW && result->ratio > 0)
@@ -116,7 +116,7 @@ static void report_reason(const Policy *policy, const Result *result, bool alone
                 (int) result->marks, policy->base, 100 - policy->base),
             4, 80);
     if (alone && result->verdict == SLOW && result->limiter[0])
-        print_wrapped(PUT(text, "What limits it: %s. make explain LAB=%s has the lines.",
+        print_wrapped(PUT(text, "What limits it: %s. make explain LAB=%s shows the lines.",
                           result->limiter, lab_name(result->entry)),
                       4, 80);
     if (result->note[0])
@@ -182,7 +182,7 @@ static void report_next(const Session *session, const Result *results, int count
                count == 1 ? "this lab is passed" : "all of these pass");
 }
 
-/* A course may give labs seeds of their own. */
+/* A course may set a different seed for each lab. */
 static bool same_seed(const Result *results, int count)
 {
     for (int i = 1; i < count; i++)
@@ -214,7 +214,7 @@ void report_reasons(const Session *session, const Result *results, int count, bo
     else
         printf("The course fixes the inputs: they are the same in each grading.\n");
     if (submission)
-        printf("Graded as a submission: not kept in make progress.\n");
+        printf("Graded as a submission, so make progress does not record it.\n");
     else
         report_next(session, results, count);
 }

@@ -1,4 +1,4 @@
-/* report.h - what a grading says: a table for people, key:value lines for programs. */
+/* report.h - prints the results of a grading: a table for people, key:value lines for programs. */
 #ifndef LEARNER_REPORT_H
 #define LEARNER_REPORT_H
 
@@ -6,17 +6,17 @@
 
 #include <stdio.h>
 
-/* A line on the machine, before the first lab. */
+/* Describes the machine in a line, before the first lab. */
 void report_machine(const Session *session);
 
-/* The rows of one lab, as soon as it is graded; `first` prints the head of the table too. */
+/* Prints the rows of one lab as soon as it is graded; `first` also prints the head of the table. */
 void report_table(const Result *result, bool first);
 
-/* After the table: the reason of each verdict that is not a pass, then what to do next (not for a
- * submission: its author is not the one who reads). */
+/* Prints, after the table, the reason for each verdict that is not a pass, then what to do next.
+ * The latter is omitted for a submission, because its author is not the reader. */
 void report_reasons(const Session *session, const Result *results, int count, bool submission);
 
-/* A lab's verdict and why, in a line or two. */
+/* Prints a lab's verdict and its reason in one or two lines. */
 void report_short(const Result *result);
 
 /* `--format lines`, documented in docs/lines.md. */

@@ -27,7 +27,8 @@ void report_lines_machine(const Session *session)
            session->toolchain.version, session->seed);
 }
 
-/* Line ends in a value become "\n", a backslash "\\": one line a key, whatever a compiler said. */
+/* Prints one line per key, whatever a compiler printed: line ends in a value become "\n", a
+ * backslash "\\". */
 static void line(const char *key, const char *value)
 {
     printf("%s:", key);
@@ -73,7 +74,7 @@ static void report_lines_case(const CaseSpeed *s, int number)
         printf("case.%d.floor:%.4f\n", number, s->floor);
 }
 
-/* What was seen, and the numbers that belong to it. */
+/* Prints the observed codes and the numbers that belong to them. */
 static void report_lines_saw(const Diagnosis *d)
 {
     char words[600];

@@ -1,4 +1,4 @@
-/* caller.c - loads a kernel, calls it, and times its calls by CUDA events. */
+/* caller.c - loads a kernel, calls it, and times its calls with CUDA events. */
 #include "runner/caller.h"
 #include "base/lockdown.h"
 #include "base/util.h"
@@ -51,14 +51,15 @@ bool caller_has_loaded(void)
     return loaded;
 }
 
-/* The object registers its code as it is loaded; what is wrong with that shows at the next call. */
+/* The object registers its code while it is loaded; errors in the registration show at the next
+ * CUDA call. */
 bool caller_load(const char *path, const char *function, Kernel **kernel, char *fault)
 {
     void *object;
     cudaError_t error, later;
 
     if (!begin) {
-        put(fault, SERVE_ANSWER, "usage hello comes first");
+        put(fault, SERVE_ANSWER, "usage hello must come first");
         return false;
     }
     lockdown_close(path);
@@ -80,7 +81,7 @@ bool caller_load(const char *path, const char *function, Kernel **kernel, char *
 
 /* ---- Calling ---- */
 
-/* Not every device can set L2 aside at all. */
+/* Some devices cannot set L2 aside at all. */
 bool caller_settle(char *fault)
 {
     cudaError_t error;
@@ -91,7 +92,7 @@ bool caller_settle(char *fault)
     return !error || caller_say(fault, caller_is_fatal(error) ? "kernel" : "gpu", error);
 }
 
-/* The first launch that fails ends it; so does a kernel that died before the last was launched. */
+/* Stops at the first launch that fails, and at a kernel that failed before the last launch. */
 static bool call_all(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets, int calls,
                      char *fault)
 {

@@ -18,11 +18,11 @@ bool caller_say(char *fault, const char *kind, cudaError_t error);
 bool caller_is_fatal(cudaError_t error);
 
 /* Creates the events and whatever else CUDA creates only on first use, before the sandbox closes.
- * The device must be chosen already. */
+ * The device must already be chosen. */
 cudaError_t caller_begin(void);
 
-/* Closes the sandbox, then loads the object and finds its function. Student code is here from now
- * on. */
+/* Closes the sandbox, then loads the object and finds its function. From now on, student code runs
+ * in this process. */
 bool caller_load(const char *path, const char *function, Kernel **kernel, char *fault);
 bool caller_has_loaded(void);
 
@@ -30,7 +30,7 @@ bool caller_has_loaded(void);
 bool caller_settle(char *fault);
 
 /* Calls the function once on each set. `returned` (may be NULL) is called after the last call has
- * returned and before its work is waited for. */
+ * returned, before its work is complete. */
 bool caller_call(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets, int calls,
                  bool (*returned)(void *self), void *self, double *ms, char *fault);
 

@@ -5,7 +5,7 @@
 
 #include "fill.h"
 
-/* lab.h's Type under other names, because code compiled as C++ gets no Type from lab.h.
+/* lab.h's Type under other names, because lab.h does not define Type for C++.
  * runner/main.c checks that the two agree. */
 typedef enum Element { AS_F32, AS_F64, AS_I32, AS_U32, AS_U8 } Element;
 

@@ -1,14 +1,14 @@
-/* device_cuda.cu - the few things of the runner that need kernels of its own.
+/* device_cuda.cu - the parts of the runner that need kernels of their own.
  *
- * Filling an array and looking for changes in it are one walk over 16-byte pieces of it: each
- * thread makes the four 32-bit words that belong there, and stores or compares them. What a search
- * finds is a number in one cell of device memory, which the least one wins.
+ * Filling an array and searching it for changes are the same walk over its 16-byte pieces: each
+ * thread computes four 32-bit words, and stores them or compares them with the array. The result
+ * of a search is a number in one cell of device memory, which keeps the minimum.
  */
 #include "runner/device_cuda.h"
 
 enum { THREADS = 256, BLOCKS_PER_SM = 8 };
 
-/* Blocks that an SM must hold at once: what every GPU's SM has threads for. */
+/* Resident blocks per SM: every GPU's SM has threads for this many. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define RESIDENT 4
 #else
@@ -20,7 +20,7 @@ static int sms;
 
 /* ---- Contents (x86-64 and the device are little-endian) ---- */
 
-/* The words of fill.h's stream that elements 4 group .. 4 group + 3 follow from. */
+/* The words of fill.h's stream from which elements 4 group .. 4 group + 3 are computed. */
 static __device__ __forceinline__ void element_words(Fill fill, FillKey key, size_t group,
                                                      uint32_t words[4])
 {
@@ -40,7 +40,8 @@ static __device__ __forceinline__ uint32_t bytes_of_group(Fill fill, FillKey key
     return bytes;
 }
 
-/* Any word of an array, slowly: for FILL_SUMMED outside of whole chunks, and for the last bytes. */
+/* Computes any word of an array, slowly: for FILL_SUMMED outside whole chunks, and for the last
+ * bytes. */
 static __device__ __noinline__ uint32_t word_at(Element type, Fill fill, FillKey key, size_t word)
 {
     uint32_t bits = 0;
@@ -91,8 +92,7 @@ static __device__ __forceinline__ size_t differing_byte(uint4 a, uint4 b)
     return 12 + (__ffs(a.w ^ b.w) - 1) / 8;
 }
 
-/* ---- FILL_SUMMED: the last element of a chunk is found from all others, by a block together ----
- */
+/* ---- FILL_SUMMED: a block computes the last element of a chunk from all others ---- */
 
 static_assert(FILL_CHUNK == 4 * THREADS, "a chunk is one piece per thread");
 
@@ -105,15 +105,15 @@ static __device__ __forceinline__ int sum_for_last_thread(int value)
         value += __shfl_xor_sync(0xffffffffu, value, offset);
     if (threadIdx.x % 32 == 0)
         warp_sums[threadIdx.x / 32] = value;
-    __syncthreads(); /* all sums of warps are written before the last thread reads them */
+    __syncthreads(); /* every warp's sum is written before the last thread reads them */
     int sum = 0;
     for (int w = 0; threadIdx.x == THREADS - 1 && w < THREADS / 32; w++)
         sum += warp_sums[w];
-    __syncthreads(); /* they are read before the next chunk's are written */
+    __syncthreads(); /* all are read before the next chunk's sums are written */
     return sum;
 }
 
-/* This thread's piece of a whole chunk of elements of 4 bytes; all threads of the block call it
+/* This thread's piece of a whole chunk of 4-byte elements. All threads of the block must call it
  * with the same chunk. */
 static __device__ __forceinline__ uint4 summed_piece(Element type, FillKey key, size_t chunk)
 {
@@ -143,7 +143,7 @@ static __device__ __forceinline__ void walk(bool look, Element type, Fill fill, 
     size_t first = (size_t) blockIdx.x * THREADS + threadIdx.x;
     unsigned long long found = DEVICE_NOTHING;
 
-    for (size_t base = first - threadIdx.x; base < pieces; base += step) { /* alike in a block */
+    for (size_t base = first - threadIdx.x; base < pieces; base += step) { /* uniform in a block */
         size_t piece = base + threadIdx.x;
         bool whole_chunk =
             fill.kind == FILL_SUMMED && element_bytes(type) == 4 && base + THREADS <= pieces;
@@ -164,7 +164,7 @@ static __device__ __forceinline__ void walk(bool look, Element type, Fill fill, 
             found == DEVICE_NOTHING)
             found = piece * sizeof(uint4) + differing_byte(is, right);
     }
-    /* What is left is less than a piece, and the guard begins right after it. */
+    /* Less than a piece is left, and the guard begins right after it. */
     size_t byte = pieces * sizeof(uint4) + first;
     if (byte < bytes) {
         unsigned char right = byte_at(type, fill, key, byte);
@@ -190,7 +190,8 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
     walk(true, type, fill, key, (unsigned char *) data, bytes, least);
 }
 
-/* Enough blocks to fill the device, no more than there is work for, and one for the last bytes. */
+/* Enough blocks to fill the device, but no more than there is work for, plus one for the last
+ * bytes. */
 static unsigned blocks_for(size_t bytes)
 {
     size_t wanted = bytes / sizeof(uint4) / THREADS + 1, most = (size_t) sms * BLOCKS_PER_SM;
@@ -204,7 +205,7 @@ extern "C" cudaError_t device_fill(Element type, Fill fill, FillKey key, void *d
     return cudaGetLastError();
 }
 
-/* ---- Searches: all leave the least they find in the cell ---- */
+/* ---- Searches: each leaves the minimum that it finds in the cell ---- */
 
 static cudaError_t clear_cell(void)
 {
@@ -233,8 +234,8 @@ extern "C" cudaError_t device_find_change(Element type, Fill fill, FillKey key, 
     return error;
 }
 
-/* One thread a byte of either guard. Twice the distance, plus one before the array: so the least is
- * the nearest, on whichever side. */
+/* One thread per byte of either guard. The cell gets twice the distance, plus one if the byte is
+ * before the array, so the minimum is the nearest byte on either side. */
 static __global__ void stray_kernel(const unsigned char *data, size_t bytes, size_t guard_bytes,
                                     unsigned char whole, unsigned long long *least)
 {
@@ -277,7 +278,8 @@ static __device__ __forceinline__ unsigned long long global_ns(void)
     return ns;
 }
 
-/* The timer moves in steps, of up to 1 us on some devices: both readings are taken at a step. */
+/* The timer advances in steps of up to 1 us on some devices, so both readings are taken at a
+ * step. */
 static __device__ __forceinline__ unsigned long long next_step_ns(unsigned long long after)
 {
     unsigned long long last = global_ns(), now;
@@ -287,7 +289,7 @@ static __device__ __forceinline__ unsigned long long next_step_ns(unsigned long 
     return now;
 }
 
-/* Kilohertz: cycles in a millisecond. */
+/* Measures the clock in kilohertz: cycles per millisecond. */
 static __global__ void clock_kernel(unsigned long long *khz)
 {
     unsigned long long begin_ns = next_step_ns(0);
@@ -310,7 +312,7 @@ extern "C" cudaError_t device_clock(double *mhz)
     return error;
 }
 
-/* ---- What only a simulated GPU can ---- */
+/* ---- Functions of a simulated GPU only ---- */
 
 extern "C" {
 extern const int device_simulated = 0;
@@ -374,7 +376,7 @@ size_t device_records(void *, size_t)
 }
 }
 
-/* ---- The guest: it has the GPU itself, and its events tell ---- */
+/* ---- The guest uses the GPU itself, and its events give the time ---- */
 
 extern "C" {
 void device_serve(void)

@@ -1,8 +1,8 @@
 /* device_cuda.h - the few parts of the runner that differ between a real and a simulated GPU.
- * runner/device_cuda.cu does them with kernels. runner/device_sim.c does them on the host, which is
- * faster than simulating kernels, and asks the simulated GPU what it saw of the student's kernels.
- * All arrays are on the current device and all work goes to stream 0; functions that return a
- * result wait for it. */
+ * runner/device_cuda.cu implements them with kernels. runner/device_sim.c implements them on the
+ * host, which is faster than simulating kernels, and asks the simulated GPU what it saw of the
+ * student's kernels. All arrays are on the current device and all work goes to stream 0; functions
+ * that return a result wait for it. */
 #ifndef RUNNER_DEVICE_CUDA_H
 #define RUNNER_DEVICE_CUDA_H
 
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* "Nothing differs." */
+/* No element differs, or no stray byte was found. */
 #define DEVICE_NOTHING (~0ull)
 
 /* Allocates what the other functions need, and runs a kernel with a known answer. *right: whether

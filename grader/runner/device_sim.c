@@ -5,7 +5,7 @@
  * Arrays are filled and compared here and copied piece by piece: simulating kernels for that would
  * take longer than simulating the student's. The arrays have no guards, because the simulated GPU
  * knows where an array ends. After each go, device_found() reports one finding: the first that
- * stopped a kernel, else the first of all (choose() has the exception). Whether a finding is a
+ * stopped a kernel, else the first of all (but see choose()). Whether a finding is a
  * write decides its verdict, as it would on a real GPU.
  */
 #include "runner/device_cuda.h"
@@ -118,8 +118,8 @@ void device_name(void *data, const char *name, int i)
     simName(data, name ? name : i < LAB_IN + LAB_OUT ? names[i] : "scratch");
 }
 
-/* Only arrays in host memory have guards; the simulated GPU stops a kernel that leaves any other.
- */
+/* Only arrays in host memory have guards; the simulated GPU stops a kernel that writes outside any
+ * other array. */
 cudaError_t device_find_stray(const void *data, size_t bytes, size_t guard_bytes,
                               unsigned char whole, unsigned long long *distance, int *before)
 {
@@ -155,18 +155,18 @@ cudaError_t device_clock(double *mhz)
  * library's own handler forks the process, which the sandbox forbids.) */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
-    static const char words[] = "the host's code used an address of the GPU's memory: only kernels "
+    static const char words[] = "host code used an address of the GPU's memory: only kernels "
                                 "may\n";
     uint64_t at = (uint64_t) (uintptr_t) info->si_addr;
 
     (void) context;
     if (at >= GLOBAL_BASE && at - GLOBAL_BASE < WINDOW_BYTES &&
         write(STDERR_FILENO, words, sizeof words - 1) < 0)
-        _exit(128 + number); /* nothing reads stderr */
+        _exit(128 + number); /* no thread reads stderr */
 }
 
-/* CUDA_CHECK stops the process with CUDA's short text ("invalid argument"); the simulated GPU knows
- * more. The signal comes from abort() in the calling thread, so it interrupts nothing. */
+/* CUDA_CHECK stops the process with CUDA's short text ("invalid argument"); the simulated GPU can
+ * say more. The signal comes from abort() in the calling thread, so it interrupts no other work. */
 static void on_abort(int number)
 {
     Finding found;
@@ -174,10 +174,10 @@ static void on_abort(int number)
     (void) number;
     for (int i = 0; simFinding(i, &found); i++)
         if (found.kind == FINDING_LAUNCH && dprintf(STDERR_FILENO, "%.400s\n", found.text) < 0)
-            return; /* nothing reads stderr */
+            return; /* no thread reads stderr */
 }
 
-/* There is nothing to try: no driver, and no machine code that might not fit the GPU. */
+/* Needs no trial: there is no driver, and no machine code that might not fit the GPU. */
 cudaError_t device_begin(int *right)
 {
     struct sigaction action = { .sa_sigaction = on_fault,
@@ -377,8 +377,8 @@ static bool kernels_use_host_arrays(void)
     return false;
 }
 
-/* Only copies of the host's arrays have a modelled time. Work of host code on them, and accesses of
- * kernels across the link, would be free. */
+/* Only copies of host arrays have a modelled time. Host code that uses these arrays, and kernels
+ * that access them across the link, would appear to take no time. */
 static int works_unmodelled(char *fault, size_t size)
 {
     SimTimes times;
@@ -411,7 +411,7 @@ static double loads_of(const SimLine *line)
     return (double) line->global_load.requests + (double) line->shared.passes;
 }
 
-/* How much a line does beyond the minimum. */
+/* How much a line costs beyond the minimum. */
 static double waste_of(int counter, const SimLine *line)
 {
     switch (counter) {

@@ -19,7 +19,7 @@
 
 enum { MOST_SHARES = SERVE_SETS * (LAB_IN + LAB_OUT + 1) };
 
-/* Longer than the fills between two calls, because the runner measures the time to the answer. */
+/* longer than the fills between two calls, because the runner measures the time until the answer */
 static const double spin_s = 0.02;
 
 static struct {
@@ -29,7 +29,7 @@ static struct {
     int share_count;
 } guest;
 
-/* What came; large enough for a call on all sets. */
+/* The payload received; large enough for a call on all sets. */
 static union {
     char bytes[sizeof(GuestCall) + SERVE_SETS * sizeof(Arrays) + 1];
     struct {
@@ -86,7 +86,7 @@ static bool load(long bytes, int fd)
     (void) bytes;
     (void) fd;
     if (!path || guest.kernel)
-        return fail("usage a lab and a path are wanted, once");
+        return fail("usage expected a lab and a path, once");
     *path++ = 0;
     entry = lab_find(frame.bytes);
     if (!entry)
@@ -106,7 +106,7 @@ static bool map(long bytes, int fd)
     if (bytes != sizeof frame.map || guest.share_count == MOST_SHARES) {
         if (fd >= 0)
             close(fd);
-        return fail("usage a mapping is wanted");
+        return fail("usage expected a mapping");
     }
     error = share_open(share, frame.map.bytes, frame.map.host, fd, frame.map.address);
     if (error)
@@ -137,7 +137,7 @@ static bool settle(long bytes, int fd)
     return caller_settle(fault) ? answer(NULL, 0) : fail(fault);
 }
 
-/* The runner copies the ends of outputs in the host's memory before their work is waited for. */
+/* The runner copies the ends of outputs in host memory before it waits for their work to finish. */
 static bool wait_for_runner(void *self)
 {
     GuestKind kind;
@@ -158,7 +158,7 @@ static bool call(long bytes, int fd)
     (void) fd;
     if (!guest.kernel || wanted->calls < 1 || wanted->calls > SERVE_SETS ||
         bytes != (long) (sizeof *wanted + (size_t) wanted->calls * sizeof(Arrays)))
-        return fail("usage a call is wanted, of a kernel that is loaded");
+        return fail("usage expected a call, after a kernel was loaded");
     lab_case = guest.lab->cases[wanted->index];
     for (int d = 0; d < LAB_DIMS; d++)
         lab_case.dim[d] = (long) wanted->dim[d];
@@ -198,5 +198,5 @@ int main(void)
         if (!obey(kind, bytes, fd))
             break;
     fflush(stdout);
-    _exit(0); /* no destructors: those of student code, and CUDA's, which may wait for ever */
+    _exit(0); /* skips the destructors of student code and of CUDA, which may wait forever */
 }

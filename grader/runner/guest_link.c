@@ -1,4 +1,4 @@
-/* guest_link.c - starts a guest, tells it what to do, and believes little of what it answers. */
+/* guest_link.c - starts a guest, sends it commands, and checks its answers. */
 #include "runner/guest_link.h"
 #include "runner/guest_wire.h"
 #include "base/util.h"
@@ -15,13 +15,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* An answer to a call is timed by who asks us: no wake-up in it. */
+/* The caller measures the time until the answer arrives, so the wait spins and no wake-up is
+ * included. */
 static const double spin_s = 0.05;
 
 enum { MOST_BLOCKS = SERVE_SETS * (LAB_IN + LAB_OUT + 1), MOST_REQUEST = 32 << 20 };
 
-/* To map a block takes 1 to 4 ms on both sides, however small it is (H200, driver 580.159,
- * 2026-11-23), and a case may have hundreds of small arrays: those share blocks of this size, which
+/* Mapping a block takes 1 to 4 ms on both sides, however small it is (H200, driver 580.159,
+ * 2026-11-23), and a case may have hundreds of small arrays. They share blocks of this size, which
  * are kept for the next case. */
 static const size_t slab_bytes = (size_t) 32 << 20, align_bytes = 512;
 
@@ -30,14 +31,14 @@ typedef struct Block {
     Share ours;
     uint64_t theirs;
     bool is_slab;
-    int arrays;  /* that lie in it */
-    size_t used; /* bytes, from its beginning on */
+    int arrays;  /* number of arrays in it */
+    size_t used; /* bytes in use, from its beginning */
 } Block;
 
 static struct {
     int socket;
     pid_t pid;
-    bool loaded; /* student code is in there */
+    bool loaded; /* student code is loaded there */
     bool paused;
     Block blocks[MOST_BLOCKS];
     int block_count;
@@ -48,7 +49,8 @@ bool (*guest_request)(int socket, const char *payload, size_t bytes);
 
 /* ---- Starting ---- */
 
-/* In the new process: nothing is left open but 0 to 2 and the socket; it dies with its runner. */
+/* In the new process: closes everything but 0 to 2 and the socket, and makes the process die with
+ * its runner. */
 static void become(const char *path, int end, pid_t parent)
 {
     char *const words[] = { (char *) path, NULL };
@@ -57,7 +59,7 @@ static void become(const char *path, int end, pid_t parent)
     if (high < 0 || dup2(high, GUEST_SOCKET) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) ||
         getppid() != parent)
         _exit(127);
-    for (int fd = GUEST_SOCKET + 1; fd < 64; fd++) /* the grader's ends are among them */
+    for (int fd = GUEST_SOCKET + 1; fd < 64; fd++) /* the grader's descriptors are among them */
         close(fd);
     execv(path, words);
     _exit(127);
@@ -189,7 +191,7 @@ static void take_fault(char *fault, const char *text)
     put(fault, SERVE_ANSWER, "kernel %s", strchr(text, ' ') ? strchr(text, ' ') + 1 : text);
 }
 
-/* Waits for an answer of that kind; CUDA calls that are passed on are served meanwhile. */
+/* Waits for an answer of that kind; meanwhile serves the CUDA calls that the guest passes on. */
 static bool await(GuestKind wanted, void *answer, size_t *room, char *fault)
 {
     static char frame[MOST_REQUEST + 1];
@@ -285,7 +287,7 @@ static bool map_there(Block *block, int fd, char *fault)
            (room == sizeof block->theirs || broke_the_rules(fault, "sent the runner no address"));
 }
 
-/* Memory that becomes free when the guest is gone was held by the student's code. */
+/* If the memory becomes free when the guest is gone, student code held it. */
 static void explain_lack(cudaError_t error, size_t bytes, bool host, char *fault)
 {
     Share share;
@@ -358,7 +360,7 @@ bool guest_share(size_t bytes, bool host, void **data, char *fault)
     return true;
 }
 
-/* NULL: it lies in none. */
+/* NULL if it is in no block. */
 static Block *block_of(const void *data)
 {
     for (int i = 0; i < guest.block_count; i++) {
@@ -381,7 +383,7 @@ void guest_unshare(void *data)
         drop_block(block);
 }
 
-/* Where the guest has it: an array lies somewhere in a block. */
+/* The address of an array in the guest. The array lies inside a block. */
 static void *their_address(const void *ours)
 {
     const Block *block = block_of(ours);

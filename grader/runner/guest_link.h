@@ -27,7 +27,7 @@ bool guest_load(const char *folder, const char *path, char *sandbox, char *fault
 bool guest_share(size_t bytes, bool host, void **data, char *fault);
 void guest_unshare(void *data);
 
-/* Waits for all of the guest's work. The guest then stands still: it runs only during a request. */
+/* Waits for all of the guest's work. The guest is then paused: it runs only during a request. */
 bool guest_settle(char *fault);
 
 /* Calls the kernel once on each set. If the outputs are in host memory, `returned` is called when

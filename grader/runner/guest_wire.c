@@ -1,4 +1,4 @@
-/* guest_wire.c - frames over a local socket, with a descriptor if wanted. */
+/* guest_wire.c - frames over a local socket, each with an optional descriptor. */
 #include "runner/guest_wire.h"
 #include "base/util.h"
 
@@ -25,7 +25,7 @@ static bool send_all(int socket, const char *bytes, size_t count)
     return true;
 }
 
-/* The header goes in one piece, and the descriptor with it. */
+/* Sends the header in one piece, together with the descriptor. */
 static bool send_header(int socket, const GuestHeader *header, int fd)
 {
     union {

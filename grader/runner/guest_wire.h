@@ -6,7 +6,7 @@
  * anything that the runner or the grader does not check itself.
  *
  * Frames go over a local socket: a header, its bytes of payload, and with MAP one descriptor.
- * Numbers are in the machine's byte order, since both programs are of one build on one machine.
+ * Numbers are in the machine's byte order, since both programs come from one build on one machine.
  *
  *   HELLO                      brings CUDA up            OK
  *   LOAD    "folder path"      closes the sandbox and    OK "sandbox:..." | FAIL

@@ -102,7 +102,7 @@ static bool load(Server *server, char **words, char *answer, char *fault)
     const LabEntry *entry = lab_find(words[1]);
 
     if (server->kernel)
-        return command_usage(fault, "a kernel is loaded already");
+        return command_usage(fault, "a kernel is already loaded");
     if (!entry)
         return command_usage(fault, "no such lab");
     if (!server->device->load(entry->folder, entry->lab, words[2], &server->kernel, answer, fault))
@@ -161,8 +161,8 @@ static bool allocate_set(Server *server, const Arrays *shape, char *fault)
     return true;
 }
 
-/* True if arrays of this shape are allocated already. Reuse pays: allocating pinned memory takes as
- * long as filling it. */
+/* True if arrays of this shape are already allocated. Reusing them saves time: allocating pinned
+ * memory takes as long as filling it. */
 static bool are_sets_of(const Server *server, const Arrays *shape)
 {
     Arrays wanted = *shape, there = server->sets[0];
@@ -225,7 +225,7 @@ static bool prepare(Server *server, char **words, char *answer, char *fault)
     if (!server->set_count)
         return command_usage(fault, "there are no arrays");
     if (!parse_whole(words[1], 16, UINT64_MAX, &seed) || !parse_whole(words[2], 10, 255, &poison))
-        return command_usage(fault, "a seed in hex and a byte are wanted");
+        return command_usage(fault, "expected a seed in hex and a byte");
     server->prepared = false;
     if (!server->device->settle(fault))
         return false;
@@ -321,7 +321,7 @@ static bool guards(Server *server, char **words, char *answer, char *fault)
     if (!server->prepared)
         return command_usage(fault, "nothing is prepared");
     if (!parse_whole(words[1], 16, UINT64_MAX, &seed))
-        return command_usage(fault, "a seed in hex is wanted");
+        return command_usage(fault, "expected a seed in hex");
     for (int k = 0; k < server->set_count; k++)
         for (int i = 0; i < ARRAYS; i++) {
             const Source source = { set_seed(seed, k), i };
@@ -339,11 +339,11 @@ static bool set_checks(Server *server, char **words, char *answer, char *fault)
     if (!server->device->checks)
         return command_usage(fault, "only a simulated GPU checks");
     if (!parse_whole(words[1], 10, 1, &on) || !parse_whole(words[2], 10, UINT64_MAX, &budget))
-        return command_usage(fault, "0 or 1 and a number are wanted");
+        return command_usage(fault, "expected 0 or 1 and a number");
     return server->device->checks(on, budget, fault);
 }
 
-/* Counts the first set's arrays. */
+/* Reads a counter for the first set's arrays. */
 static bool count(Server *server, char **words, char *answer, char *fault)
 {
     uint64_t counter, i;
@@ -355,7 +355,7 @@ static bool count(Server *server, char **words, char *answer, char *fault)
         return command_usage(fault, "nothing is prepared");
     if (!parse_whole(words[1], 10, COUNTERS - 1, &counter) ||
         !parse_whole(words[2], 10, (counter == SECTORS_WRITTEN ? LAB_OUT : LAB_IN) - 1, &i))
-        return command_usage(fault, "a counter and an array are wanted");
+        return command_usage(fault, "expected a counter and an array");
     if (counter == SECTORS_READ || counter == SECTORS_WRITTEN)
         array = counter == SECTORS_READ ? &server->sets[0].in[i] : &server->sets[0].out[i];
     if (array && !array->data)
@@ -406,7 +406,7 @@ static bool cost(Server *server, char **words, char *answer, char *fault)
     if (!server->device->cost)
         return command_usage(fault, "only a simulated GPU knows what lines cost");
     if (!parse_whole(words[1], 10, 1000, &i))
-        return command_usage(fault, "the number of a line is wanted");
+        return command_usage(fault, "expected the number of a line");
     return server->device->cost((int) i, answer, fault);
 }
 
@@ -430,7 +430,7 @@ static bool record(Server *server, char **words, char *answer, char *fault)
     if (!server->device->record)
         return command_usage(fault, "only a simulated GPU records");
     if (!number_or_any(words[1], INT64_MAX, &block) || !number_or_any(words[2], 31, &warp))
-        return command_usage(fault, "a block and a warp are wanted");
+        return command_usage(fault, "expected a block and a warp");
     return server->device->record(block, (int) warp, fault);
 }
 

@@ -1,4 +1,4 @@
-/* hello.c - is there a usable GPU, and what is it? Brings CUDA up completely. */
+/* hello.c - brings CUDA up completely, and reports whether the GPU is usable and what it is. */
 #include "runner/hello.h"
 #include "runner/caller.h"
 #include "runner/protocol.h"
@@ -11,7 +11,7 @@
 
 enum { OLDEST_CC = 75 };
 
-/* 0 where the device can't tell. */
+/* Returns 0 if the device does not report the attribute. */
 static int attribute(int device, enum cudaDeviceAttr which)
 {
     int value = 0;
@@ -35,7 +35,7 @@ static bool may_be_used(int device, bool is_first, char *fault)
 
     if (!error && !count)
         error = cudaErrorNoDevice;
-    /* Where only a GPU that is not there may be seen, none is. */
+    /* CUDA is allowed to see only one GPU; if that GPU does not exist, it sees none. */
     if ((!error && device >= count) || (error == cudaErrorNoDevice && !is_first))
         error = cudaErrorInvalidDevice;
     if (error)
@@ -51,9 +51,10 @@ static bool may_be_used(int device, bool is_first, char *fault)
     return true;
 }
 
-/* Context, events, memory, a kernel with a known answer: whatever CUDA makes only when it is needed
- * must exist before the sandbox closes. The flag is set before a device is chosen, so that it holds
- * for its context: waiting without sleeping costs less of what is timed. */
+/* Creates the context, events and memory, and runs a kernel with a known answer: objects that CUDA
+ * creates on first use must exist before the sandbox closes. The flag is set before a device is
+ * chosen, so that it applies to its context: waiting without sleeping adds less to measured
+ * times. */
 static cudaError_t bring_up(int device, int *right)
 {
     cudaError_t error;
@@ -64,7 +65,7 @@ static cudaError_t bring_up(int device, int *right)
     return caller_begin();
 }
 
-/* The driver's own number if it can be found, else the CUDA version that it is for. */
+/* The driver's own version if it can be found, otherwise the CUDA version that it supports. */
 static void driver_version(char *text, size_t size)
 {
     char line[256] = "";

@@ -1,5 +1,5 @@
-/* limits_sim.c - what limited the student's kernels on a simulated GPU, as the fields of an
- * answer: runner/protocol.h, commands limits and cost; and records for pictures. */
+/* limits_sim.c - what limited the student's kernels on a simulated GPU, as the answers to `limits`
+ * and `cost` (runner/protocol.h), and the records for pictures. */
 #include "runner/device_cuda.h"
 #include "base/util.h"
 
@@ -9,7 +9,7 @@
 
 enum { MOST_LINES = 1024 };
 
-/* What is 0 is left out. */
+/* Writes a field unless its value is 0. */
 static void put_field(char *answer, size_t size, const char *prefix, const char *key, double value)
 {
     if (value > 0)
@@ -67,7 +67,7 @@ static void add_line(SimLine *sum, const SimLine *more)
     spent_add(&sum->spent, &more->spent, 1);
 }
 
-/* Several kernels may use a line. */
+/* Collects the source lines. Several kernels may use the same line. */
 static int gather(SimLine *lines)
 {
     SimLine line;
@@ -86,7 +86,7 @@ static int gather(SimLine *lines)
     return count;
 }
 
-/* The i-th line by time; of equals, the first. NULL if there are fewer lines. */
+/* The i-th costliest line; the first of equal ones. NULL if there are fewer lines. */
 static SimLine *costliest(SimLine *lines, int count, int i)
 {
     SimLine *most = NULL;

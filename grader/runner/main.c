@@ -234,7 +234,7 @@ static bool cuda_holds(const Array *array, const Source *source, size_t *differs
 
 /* ---- Time ---- */
 
-/* Done in the context that will be timed. */
+/* Runs in the context that will be timed. */
 static bool cuda_settle(char *fault)
 {
     return split ? guest_settle(fault) : caller_settle(fault);
@@ -245,8 +245,8 @@ static bool cuda_filled(char *fault)
     return fine(cudaDeviceSynchronize(), fault);
 }
 
-/* Outputs in host memory must be complete when the last call returns. At that moment we keep a copy
- * of both ends of each output, which an unfinished copy would write last, and compare them when all
+/* Outputs in host memory must be complete when the last call returns. At that moment, both ends of
+ * each output, which an unfinished copy would write last, are copied; they are compared when all
  * work is done. */
 enum { END_BYTES = 32 << 10 };
 
@@ -423,7 +423,7 @@ static const Device cuda_device = {
 
 static const char help[] =
     "runner --device N [--streams]    answers the grader on descriptors 3 to 5; started by\n"
-    "    warpbook, not by hand. --streams: kernels will run in several streams at once\n"
+    "    warpbook, not directly. --streams: kernels will run in several streams at once\n"
     "runner-sim --device NAME    the same on a simulated GPU\n"
     "runner --version\n";
 
@@ -467,7 +467,7 @@ static bool print_version(void *self, const char *value)
     return *(bool *) self = true;
 }
 
-/* True if the program is to continue; else *status is its exit status. */
+/* True if the program should continue; otherwise *status is its exit status. */
 static bool read_arguments(int count, char **words, int *status)
 {
     static const OptionRow rows[] = { { "device", true, set_device },

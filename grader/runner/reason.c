@@ -1,5 +1,4 @@
-/* reason.c - why a GPU can't be used, in words: what CUDA's error code means, and what to
- * do. */
+/* reason.c - explains why a GPU cannot be used: what CUDA's error code means, and what to do. */
 #include "runner/reason.h"
 #include "runner/device_cuda.h"
 #include "runner/protocol.h"
@@ -7,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Reasons for which a GPU can't be used, as far as an error code tells them. */
+/* Reasons why a GPU cannot be used, as far as an error code reveals them. */
 static const struct {
     cudaError_t error;
     const char *reason, *what_to_do;

@@ -1,4 +1,4 @@
-# runner.mk - the processes that run kernels: on a GPU, and on the simulated one. All need the CUDA headers.
+# runner.mk - the programs that run kernels, on a GPU and on the simulated one. All need the CUDA headers.
 
 serve_o   := $(call objects,$(addprefix grader/runner/,server.c handlers.c one_gpu.c) \
              $(addprefix grader/base/,lockdown.c confine.c random.c util.c number.c options.c registry.c))
@@ -7,7 +7,7 @@ guest_o   := $(call objects,$(addprefix grader/runner/,guest.c caller.c guest_wi
              $(call objects,$(addprefix grader/base/,lockdown.c confine.c random.c util.c number.c registry.c)) $(lab_o)
 cuda_l := -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -lstdc++ -ldl -lm -lpthread
 
-# The process that owns the GPU; and what student code is loaded into.
+# The process that owns the GPU, and the process that student code is loaded into.
 $(B)/runner: $(child_o) $(call objects,grader/runner/share_cuda.c) $(B)/grader/runner/device_cuda.o
 	$(say)
 	$(at)$(link) $(cuda_l)
@@ -16,9 +16,9 @@ $(B)/guest: $(guest_o) $(call objects,grader/runner/share_cuda.c)
 	$(say)
 	$(at)$(link) $(cuda_l)
 
-# The same with the simulated GPU as its CUDA runtime, which a kernel.so then finds there already: by the
-# name that this toolkit's has. An old-style rpath, since it must win over $LD_LIBRARY_PATH. Its guest holds
-# no GPU: a libcudart that passes each call on.
+# The same with the simulated GPU as its CUDA runtime. It has the name of this toolkit's runtime, so a kernel.so
+# finds it already loaded. An old-style rpath is used because it must take precedence over $LD_LIBRARY_PATH. The
+# guest has no GPU: its libcudart passes each call on.
 sim_l = -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/$(1)' -ldl -lm -lpthread
 $(B)/runner-sim: $(child_o) $(call objects,$(addprefix grader/runner/,share_sim.c sim_serve.c device_sim.c limits_sim.c) grader/sim/base/limiter.c) $(B)/sim/$(CUDART)
 	$(say)
@@ -28,7 +28,7 @@ $(B)/guest-sim: $(guest_o) $(call objects,grader/runner/share_sim.c) $(B)/sim/gu
 	$(say)
 	$(at)$(link) $(call sim_l,sim/guest)
 
-# The runner's own kernels: machine code for the GPUs that are here, PTX for any other (which the driver
+# The runner's own kernels: machine code for the GPUs of this machine, and PTX for any other (which the driver
 # then compiles at each start).
 $(B)/grader/runner/device_cuda.o: grader/runner/device_cuda.cu $(wildcard grader/*/*.h common/*.h)
 	$(say)

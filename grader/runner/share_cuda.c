@@ -1,8 +1,8 @@
-/* share_cuda.c - a real GPU's memory, and pinned memory of the host, shared by two processes.
+/* share_cuda.c - memory of a real GPU, and pinned host memory, shared by two processes.
  *
- * The runtime has no calls for this; the driver's are found in libcuda, which the runtime has
- * loaded. Host memory is a memory file that both map and register: pinned and mapped for the GPU,
- * as cudaMallocHost makes it.
+ * The runtime has no calls for this, so the driver's are looked up in libcuda, which the runtime
+ * has loaded. Host memory is a memory file that both processes map and register. It is then pinned
+ * and mapped for the GPU, as memory from cudaMallocHost is.
  */
 #include "runner/share.h"
 
@@ -82,7 +82,8 @@ bool share_possible(void)
     if (!find_driver() || cudaGetDevice(&device))
         return false;
     for (size_t i = 0; i < sizeof needed / sizeof *needed && has; i++)
-        if (driver.attribute(&has, needed[i], device)) /* a process sees one: ordinals agree */
+        if (driver.attribute(&has, needed[i],
+                             device)) /* a process sees one GPU, so the ordinals agree */
             return false;
     return has;
 }
@@ -99,7 +100,7 @@ static CUmemAllocationProp properties(void)
     return wanted;
 }
 
-/* Gives the memory an address that the GPU may read and write; else lets go of it. */
+/* Maps the memory at an address that the GPU may read and write; releases it on failure. */
 static cudaError_t map_device(Share *share)
 {
     CUmemAccessDesc access = { .location = properties().location,
@@ -168,7 +169,8 @@ static cudaError_t map_host(Share *share, int fd)
     return error;
 }
 
-/* Sealed against shrinking: else the guest could make our next read of it a bus error. */
+/* Sealed against shrinking: otherwise the guest could turn the runner's next read into a bus
+ * error. */
 static cudaError_t make_host(Share *share, int *fd)
 {
     cudaError_t error = cudaErrorMemoryAllocation;
@@ -204,7 +206,7 @@ cudaError_t share_open(Share *share, size_t bytes, bool host, int fd, uint64_t a
 {
     cudaError_t error;
 
-    (void) address; /* each side has it where it pleases */
+    (void) address; /* each side may have it at a different address */
     *share = (Share){ .bytes = bytes, .host = host };
     error = host ? map_host(share, fd) : open_device(share, fd);
     close(fd);

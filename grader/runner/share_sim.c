@@ -63,7 +63,7 @@ static void close_file(struct HostArray *array)
     *array = (struct HostArray){ 0 };
 }
 
-/* Leaves a free page after each array. */
+/* Chooses an address, with a free page after each array. */
 static void *place(const struct HostArray *array)
 {
     static uint64_t next;

@@ -1,9 +1,9 @@
-/* sim_serve.c - does CUDA calls for a guest on a simulated GPU (sim_calls.h has them).
+/* sim_serve.c - makes CUDA calls for a guest on a simulated GPU (listed in sim_calls.h).
  *
- * Every call is hostile until it is checked: a number names a row of a table here, an address must
- * lie in an array that the guest was given, and lengths are those of the frame. A call that the
- * guest's libcudart never sends gets `false`, which ends the guest; a call that can be a student's
- * mistake gets CUDA's error.
+ * Every call is treated as hostile until it has been checked: a number must be the index of a row
+ * in a table here, an address must lie in an array that the guest was given, and lengths must
+ * match the frame. A call that the guest's libcudart never sends returns `false`, which ends the
+ * guest. A call that can be a student's mistake returns CUDA's error.
  */
 #include "runner/sim_serve.h"
 #include "runner/guest_link.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What nvcc's generated code calls. */
+/* The functions that nvcc's generated code calls. */
 void **__cudaRegisterFatBinary(void *wrapper);
 void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
                             int threads, uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid,
@@ -28,10 +28,10 @@ enum {
     MOST_KERNELS = 1024,
     MOST_HANDLES = 4096,
     MOST_NAME = 4096,
-    FATBIN_LEAST = 16, /* its header */
+    FATBIN_LEAST = 16, /* size of its header */
 };
 
-/* As nvcc writes it: what a program registers. */
+/* What a program registers, in nvcc's format. */
 typedef struct Wrapper {
     uint32_t magic, version;
     const void *data;
@@ -39,7 +39,7 @@ typedef struct Wrapper {
 } Wrapper;
 
 typedef struct KernelRow {
-    char host; /* its address is what the library knows the kernel by */
+    char host; /* the library identifies the kernel by the address of this byte */
     int arguments;
     uint32_t sizes[SIM_MOST_ARGUMENTS];
 } KernelRow;
@@ -58,12 +58,12 @@ static struct {
 /* A call being answered. */
 typedef struct Job {
     const uint64_t *word;
-    const char *bytes; /* behind the words */
+    const char *bytes; /* the data after the words */
     size_t count;
     SimReply reply;
-    const void *answer; /* behind the reply's words */
+    const void *answer; /* the data after the reply's words */
     size_t answer_bytes;
-    void *owned; /* freed once it is sent */
+    void *owned; /* freed once the reply is sent */
     int fd;
 } Job;
 
@@ -81,7 +81,7 @@ void sim_serve_launch(unsigned blocks, unsigned threads)
 
 /* ---- Code ---- */
 
-/* The library reads as much as the header says: that must be what came. */
+/* The library reads as many bytes as the header says, so exactly that many must have arrived. */
 static bool is_whole(const char *bytes, size_t count)
 {
     uint16_t header_bytes;
@@ -94,7 +94,7 @@ static bool is_whole(const char *bytes, size_t count)
     return header_bytes <= count && size == count - header_bytes;
 }
 
-/* The library keeps pointers to both for good. */
+/* The library keeps pointers to both permanently. */
 static bool add_module(Job *job)
 {
     const uint32_t magic = 0x466243b1;
@@ -132,7 +132,8 @@ static bool add_function(Job *job)
     return true;
 }
 
-/* A number that no kernel has is what a launch of something else comes as: CUDA's error. */
+/* A launch of something other than a kernel has a number that no kernel has; it gets CUDA's
+ * error. */
 static const void *kernel_at(uint64_t number)
 {
     static const char nothing;
@@ -140,8 +141,8 @@ static const void *kernel_at(uint64_t number)
     return number < (uint64_t) server.kernel_count ? &server.kernels[number]->host : &nothing;
 }
 
-/* The sizes of its arguments, as its PTX has them; queried once. NULL, with the error, on failure.
- */
+/* The sizes of the kernel's arguments, from its PTX; queried once. NULL on failure, with the error
+ * set. */
 static const KernelRow *layout_of(uint64_t number, int64_t *error)
 {
     KernelRow *row = number < (uint64_t) server.kernel_count ? server.kernels[number] : NULL;
@@ -152,13 +153,13 @@ static const KernelRow *layout_of(uint64_t number, int64_t *error)
     if (!row || row->arguments >= 0)
         return row;
     struct cudaFuncAttributes attributes;
-    *error = cudaFuncGetAttributes(&attributes, &row->host); /* is there such a kernel at all? */
+    *error = cudaFuncGetAttributes(&attributes, &row->host); /* fails if there is no such kernel */
     if (*error)
         return NULL;
     while (count < SIM_MOST_ARGUMENTS &&
            !cudaFuncGetParamInfo(&row->host, (size_t) count, &offset, &size))
         row->sizes[count++] = (uint32_t) size;
-    cudaGetLastError(); /* that of the last one, which is not there */
+    cudaGetLastError(); /* clears the error of the last query, past the last argument */
     row->arguments = count;
     return row;
 }
@@ -177,7 +178,7 @@ static bool tell_layout(Job *job)
 
 /* ---- Handles ---- */
 
-/* A stream of the guest's: 0 to 2 are CUDA's own, what is in no row is no stream. */
+/* A stream of the guest. 0 to 2 are CUDA's own streams; a number without a row is not a stream. */
 static cudaStream_t stream_at(uint64_t number)
 {
     static char nothing; /* a pointer that the library does not know */
@@ -329,7 +330,7 @@ static bool is_given(dim3 grid, dim3 block)
             block.x == server.given_threads && block.y == 1 && block.z == 1);
 }
 
-/* Without a layout the library itself says what is wrong. */
+/* If there is no layout, the library itself reports what is wrong. */
 static bool launch(Job *job)
 {
     void *arguments[SIM_MOST_ARGUMENTS];
@@ -351,7 +352,7 @@ static bool launch(Job *job)
     return true;
 }
 
-/* ---- What can be asked and set ---- */
+/* ---- Attributes of kernels and of the device ---- */
 
 static bool attributes(Job *job)
 {
@@ -399,8 +400,8 @@ static bool device(Job *job)
 
 /* ---- Copies ---- */
 
-/* May the guest name these bytes? The library checks what is the device's; of the host's memory
- * only its arrays are anybody's business. */
+/* True if the guest may use these bytes. The library checks device memory; of host memory, only the
+ * guest's arrays are allowed. */
 static bool may_name(uint64_t address, size_t bytes)
 {
     struct cudaPointerAttributes about;
@@ -420,7 +421,7 @@ static void note_touch(bool is_guests, uint64_t other)
         share_touch(other, false, &first, &bytes);
 }
 
-/* NULL bytes of the guest's own stay NULL: the library has words for that. */
+/* NULL stays NULL if the bytes are the guest's own: the library has a message for that. */
 static bool copy(Job *job)
 {
     const uint64_t *word = job->word, bytes = word[2], flags = word[5];
@@ -479,7 +480,7 @@ static bool explain(Job *job)
     return true;
 }
 
-/* ---- All of them ---- */
+/* ---- Table of calls ---- */
 
 static bool (*const calls[SIM_CALLS])(Job *job) = {
     [CALL_MODULE] = add_module,

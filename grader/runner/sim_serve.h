@@ -1,11 +1,11 @@
-/* sim_serve.h - the runner's side of sim_calls.h: does CUDA calls for an untrusted guest. */
+/* sim_serve.h - the runner's side of sim_calls.h: makes CUDA calls for an untrusted guest. */
 #ifndef RUNNER_SIM_SERVE_H
 #define RUNNER_SIM_SERVE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Answers guest_request (guest_link.h) from now on. */
+/* From now on, guest_request (guest_link.h) is answered here. */
 void sim_serve_begin(void);
 
 /* The requests that the guest may make now. It may use the GPU only during a call, which is timed.
@@ -14,12 +14,13 @@ void sim_serve_begin(void);
 typedef enum Serves { SERVES_NO_WORK, SERVES_LAUNCHES, SERVES_STREAMS } Serves;
 void sim_serve_work(Serves allowed);
 
-/* The only launch that is done, if the lab gives it: that many blocks of that many threads. 0, 0:
- * any launch. Host code of the student could otherwise change the launch that the lab's own code
- * requests. */
+/* If the lab provides the launch, only this one is allowed: that many blocks of that many threads.
+ * 0, 0 allows any launch. Otherwise the student's host code could change the launch that the lab's
+ * own code requests. */
 void sim_serve_launch(unsigned blocks, unsigned threads);
 
-/* Does one call: `bytes` of `payload`. False: the guest broke the rules, and got no answer. */
+/* Makes one call: `bytes` of `payload`. Returns false, without an answer, if the guest broke the
+ * rules. */
 bool sim_serve(int socket, const char *payload, size_t bytes);
 
 #endif

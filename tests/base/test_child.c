@@ -56,7 +56,7 @@ static void every_script_gets_its_reply(void)
         if (scripts[i].reply == REPLY_GARBAGE && !strncmp(scripts[i].script, "echo", 4))
             sleep_s(0.3); /* it speaks before the first command */
         reply = child_ask(&child, scripts[i].reply == REPLY_LATE ? 0.5 : 20, answer, "go 3");
-        if (reply == REPLY_OK && scripts[i].reply == REPLY_GARBAGE) { /* the rest came too late */
+        if (reply == REPLY_OK && scripts[i].reply == REPLY_GARBAGE) { /* garbage came too late */
             sleep_s(0.3);
             reply = child_ask(&child, 20, answer, "go 3");
         }
@@ -73,7 +73,7 @@ static void every_script_gets_its_reply(void)
     }
 }
 
-/* A zombie that was not reaped yet still has a pid, but is dead. */
+/* A zombie that has not been reaped still has a pid, but is dead. */
 static bool is_alive(pid_t pid)
 {
     char path[64], stat[512] = "";
@@ -106,8 +106,8 @@ static void all_that_it_started_dies_with_it(void)
     }
 }
 
-/* Four processes on one processor: 50 ms of computing then take a second and more. A kernel of lab
- * 09 once got `timeout`, because a test machine had other work. */
+/* Four processes share one processor, so 50 ms of computing take over a second. A kernel of lab 09
+ * once got `timeout` because a test machine was busy. */
 static void no_blame_for_a_busy_machine(void)
 {
     Child child = { 0 };
@@ -211,8 +211,8 @@ static void programs_are_run_to_their_end(void)
     }
 }
 
-/* A program that may read the system's files and write in its own folder; another folder, by any
- * name, is not there for it. */
+/* A confined program may read the system's files and write in its own folder. It cannot open
+ * another folder under any name. */
 static void a_confined_program_sees_what_it_may(void)
 {
     static const struct {

@@ -37,7 +37,7 @@ static void what_is_set(void)
     CU_ASSERT_STRING_EQUAL(course.name, "A = B");
     CU_ASSERT_STRING_EQUAL(course.device, "sim:h200");
     CU_ASSERT_EQUAL(course.times, 1);
-    CU_ASSERT_EQUAL(transpose->policy.weight, 2); /* its own, though [all] comes later */
+    CU_ASSERT_EQUAL(transpose->policy.weight, 2); /* its own, although [all] comes later */
     CU_ASSERT_EQUAL(sgemm->policy.weight, 1.5);
     CU_ASSERT_EQUAL(sgemm->policy.close, CLOSE_BY_HUMAN);
     CU_ASSERT_EQUAL(sgemm->policy.growth, GROWTH_LOG);
@@ -83,22 +83,22 @@ static void mistakes(void)
     static const struct {
         const char *text, *errors;
     } rows[] = {
-        { "[all]\nweight = two\n", "c:2: weight = two: allowed is a number from 0 to 1000" },
+        { "[all]\nweight = two\n", "c:2: weight = two: expected a number from 0 to 1000" },
         { "[all]\nweight = -1\n", "c:2: weight = -1" },
         { "[all]\nweight = nan\n", "c:2: weight = nan" },
         { "[all]\nweight = 1e3\n", "c:2: weight = 1e3" },
         { "[all]\nweight = 1001\n", "c:2: weight = 1001" },
-        { "[all]\nweight =\n", "c:2: weight = : allowed" },
+        { "[all]\nweight =\n", "c:2: weight = : expected" },
         { "[all]\nweight = 1 # twice\n", "c:2: weight = 1 # twice" },
-        { "[all]\nlate_factor = 90\n", "allowed is a number from 0 to 1" },
-        { "[all]\nclose = maybe\n", "allowed is one of: pass, curve, human" },
-        { "[all]\nclose = pas\n", "allowed is one of: pass, curve, human" },
-        { "[all]\nlate_unit = 0\n", "late_unit = 0: allowed is a span" },
-        { "[all]\nlate_unit = day\n", "late_unit = day: allowed is a span" },
-        { "[all]\nlate_grace = 15\n", "late_grace = 15: allowed is a span: 0, 90s" },
-        { "[all]\nseed = xyz\n", "c:2: seed = ...: allowed is 1 to 16 hexadecimal digits" },
-        { "[all]\nseed = 0\n", "seed = ...: allowed" },
-        { "[all]\nseed = 12345678901234567\n", "seed = ...: allowed" },
+        { "[all]\nlate_factor = 90\n", "expected a number from 0 to 1" },
+        { "[all]\nclose = maybe\n", "expected one of: pass, curve, human" },
+        { "[all]\nclose = pas\n", "expected one of: pass, curve, human" },
+        { "[all]\nlate_unit = 0\n", "late_unit = 0: expected a span" },
+        { "[all]\nlate_unit = day\n", "late_unit = day: expected a span" },
+        { "[all]\nlate_grace = 15\n", "late_grace = 15: expected a span: 0, 90s" },
+        { "[all]\nseed = xyz\n", "c:2: seed = ...: expected 1 to 16 hexadecimal digits" },
+        { "[all]\nseed = 0\n", "seed = ...: expected" },
+        { "[all]\nseed = 12345678901234567\n", "seed = ...: expected" },
         { "[all]\ndeadline = 2026-11-30 23:59\n", "a time with its zone" },
         { "[all]\ndeadline = 2026-02-30 23:59 Z\n", "a time with its zone" },
         { "[all]\ndeadline = 2026-11-30 24:01 Z\n", "a time with its zone" },
@@ -107,23 +107,24 @@ static void mistakes(void)
         { "[all]\ndeadline = 2026-11-30 23:59 +01:00x\n", "a time with its zone" },
         { "[all]\ndeadline = 30.11.2026\n", "a time with its zone" },
         { "[all]\nbar = 0.5\n", "c:2: bar: set a bar in the section of its lab" },
-        { "[all]\nwieght = 1\n", "unknown key wieght in this section; it may have: weight, bar" },
+        { "[all]\nwieght = 1\n", "unknown key wieght in this section; allowed keys: weight, bar" },
         { "[all]\nname = x\n", "unknown key name in" },
         { "[course]\nweight = 1\n",
-          "unknown key weight in this section; it may have: name, device, times" },
-        { "[6]\nbar = 0\n", "bar = 0: allowed is a number from 0.01 to 2" },
-        { "[6]\nbar of long = 0.5\n", "06_transpose has no such timed case; it has: flat, square" },
+          "unknown key weight in this section; allowed keys: name, device, times" },
+        { "[6]\nbar = 0\n", "bar = 0: expected a number from 0.01 to 2" },
+        { "[6]\nbar of long = 0.5\n",
+          "06_transpose has no such timed case; its timed cases: flat, square" },
         { "[6]\nbar of = 0.5\n", "unknown key bar of in this section" },
-        { "[0]\nbar = 0.5\n", "00_first has no such timed case; it has: none" },
-        { "[labs]\n", "c:1: unknown section [labs]; there are: course, all, 00_first" },
+        { "[0]\nbar = 0.5\n", "00_first has no such timed case; its timed cases: none" },
+        { "[labs]\n", "c:1: unknown section [labs]; the sections are: course, all, 00_first" },
         { "[99]\nx = 1\n", "c:1: unknown section [99]" },
-        { "[all\n", "c:1: [all: a section is [name]" },
-        { "[all] weight = 1\n", "a section is [name], alone in its line" },
-        { "weight = 1\n", "c:1: weight = 1: before the first section" },
+        { "[all\n", "c:1: [all: a section must be [name]" },
+        { "[all] weight = 1\n", "a section must be [name], alone on its line" },
+        { "weight = 1\n", "c:1: weight = 1: comes before the first section" },
         { "[all]\nweight 1\n", "c:2: weight 1: neither [section] nor key = value" },
-        { "[all]\nweight = 1\n\nweight = 2\n", "c:4: weight is set in line 2 already" },
-        { "[6]\nweight = 1\n[transpose]\nweight = 2\n", "c:4: weight is set in line 2 already" },
-        { "[all]\nlate_grace = 2d\nlate_cutoff = 1d\n", "c:3: late_cutoff: it lies within" },
+        { "[all]\nweight = 1\n\nweight = 2\n", "c:4: weight is already set in line 2" },
+        { "[6]\nweight = 1\n[transpose]\nweight = 2\n", "c:4: weight is already set in line 2" },
+        { "[all]\nlate_grace = 2d\nlate_cutoff = 1d\n", "c:3: late_cutoff: it is shorter than" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -150,7 +151,7 @@ static void all_mistakes_at_once(void)
     free(errors);
 }
 
-/* Any bytes: neither a crash nor a mistake without a line. */
+/* Random bytes cause neither a crash nor a mistake without a line. */
 static void noise(void)
 {
     uint64_t random = 7;
@@ -180,7 +181,7 @@ static void students_see_no_secret(void)
     free(text);
 }
 
-/* Only what changes what is measured, in a text that can be read again. */
+/* Only settings that change what is measured, as a text that can be read back. */
 static void terms(void)
 {
     static const struct {

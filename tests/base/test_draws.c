@@ -1,4 +1,4 @@
-/* test_draws.c - draws that were seen say nothing about others. */
+/* test_draws.c - draws that were seen reveal nothing about others. */
 #include "base/random.h"
 #include "fill.h"
 #include "base/util.h"
@@ -29,7 +29,7 @@ static void the_same_seed_draws_the_same(void)
     }
 }
 
-/* A kernel that prints its inputs is another text when it comes again, knowing them. */
+/* A kernel that prints its inputs has another text when it is resubmitted with that knowledge. */
 static void another_text_draws_others(void)
 {
     static const char *const texts[] = { NULL, "", "a", "abcdefg", "abcdefgh", "abcdefghi" };
@@ -67,8 +67,9 @@ static void purposes_do_not_disturb_each_other(void)
     CU_ASSERT_NOT_EQUAL(draw(&b, DRAW_ORDER), draw(&b, DRAW_PLACES));
 }
 
-/* Once all draws were one chain of splitmix64, whose output gives its state: a kernel that found
- * the seed of its own inputs knew every later input, and each place that would be compared. */
+/* All draws were once a single chain of splitmix64, whose output reveals its state: a kernel that
+ * found the seed of its own inputs knew every later input and every place that would be
+ * compared. */
 static uint64_t undo_shift(uint64_t x, int shift)
 {
     uint64_t y = x;
@@ -106,7 +107,8 @@ static void one_draw_does_not_give_the_next(void)
     }
 }
 
-/* Should an attacker learn the seed of a set in spite of fill.h's hash, it must end there. */
+/* An attacker who learns the seed of a set, in spite of fill.h's hash, learns no other seed from
+ * it. */
 static void a_set_does_not_give_its_neighbour(void)
 {
     Draws draws = draws_begin(secret(), "05_streams", NULL);
@@ -119,7 +121,7 @@ static void a_set_does_not_give_its_neighbour(void)
     }
 }
 
-/* Each bit of a draw is one half of the time 1, whatever the one before has there. */
+/* Each bit of a draw is 1 half of the time, whatever that bit was in the draw before. */
 static void bits_are_even(void)
 {
     enum { COUNT = 20000 };

@@ -22,8 +22,8 @@ static uint32_t word(float value)
     return bits;
 }
 
-/* Computed once by a program in Python written from the comments of fill_hash.h, in
- * integers without limit: a printed seed gives the same inputs in a later version. */
+/* Computed once by a Python program written from the comments of fill_hash.h, with unlimited
+ * integers: a printed seed gives the same inputs in a later version. */
 static void golden_values(void)
 {
     static const struct {
@@ -67,8 +67,8 @@ static void absorb(uint32_t v[4], uint32_t word)
     v[0] ^= word;
 }
 
-/* The round is right if HalfSipHash-1-3 made of it gives the Linux kernel's test vector
- * (lib/test_siphash.c): key 00 to 07, message 00 to 07. */
+/* With this round, HalfSipHash-1-3 must give the test vector of the Linux kernel's siphash
+ * self-test: key 00 to 07, message 00 to 07. */
 static void published_vector(void)
 {
     const uint32_t a = 0x03020100, b = 0x07060504;
@@ -106,7 +106,7 @@ static void many_at_once_are_the_same(void)
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-/* Every bit of key and position decides every bit of a word: of 32 bits 16 change in the mean. */
+/* Every bit of key and position affects every bit of a word: on average 16 of 32 bits change. */
 static void one_bit_changes_half(void)
 {
     FillKey key = fill_key(10, 0);
@@ -120,7 +120,7 @@ static void one_bit_changes_half(void)
         fill_words(flipped, 12345 ^ (bit < 64 ? 0 : 1ull << (bit - 64)), other);
         for (int i = 0; i < 4; i++) {
             int differ = __builtin_popcount(words[i] ^ other[i]);
-            CU_ASSERT(3 <= differ && differ <= 29); /* at random, one in four million is not */
+            CU_ASSERT(3 <= differ && differ <= 29); /* fails for one random word in four million */
             changed += differ;
         }
     }
@@ -189,7 +189,7 @@ static void range_keeps_its_bounds(void)
             low = value < low ? value : low;
             high = value > high ? value : high;
         }
-        if ((double) rows[r].hi - rows[r].lo < 1000) { /* then every value has been met */
+        if ((double) rows[r].hi - rows[r].lo < 1000) { /* then every value occurs */
             CU_ASSERT_EQUAL(low, rows[r].lo);
             CU_ASSERT_EQUAL(high, rows[r].hi - 1);
         } else {
@@ -217,7 +217,7 @@ static void wide_is_wide(void)
         CU_ASSERT(fabs(seen[e] - MANY / 40.0) < 0.1 * MANY / 40); /* 12 or 13 of 512 */
 }
 
-/* How many of many elements agree: by accident one in 2^23, or in 16 for small ones. */
+/* The share of elements that agree: one in 2^23 if they are random, one in 16 for small ones. */
 static int agree(FillKey a, size_t index_a, FillKey b, size_t index_b)
 {
     int equal = 0;
@@ -254,8 +254,8 @@ static void seeds_arrays_and_far_indices_differ(void)
     CU_ASSERT_EQUAL(agree(fill_key(1, 0), 5, fill_key(1, 0), 5), 100000);
 }
 
-/* Correlation of elements that are `distance` apart, or in another array: 1 / sqrt(n) is one
- * standard deviation. Spikes are scaled down, else they alone decide. */
+/* Correlation of elements that are `distance` apart, or in another array; one standard deviation is
+ * 1 / sqrt(n). Spikes are scaled down, because they would otherwise dominate. */
 static double correlation(FillKey a, FillKey b, size_t distance)
 {
     double sum = 0;
@@ -287,9 +287,9 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of 2^20 words of 32 bits, as many pairs are equal as chance has it: 2^40 / 2^33 = 128, give or
- * take five standard deviations. A period, or a hash with few results, would give more; a hash that
- * can be inverted gives none. */
+/* Among 2^20 random 32-bit words, 2^40 / 2^33 = 128 pairs are equal, within five standard
+ * deviations. A period, or a hash with few results, would give more pairs; an invertible hash gives
+ * none. */
 static void as_many_equal_as_random(void)
 {
     static uint32_t bits[MANY];
@@ -304,8 +304,7 @@ static void as_many_equal_as_random(void)
     CU_ASSERT(72 <= equal && equal <= 184);
 }
 
-/* What the grader takes the sum for, and what a kernel adds up, must be one number, at any length.
- */
+/* The sum that the grader computes equals the sum that a kernel computes, at any length. */
 static void sums_are_known(void)
 {
     static const size_t counts[] = { 0, 1, 1023, 1024, 1025, 2048, 5000, 102400 };
@@ -325,7 +324,7 @@ static void sums_are_known(void)
     }
 }
 
-/* Chunks differ in their sums, and the sums spread over what they may be. */
+/* Chunks have different sums, which spread over the whole possible range. */
 static void sums_of_chunks_are_spread(void)
 {
     FillKey key = fill_key(9, 0);
@@ -342,7 +341,8 @@ static void sums_of_chunks_are_spread(void)
     CU_ASSERT_EQUAL(most, FILL_SUM - 1);
 }
 
-/* Nine in ten and the lowest's share of the rest; and values that change only with the warp. */
+/* FILL_SKEWED: nine in ten elements have the lowest value, which also has its share of the rest.
+ * FILL_RUNS: the value changes only from warp to warp. */
 static void skewed_and_runs(void)
 {
     const Fill skewed = { FILL_SKEWED, 3, 11 }, runs = { FILL_RUNS, 0, 8 };
@@ -363,7 +363,7 @@ static void skewed_and_runs(void)
         CU_ASSERT_DOUBLE_EQUAL(seen[k] / (double) MANY, 1.0 / 8, 0.01);
 }
 
-/* The values of FILL_UNIFORM, but for its spikes. */
+/* Like FILL_UNIFORM, but without its spikes. */
 static void unit_has_no_spikes(void)
 {
     static const Fill unit = { FILL_UNIT, 0, 0 }, uniform = { FILL_UNIFORM, 0, 0 };

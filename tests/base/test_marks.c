@@ -1,4 +1,4 @@
-/* test_marks.c - what a grading is worth, by every policy there is. */
+/* test_marks.c - the marks for a grading, under every policy. */
 #include "base/marks.h"
 #include "rows.h"
 
@@ -16,15 +16,15 @@ static void one_case(void)
         { 0.50, 0.25, 0.75, 75 },      /* half way: base and half of the rest */
         { 0.35, 0.25, 0.75, 60 },      /* 0.10 above rung 1: the whole base */
         { 0.34, 0.25, 0.75, 54 },      /* less: 9/10 of the base, 9/50 of the rest */
-        { 0.25, 0.25, 0.75, 0 },       /* no faster than rung 1, which the starter is, too */
+        { 0.25, 0.25, 0.75, 0 },       /* no faster than rung 1, and so than the starter */
         { 0.10, 0.25, 0.75, 0 },       /* slower than rung 1 */
         { 0.2525, 0.25, 0.75, 1.5 },   /* the starter with one more line, and some noise */
         { 0.50, 0, 1, 75 },            /* rung 1 not measured */
         { 0.05, 0, 1, 27.5 },          /* the same */
         { 0.50, NAN, 1, 75 },          /* the same */
         { 0.50, -1, 1, 75 },           /* the same */
-        { 0.79, 0.80, 0.75, 100 },     /* rung 1 above the bar: pass, */
-        { 0.70, 0.80, 0.75, 0 },       /* or not */
+        { 0.79, 0.80, 0.75, 100 },     /* rung 1 above the bar: passes */
+        { 0.70, 0.80, 0.75, 0 },       /* rung 1 above the bar: does not pass */
         { 0.70, 0.75, 0.75, 0 },
         { 0.74, 0.70, 0.75, 60 }, /* bar within 0.10 of rung 1 */
         { 0.50, 0.25, NAN, 50 },  /* an invalid bar: the base */
@@ -90,7 +90,7 @@ static void curves(void)
     }
 }
 
-/* What is below the bar never looks like it; no more is lost than that. */
+/* A speed below the bar is never shown as the bar; rounding loses no more than that. */
 static void below_the_bar_looks_below(void)
 {
     static const struct {
@@ -111,7 +111,7 @@ static void below_the_bar_looks_below(void)
     }
 }
 
-/* Two timed cases of a slow kernel; what spares rung 1 is worth no more than the other. */
+/* Two timed cases of a slow kernel; a case that spares rung 1 counts no more than the other one. */
 static void several_cases(void)
 {
     static const struct {
@@ -146,7 +146,7 @@ static void states(void)
         { "close", CLOSE_PASSES, -1, 100, "counts as a pass" },
         { "close", CLOSE_BY_CURVE, -1, 75, "at 0.500 of the reference's speed" },
         { "close", CLOSE_BY_HUMAN, -1, -1, "a human decides" },
-        { "slow", CLOSE_PASSES, -1, 75, "the bar is 0.75, rung 1 has 0.250" },
+        { "slow", CLOSE_PASSES, -1, 75, "the bar is 0.75, rung 1 reaches 0.250" },
         { "correct", CLOSE_PASSES, -1, 50, "its speed was not judged" },
         { "correct", CLOSE_PASSES, 100, 100, "its speed was not judged" },
         { "correct", CLOSE_PASSES, 0, 0, "its speed was not judged" },
@@ -154,7 +154,7 @@ static void states(void)
         { "unsafe", CLOSE_PASSES, -1, 0, "a race" },
         { "stray", CLOSE_PASSES, -1, 0, "wrote outside" },
         { "crash", CLOSE_PASSES, -1, 0, "failed" },
-        { "timeout", CLOSE_PASSES, -1, 0, "did not end in time" },
+        { "timeout", CLOSE_PASSES, -1, 0, "did not finish in time" },
         { "build", CLOSE_PASSES, -1, 0, "does not compile" },
         { "suspect", CLOSE_PASSES, -1, 0, "a human has checked" },
         { "unchanged", CLOSE_PASSES, -1, 0, "not begun" },
@@ -214,7 +214,7 @@ static void late(void)
         { "pass", DAY + 1, DAY, 0.9, 0, 0, LATE_LINEAR, 80, "80.0 of 100.0" },
         { "pass", 20 * DAY, DAY, 0.9, 0, 0, LATE_LINEAR, 0, "0.0 of 100.0" },
         { "pass", 90 * 60, HOUR, 0.99, 0, 0, LATE_POWER, 98.01, "1 h 30 min late" },
-        { "pass", 900, DAY, 0.9, 900, 0, LATE_POWER, 100, "15 min late, within the grace" },
+        { "pass", 900, DAY, 0.9, 900, 0, LATE_POWER, 100, "15 min late, within the grace period" },
         { "pass", 901, DAY, 0.9, 900, 0, LATE_POWER, 90, "15 min late: 90.0" },
         { "pass", 7 * DAY, DAY, 1, 0, 7 * DAY, LATE_POWER, 100,
           "7 d 0 h late, which costs nothing" },
@@ -253,7 +253,7 @@ static void unknown_times_cost_nothing(void)
     Marks marks;
 
     marks_of(&policy, &graded, &marks);
-    CU_ASSERT_PTR_NULL(strstr(marks.why, "not known")); /* no deadline, no matter */
+    CU_ASSERT_PTR_NULL(strstr(marks.why, "not known")); /* no deadline, so it does not matter */
     policy.has_deadline = true;
     policy.late_factor = 0;
     marks_of(&policy, &graded, &marks);
@@ -262,7 +262,7 @@ static void unknown_times_cost_nothing(void)
     graded.marked_late = true;
     marks_of(&policy, &graded, &marks);
     CU_ASSERT_EQUAL(marks.marks, 100);
-    CU_ASSERT_PTR_NOT_NULL(strstr(marks.why, "marked late, not by how much"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(marks.why, "marked late, but not by how much"));
 }
 
 static void totals(void)

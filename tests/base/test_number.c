@@ -1,5 +1,5 @@
-/* test_number.c - the numbers that options, course files and lines of our own may hold, and what
- * only looks like one. */
+/* test_number.c - the numbers that options, course files and the grader's own lines may hold, and
+ * texts that only look like numbers. */
 #include "base/number.h"
 
 #include <CUnit/CUnit.h>

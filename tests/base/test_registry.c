@@ -30,8 +30,8 @@ static void found_or_not(void)
         { "plain", "plain" },
         { "10_sgemm", "10_sgemm" },
         { "10", "10_sgemm" },
-        { "sgemm", NULL }, /* two */
-        { "11", NULL },    /* two */
+        { "sgemm", NULL }, /* ambiguous */
+        { "11", NULL },    /* ambiguous */
         { "other", "11_other" },
         { "Transpose", NULL },
         { "TRANSPOSE", NULL },
@@ -77,7 +77,7 @@ static void number_and_name(void)
     }
 }
 
-/* The table that the Makefile made from labs/: whatever is there, each is found in every way. */
+/* The table that the Makefile generated from labs/: each lab is found in every way. */
 static void all_labs_are_found(void)
 {
     size_t count = 0;
@@ -94,7 +94,7 @@ static void all_labs_are_found(void)
     CU_ASSERT_PTR_NULL(lab_find("no such lab"));
 }
 
-/* What every other part takes for granted of a lab. */
+/* What all other code assumes about a lab. */
 static void all_labs_are_complete(void)
 {
     for (const LabEntry *entry = all_labs; entry->folder; entry++) {

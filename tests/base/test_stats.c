@@ -1,4 +1,5 @@
-/* test_stats.c - medians, quantiles, and whether the interval covers as often as it promises. */
+/* test_stats.c - medians, quantiles, and whether the interval covers the median as often as
+ * promised. */
 #include "rows.h"
 #include "base/stats.h"
 #include "base/util.h"
@@ -44,8 +45,8 @@ static void quantiles(void)
         CU_ASSERT_DOUBLE_EQUAL(quantile(values, 5, rows[i].q), rows[i].want, 1e-12);
 }
 
-/* From 1, as in tables of the sign test; 0: no such rank, the whole range is meant. Made with exact
- * integers: max k with 40 * sum(comb(n, i) for i < k) <= 2**n. */
+/* Ranks from 1, as in tables of the sign test; 0: no such rank, so the interval is the whole range.
+ * Computed with exact integers: max k with 40 * sum(comb(n, i) for i < k) <= 2**n. */
 static void ranks_as_in_tables(void)
 {
     static const struct {
@@ -64,7 +65,7 @@ static void ranks_as_in_tables(void)
 }
 
 /* The same for every n up to 1000, as a hash of the exact ranks (0 for n < 6; two bytes each, low
- * byte first), and beyond where 2^-n is no double. */
+ * byte first), and beyond, where a double cannot represent 2^-n. */
 static void ranks_up_to_a_thousand(void)
 {
     uint64_t hash = HASH_START;
@@ -111,7 +112,7 @@ static double normal(uint64_t *state)
     return radius * cos(2 * 3.14159265358979 * uniform(state));
 }
 
-/* Element k of n of a sample, by the law under test; all have median 0. */
+/* Element k of n of a sample from the distribution under test; each distribution has median 0. */
 typedef double Law(uint64_t *state, double k, double n);
 
 static double plain(uint64_t *state, double k, double n)
@@ -127,13 +128,13 @@ static double two_humps(uint64_t *state, double k, double n)
     return (next_random(state) & 1 ? 3 : -3) + normal(state);
 }
 
-/* Half a standard deviation from the first to the last. */
+/* Drifts by half a standard deviation from the first to the last. */
 static double drifting(uint64_t *state, double k, double n)
 {
     return normal(state) + 0.5 * (k / (n - 1) - 0.5);
 }
 
-/* One in ten is far above: then F(median) = 0.5 / 0.9 of what remains. */
+/* One in ten is far above the rest, so the median of all is where F = 0.5 / 0.9 of the rest. */
 static double with_outliers(uint64_t *state, double k, double n)
 {
     (void) k, (void) n;

@@ -109,8 +109,7 @@ static void number_fields(void)
 
 /* ---- Numbers ---- */
 
-/* The vectors that Vigna's splitmix64.c gives for the seed 1234567, as published by Rosetta Code.
- */
+/* The results of Vigna's splitmix64.c for the seed 1234567, as published by Rosetta Code. */
 static void random_numbers_are_splitmix64(void)
 {
     static const uint64_t want[] = { 6457827717110365317u, 3203168211198807973u,
@@ -122,7 +121,7 @@ static void random_numbers_are_splitmix64(void)
         CU_ASSERT_EQUAL(next_random(&state), want[i]);
 }
 
-/* Vectors of Fowler, Noll and Vo (draft-eastlake-fnv). */
+/* Test vectors of Fowler, Noll and Vo (draft-eastlake-fnv). */
 static void hashes_are_fnv_1a(void)
 {
     CU_ASSERT_EQUAL(hash_bytes(HASH_START, "", 0), 0xcbf29ce484222325u);
@@ -249,7 +248,7 @@ static void trees_go_but_not_what_links_point_to(void)
     remove_tree(in_folder("gone"));
     CU_ASSERT_FALSE(file_exists(in_folder("gone")));
     CU_ASSERT_TRUE(file_exists(in_folder("kept/file")));
-    remove_tree(in_folder("kept/file")); /* a file is a small tree */
+    remove_tree(in_folder("kept/file")); /* removes a single file, too */
     CU_ASSERT_FALSE(file_exists(in_folder("kept/file")));
     remove_tree(in_folder("never was"));
 }

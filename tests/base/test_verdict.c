@@ -1,4 +1,4 @@
-/* test_verdict.c - words. */
+/* test_verdict.c - verdicts and their words. */
 #include "base/verdict.h"
 
 #include <CUnit/CUnit.h>

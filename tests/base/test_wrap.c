@@ -1,4 +1,4 @@
-/* test_wrap.c - prose in 80 columns. */
+/* test_wrap.c - prose wrapped at 80 columns. */
 #include "base/text.h"
 #include "capture.h"
 

@@ -1,4 +1,4 @@
-/* errors_of.h - for tests: the errors that a truth allows. */
+/* errors_of.h - for tests: the errors that a lab's truth tolerates. */
 #ifndef BUILD_ERRORS_OF_H
 #define BUILD_ERRORS_OF_H
 

@@ -1,4 +1,4 @@
-/* test_audit.c - what an object may hold and what a build may read, case by case. */
+/* test_audit.c - what an object may contain and which files a build may read, case by case. */
 #include "build/audit.h"
 #include "build/audit_files.h"
 #include "rows.h"
@@ -12,7 +12,7 @@
 
 static const Lab lab = { .function = "transpose", .symbols = { "cudaMemcpyAsync" } };
 
-/* Rows of readelf -SsrW: of a section with its size, of a symbol. */
+/* Rows of readelf -SsrW: a section with its size, and a symbol. */
 #define SECTION(name, size)                                                                        \
     "  [13] " name "       PROGBITS      0000000000000000 004278 " size " 08  WA  0   0  8\n"
 #define ROW(type, bind, visibility, section, name)                                                 \
@@ -61,10 +61,10 @@ static const struct {
     { GOOD U("cuLaunchKernel"), "the CUDA runtime, not the driver" },
     { GOOD U("cudaProfilerStart"), "does not allow that CUDA call" },
     { GOOD U("cudaLaunchKernelX"),
-      "does not allow that CUDA call" }, /* no prefix of an allowed one */
+      "does not allow that CUDA call" }, /* begins with an allowed name, but is not one */
     { GOOD U("__cudaRegisterManagedVar"), "not on __managed__ variables" },
-    /* A __device__ function that is neither static nor inline: nvcc 13 makes a body for the host.
-     */
+    /* For a __device__ function that is neither static nor inline, nvcc 13 writes a body on the
+     * host. */
     { GOOD T("_Z3addff") U("exit"), "" },
     { GOOD U("_exit"), "uses `_exit`" },
     { GOOD U("_Z6helperi"), "uses `helper`, which it does not define" },
@@ -94,7 +94,8 @@ static const struct {
     { GOOD SECTION(".ctors.65435", "000008"), "when it is loaded" },
     { GOOD SECTION(".init", "000008"), "when it is loaded" },
     { GOOD SECTION(".fini_array", "000008"), "when it is unloaded" },
-    { GOOD SECTION(".rela.dyn", "000018"), "creates a section `.rela.dyn`" }, /* the linker's own */
+    { GOOD SECTION(".rela.dyn", "000018"),
+      "creates a section `.rela.dyn`" }, /* written by the linker */
     { GOOD SECTION(".gnu.lto_.inline", "000018"), "creates a section `.gnu.lto_.inline`" },
     { GOOD SECTION(".rela.init_array", "000018") SECTION(".text._Z3addff", "000018"), "" },
     { GOOD SECTION(".init_array. x", "000008"),
@@ -106,7 +107,7 @@ static const struct {
     { "", "does not define `transpose`" },
 };
 
-/* Where the launch is given: of the kernel the object has a stub, by a name of C++. */
+/* If the lab provides the launch, the object contains a stub of the kernel under a C++ name. */
 static const struct {
     const char *listing, *says;
 } given[] = {
@@ -147,7 +148,7 @@ static void objects_are_judged(void)
     }
 }
 
-/* @ is a folder of the test's own; its root is @/lab. */
+/* @ is the test's folder; the root is @/lab. */
 static const struct {
     const char *rule, *says;
 } rules[] = {
@@ -156,8 +157,8 @@ static const struct {
     { "kernel.o : kernel.cu \\\n @/lab/a\\ b/blank.h \\\n @/lab/kernel.h \\\n", "" },
     { "kernel.o : kernel.cu @/lab/../lab/kernel.h", "" },
     { "kernel.o : kernel.cu \\\r\n @/lab/kernel.h\r\n", "" },
-    { "kernel.o : tmpxft_gone.cpp ./ccgone.s kernel.cu", "" },          /* no more there */
-    { "kernel.o : /tmp/ccgone.s kernel.cu", "includes /tmp/ccgone.s" }, /* who knows what it was */
+    { "kernel.o : tmpxft_gone.cpp ./ccgone.s kernel.cu", "" },          /* no longer exists */
+    { "kernel.o : /tmp/ccgone.s kernel.cu", "includes /tmp/ccgone.s" }, /* may have been anything */
     { "kernel.o : kernel.cu @/gone/other.h", "includes @/gone/other.h" },
     { "kernel.o : kernel.cu ../gone.h", "includes ../gone.h" },
     { "kernel.o : kernel.cu ./deep/../gone.h", "includes ./deep/../gone.h" },
@@ -179,7 +180,7 @@ static const struct {
     { "kernel.o : kernel.cu /dev/fd/../cwd/other.h", "includes /dev/fd/../cwd/other.h" },
     { "kernel.o : kernel.cu //proc/self/root@/lab/kernel.h", "includes //proc/self/root" },
     { "kernel.o : kernel.cu /dev/zero", "includes /dev/zero" },
-    { "kernel.o : kernel.cu @/lab/kernel.cu", "includes @/lab/kernel.cu" }, /* no header */
+    { "kernel.o : kernel.cu @/lab/kernel.cu", "includes @/lab/kernel.cu" }, /* not a header */
     { "kernel.o : kernel.cu @/build/kernel.cudafe1.stub.c", "" }, /* the compiler made it */
     { "kernel.o : kernel.cu @/build/deeper/notes.h", "includes @/build/deeper/notes.h" },
     { "", "did not report which files" },
@@ -196,13 +197,13 @@ static const struct {
     { "# 1 \"@/lab/a b/blank.h\" 1", "" },
     { "# 1 \"@/other\\.h\" 1\n", "includes @/other.h" }, /* unescaped */
     { "# 1 \"../other.h\" 1\n", "includes @/other.h" },
-    { "# 7 \"@/other.h\"\n", "" }, /* #line: says where, reads nothing */
+    { "# 7 \"@/other.h\"\n", "" }, /* #line only sets the position; no file is read */
     { "char *s = \"# 1\";\n#pragma unroll\n# 1 \"\n# 1", "" },
 };
 
 static char folder[] = "/tmp/warpbook-test-XXXXXX";
 
-/* The text with the test's folder in place of each @. The caller frees. */
+/* Replaces each @ in a text with the test's folder. The caller frees the result. */
 static char *at_folder(const char *text)
 {
     char *filled = xmalloc(strlen(text) * sizeof folder + 1), *out = filled;

@@ -1,5 +1,5 @@
-/* test_build.c - from sources to verdicts about them, through tests/fake_nvcc and, where there is
- * one, through a real nvcc. */
+/* test_build.c - from sources to verdicts, through tests/fake_nvcc and, if installed, through a
+ * real nvcc. */
 #include "build/build.h"
 #include "build/compile.h"
 #include "build/diagnostics.h"
@@ -61,7 +61,7 @@ static void open_fake(void)
     setenv("WARPBOOK_NVCC", "tests/fake_nvcc", 1);
     setenv("WARPBOOK_READELF", "tests/fake_nvcc", 1);
     setenv("FAKE_NVCC_LOG", in_folder("log"), 1);
-    compile_unconfine(); /* the fake compiler keeps a log elsewhere */
+    compile_unconfine(); /* the fake compiler writes its log to another folder */
     toolchain_find(&toolchain);
     if (toolchain.problem[0])
         FAIL_SAYING("%s", toolchain.problem);
@@ -98,7 +98,7 @@ static Build *build_text(const char *text)
     return build_file(in_folder("kernel.cu"), in_folder("cache"));
 }
 
-/* How often the fake nvcc has compiled. */
+/* The number of compilations by the fake nvcc so far. */
 static int compiled(void)
 {
     char *log = read_file(in_folder("log"), 1 << 20, NULL);
@@ -110,7 +110,7 @@ static int compiled(void)
     return lines;
 }
 
-/* Folders in the cache whose names begin so. */
+/* The number of folders in the cache whose names begin with this prefix. */
 static int count_entries(const char *prefix)
 {
     DIR *cache = opendir(in_folder("cache"));
@@ -124,13 +124,13 @@ static int count_entries(const char *prefix)
     return count;
 }
 
-/* ---- What a source comes to ---- */
+/* ---- The result of building a source ---- */
 
 typedef struct Outcome {
     const char *source;
     BuildFault fault;
     DiagnosisCode code;
-    const char *names; /* what the message names: a part of the source, or its line */
+    const char *names; /* what the message must contain: a part of the source, or its line */
 } Outcome;
 
 static void check_outcomes(const Outcome *rows, size_t count)
@@ -146,7 +146,7 @@ static void check_outcomes(const Outcome *rows, size_t count)
     CU_ASSERT_EQUAL(count_entries("tmp-"), 0);
 }
 
-/* The texts, which tests/warpbook.golden has. */
+/* Compares the messages with tests/warpbook.golden. */
 static void check_messages(const Outcome *rows, size_t count)
 {
     char *all = xcalloc(1, 1 << 16);
@@ -178,7 +178,7 @@ static const Outcome fake_outcomes[] = {
     { "#include \"/etc/passwd\"\n// nvcc: error root:x:0:0\n", BUILD_STUDENT, SAW_INCLUDE,
       "/etc/passwd" },
     { GOOD "#include \"/etc/passwd\"\n", BUILD_STUDENT, SAW_INCLUDE, "/etc/passwd" },
-    { GOOD "// nvcc: reads ../key\n", BUILD_OK, 0, "" }, /* not there: no file was read */
+    { GOOD "// nvcc: reads ../key\n", BUILD_OK, 0, "" }, /* does not exist, so no file was read */
     { GOOD "// readelf: U fork\n", BUILD_STUDENT, SAW_FORBIDDEN, "`fork`" },
     { GOOD "// readelf: load\n", BUILD_STUDENT, SAW_FORBIDDEN, "" },
     { "int other;\n", BUILD_STUDENT, SAW_FORBIDDEN, "`transpose`" },
@@ -208,7 +208,7 @@ static void odd_sources_are_named(void)
         const char *name;
     } rows[] = {
         { "none.cu" }, { "large.cu" }, { "binary.cu" },
-        { "fifo.cu" }, { "lab" },      { "link.cu" }, /* the target's lines would be quoted */
+        { "fifo.cu" }, { "lab" },      { "link.cu" }, /* lines of its target would be quoted */
     };
     char messages[2000] = "";
 
@@ -240,7 +240,7 @@ static void a_broken_compiler_is_the_machines_fault(void)
         { "fatal   : Could not open input file 6b05fc0_stdout", "use another one" },
         { "gcc: internal compiler error: Killed signal terminated program cc1",
           "ran out of memory" },
-        { "it is Monday", "see what it says\nit is Monday" },
+        { "it is Monday", "its output was\nit is Monday" },
     };
 
     open_fake();
@@ -262,7 +262,8 @@ static void no_place_to_write_is_the_machines_fault(void)
 
     open_fake();
     write_text("kernel.cu", GOOD);
-    result = build_file(in_folder("kernel.cu"), "/proc/self/cache"); /* not even root can */
+    result =
+        build_file(in_folder("kernel.cu"), "/proc/self/cache"); /* not even root can write there */
     CU_ASSERT_EQUAL(result->fault, BUILD_MACHINE);
     CU_ASSERT_PTR_NOT_NULL(strstr(result->message, "cannot write /proc/self/cache: "));
     CU_ASSERT_PTR_NOT_NULL(strstr(result->message, "make grade B="));
@@ -290,7 +291,7 @@ static void a_build_is_made_once(void)
     APPEND(toolchain.identity, "and another compiler\n");
     build_text(GOOD);
     CU_ASSERT_EQUAL(compiled(), 5);
-    write_text("lab/README.md", "no header"); /* nothing that is compiled */
+    write_text("lab/README.md", "no header"); /* not compiled */
     build_text(GOOD);
     CU_ASSERT_EQUAL(compiled(), 5);
     CU_ASSERT_EQUAL(build_text("int x; // nvcc: error a\n")->fault, BUILD_STUDENT); /* not kept */
@@ -364,14 +365,14 @@ static void the_oldest_entries_go(void)
     open_fake();
     for (int i = 0; i < 4; i++) {
         PUT(object[i], "%s", build_text(PUT(text, GOOD "// %d\n", i))->object);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(strrchr(object[i], '/')); /* it was built */
+        CU_ASSERT_PTR_NOT_NULL_FATAL(strrchr(object[i], '/')); /* there is a build */
         *strrchr(object[i], '/') = 0;
         make_old(object[i], 1000 - 100 * i);
     }
     CU_ASSERT(make_folders(in_folder("cache/tmp-dead")) &&
               make_folders(in_folder("cache/tmp-live")));
     make_old(in_folder("cache/tmp-dead"), 100000);
-    build_text(PUT(text, GOOD "// %d\n", 0)); /* used now: not the oldest any more */
+    build_text(PUT(text, GOOD "// %d\n", 0)); /* used just now, so no longer the oldest */
     CU_ASSERT_EQUAL(compiled(), 4);
     build_trim(in_folder("cache"), 2);
     CU_ASSERT(file_exists(object[0]) && file_exists(object[3]));
@@ -443,8 +444,8 @@ static void the_real_compiler_agrees(void)
     close_folder();
 }
 
-/* launch.cpp defines the function: kernel.cu may only define the kernel, with the right arguments.
- */
+/* launch.cpp defines the function, so kernel.cu may define only the kernel, with the right
+ * arguments. */
 static void a_launch_that_is_given_stays(void)
 {
     static const Outcome outcomes[] = {
@@ -462,7 +463,7 @@ static void a_launch_that_is_given_stays(void)
 
     toolchain_find(&toolchain);
     if (toolchain.problem[0])
-        return; /* the test before has said so */
+        return; /* the previous test has reported why */
     open_folder();
     write_text("lab/kernel.h",
                "#ifndef KERNEL_H\n#define KERNEL_H\n" HEADER

@@ -1,4 +1,4 @@
-/* test_seal.c - stubs for solutions: without their text, with the same hash. */
+/* test_seal.c - stubs of solutions: no source text, but the same hash. */
 #include "build/stub.h"
 #include "base/util.h"
 
@@ -46,7 +46,7 @@ static void a_stand_in(void)
     free(text);
     free(bytes);
 
-    /* A stand-in for a stand-in is the same. */
+    /* A stub of a stub is identical. */
     CU_ASSERT_TRUE(seal(path, NULL, ".so", folder, "again.cu"));
     PUT(path, "%s/again.cu", folder);
     CU_ASSERT_EQUAL(solution_hash(path), solution_hash(original));
@@ -62,7 +62,7 @@ static void other_files(void)
     PUT(path, "%s/nothing.cu", folder);
     CU_ASSERT_FALSE(is_sealed(path, so, sizeof so));
     CU_ASSERT_EQUAL(solution_hash(path), 0);
-    write_file(path, "// sealed by hand\n", 18); /* no hash: a text as any other */
+    write_file(path, "// sealed by hand\n", 18); /* no hash, so it is an ordinary text */
     CU_ASSERT_FALSE(is_sealed(path, so, sizeof so));
     CU_ASSERT_EQUAL(solution_hash(path), hash_bytes(HASH_START, "// sealed by hand\n", 18));
     CU_ASSERT_FALSE(seal(original, "/nonexistent.so", ".so", folder, "x.cu"));

@@ -1,4 +1,4 @@
-/* test_toolchain.c - which nvcc is taken, and what it compiles for. */
+/* test_toolchain.c - which nvcc is chosen, and which architectures it compiles for. */
 #include "rows.h"
 #include "build/toolchain.h"
 #include "base/util.h"
@@ -13,7 +13,7 @@ static void no_nvcc_is_said(void)
 {
     setenv("WARPBOOK_NVCC", "/nowhere/nvcc", 1);
     toolchain_find(&toolchain);
-    CU_ASSERT_PTR_NOT_NULL(strstr(toolchain.problem, "WARPBOOK_NVCC names /nowhere/nvcc"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(toolchain.problem, "WARPBOOK_NVCC is /nowhere/nvcc"));
     setenv("WARPBOOK_NVCC", "/bin/true", 1);
     toolchain_find(&toolchain);
     CU_ASSERT_PTR_NOT_NULL(strstr(toolchain.problem, "/bin/true does not run"));
@@ -24,7 +24,7 @@ static void architectures_suit_the_gpu(void)
 {
     static const struct {
         const char *known;
-        int cc, ptx, sm; /* ptx 0: cannot compile for it */
+        int cc, ptx, sm; /* ptx 0: cannot compile for this GPU */
         const char *says;
     } rows[] = {
         { " 75 80 90 120", 90, 80, 90, "" },
@@ -35,8 +35,8 @@ static void architectures_suit_the_gpu(void)
         { " 75 80 90 120", 61, 0, 0,
           "no longer supports this GPU (compute capability 6.1): use CUDA 12" },
         { " 50 52 60 61 70 75 80", 61, 61, 61, "" },
-        { " 120 75 110 103 90 80", 103, 80, 103, "" }, /* in no order, as nvcc 13 prints them */
-        { " 90 100", 100, 100, 100, "" },              /* a later nvcc, without 80 */
+        { " 120 75 110 103 90 80", 103, 80, 103, "" }, /* unordered, as nvcc 13 prints them */
+        { " 90 100", 100, 100, 100, "" },              /* a future nvcc, without 80 */
     };
 
     PUT(toolchain.version, "13.0.88");

@@ -16,11 +16,11 @@
 #include <limits.h>
 #include <math.h>
 
-/* Equal but for rounding; and as a source prints it. */
+/* Equal except for rounding errors; and equal to the digits that a source prints. */
 #define NEAR(got, want)  CU_ASSERT_DOUBLE_EQUAL(got, want, 1e-9 * fabs((double) (want)))
 #define ROUND(got, want) CU_ASSERT_DOUBLE_EQUAL(got, want, 5e-4 * fabs((double) (want)))
 
-/* ---- Occupancy: devices that no file describes, and those that one does ---- */
+/* ---- Occupancy: of devices that no file describes, and of described ones ---- */
 
 /* Compute capability 7.0: CUDA C++ Programming Guide, technical specifications. */
 #define VOLTA                                                                                      \
@@ -30,7 +30,7 @@
         .schedulers_per_sm = 4, .shared_per_sm_bytes = 98304, .shared_per_block_bytes = 49152,     \
         .shared_per_block_optin_bytes = 98304                                                      \
     }
-/* Kepler's SM (K20X), with the allocation of today's: only its blocks limit here. */
+/* Kepler's SM (K20X) with current allocation rules: only the number of blocks limits here. */
 #define KEPLER                                                                                     \
     {                                                                                              \
         .cc = 50, .sms = 14, .threads_per_sm = 2048, .blocks_per_sm = 16,                          \
@@ -38,7 +38,8 @@
         .schedulers_per_sm = 4, .shared_per_sm_bytes = 49152, .shared_per_block_bytes = 49152,     \
         .shared_per_block_optin_bytes = 49152                                                      \
     }
-/* Ryoo's SM: 8192 registers (the slide's 9192 is a slip), 768 threads; registers go to blocks. */
+/* Ryoo's SM: 8192 registers (the slide's 9192 is a slip) and 768 threads; registers are allocated
+ * per block. */
 #define G80                                                                                        \
     {                                                                                              \
         .cc = 50, .sms = 16, .threads_per_sm = 768, .blocks_per_sm = 8, .threads_per_block = 512,  \
@@ -58,13 +59,14 @@ static void occupancy_of_older_gpus(void)
         double share;
         Limiter limiter;
     } rows[] = {
-        /* BPG 11.1.1: the second needs warps in fours, not only registers in 256s */
+        /* BPG 11.1.1: for the second row, warps must be allocated in fours, not only registers in
+         * units of 256 */
         { &volta, 37, 128, 0, 12, 0.75, LIMIT_REGISTERS },
         { &volta, 37, 320, 0, 4, 0.625, LIMIT_REGISTERS },
         { &volta, 32, 256, 0, 8, 1, LIMIT_WARPS }, /* "32 registers or fewer for 100 %" */
         { &volta, 33, 256, 0, 6, 0.75, LIMIT_REGISTERS },
-        { &kepler, 32, 32, 0, 16, 0.25, LIMIT_BLOCKS }, /* GPU lecture: blocks of one warp */
-        { &g80, 10, 256, 4096, 3, 1, LIMIT_WARPS },     /* Ryoo's cliff */
+        { &kepler, 32, 32, 0, 16, 0.25, LIMIT_BLOCKS }, /* GPU lecture: one-warp blocks */
+        { &g80, 10, 256, 4096, 3, 1, LIMIT_WARPS },     /* the cliff in Ryoo's paper */
         { &g80, 11, 256, 4096, 2, 2.0 / 3, LIMIT_REGISTERS },
         { &g80, 10, 256, 5120, 3, 1, LIMIT_WARPS },
         { &g80, 12, 256, 0, 2, 2.0 / 3, LIMIT_REGISTERS }, /* Ryoo, MRI: 2, 1, 1 blocks */
@@ -81,7 +83,7 @@ static void occupancy_of_older_gpus(void)
     }
 }
 
-/* Boehm's third kernel, on compute capability 8.6: the working, too. */
+/* Boehm's third kernel, on compute capability 8.6, with its working. */
 static void occupancy_with_its_working(void)
 {
     Device d;
@@ -94,7 +96,7 @@ static void occupancy_with_its_working(void)
     ROUND(o.share, 0.6667);
     CU_ASSERT_EQUAL(o.limits[LIMIT_WARPS], 1);
     CU_ASSERT_EQUAL(o.limits[LIMIT_REGISTERS], 1);
-    CU_ASSERT_EQUAL(o.limits[LIMIT_SHARED], 11); /* 12 but for the KiB that is reserved */
+    CU_ASSERT_EQUAL(o.limits[LIMIT_SHARED], 11); /* would be 12 without the reserved KiB */
     CU_ASSERT_EQUAL(o.warp_registers, 1280);
     CU_ASSERT_EQUAL(o.warp_registers * 32, 40960);
     CU_ASSERT_EQUAL(o.register_warps, 48);
@@ -109,14 +111,14 @@ static void waves(void)
 {
     static const struct {
         long blocks, sms, resident, full, tail;
-        double efficiency, by_sms; /* per cent */
+        double efficiency, by_sms; /* in percent */
     } rows[] = {
-        { 363, 16, 12, 1, 171, 94.53, 98.64 }, /* Orin, whose profiler said 50 % */
+        { 363, 16, 12, 1, 171, 94.53, 98.64 }, /* Orin; the profiler said 50 % */
         { 193, 16, 12, 1, 1, 50.26, 92.79 },
         { 192, 16, 12, 1, 0, 100, 100 },
         { 1, 16, 12, 0, 1, 0.5208, 6.25 },
         { 3, 2, 1, 1, 1, 75, 75 }, /* one and a half waves */
-        /* labs 08: a row more than SMs, whole, in halves, quarters, eighths, sixteenths */
+        /* labs 08: one row more than SMs; whole, in halves, quarters, eighths, sixteenths */
         { 133, 132, 1, 1, 1, 50.38, 50.38 },
         { 266, 132, 1, 2, 2, 67.17, 67.17 },
         { 532, 132, 1, 4, 4, 80.61, 80.61 },
@@ -150,11 +152,11 @@ static void little(void)
     static const struct {
         double latency, throughput, in_flight;
     } rows[] = {
-        { 24, 8, 192 },                 /* Volkov: G80 and GT200, a SM */
+        { 24, 8, 192 },                 /* Volkov: G80 and GT200, per SM */
         { 18, 32, 576 },                /* GF100 */
         { 18, 48, 864 },                /* GF104 */
         { 800 / 1.401, 177.4, 101299 }, /* Volkov: ns x GB/s, "less than 100 KB" */
-        { 40, 0.5, 20 },                /* an escalator: s x people a second */
+        { 40, 0.5, 20 },                /* an escalator: seconds x people per second */
         { 10e3, 8, 80e3 },              /* Fermi: 10 us of PCIe at 8 GB/s */
         { 400, 0.5, 200 },              /* Fermi: instructions; 8 per warp make 25 warps */
         { 4, 128, 512 },                /* H200: four warps per scheduler, one chain each */
@@ -187,7 +189,7 @@ static void roofline(void)
         NEAR(calc_roofline(ridges[i].gflops, ridges[i].gbps, ridge * 2), ridges[i].gflops);
     }
     NEAR(calc_roofline(35500, 936, 1.0 / 12), 78); /* vector addition */
-    /* n x n matrices, n / 6 FLOP per byte: bound by arithmetic from 228 on */
+    /* n x n matrices, n / 6 FLOP per byte: limited by arithmetic from n = 228 on */
     CU_ASSERT_TRUE(calc_roofline(35500, 936, 227 / 6.0) < 35500);
     NEAR(calc_roofline(35500, 936, 228 / 6.0), 35500);
     CU_ASSERT_EQUAL(calc_roofline(35500, 936, 0), 0);
@@ -200,10 +202,10 @@ static void amdahl(void)
     } rows[] = {
         { 0.75, INFINITY, 4, 0 }, /* BPG 3.1.3 */
         { 0.75, 8, 2.909, 6.25 },
-        { 0.93, INFINITY, 14.29, 0 }, /* a lecture's kernel */
+        { 0.93, INFINITY, 14.29, 0 }, /* a kernel from a lecture */
         { 0.93, 1.7, 1.621, 0 },
         { 0.93, 100, 12.61, 93.07 },
-        { 0.9, 16, 6.4, 0 }, /* Sheffield, by the serial part */
+        { 0.9, 16, 6.4, 0 }, /* Sheffield, from the serial part */
         { 0.95, 512, 19.284, 0 },
         { 0.95, INFINITY, 20, 0 },
         { 0.5, 2, 1.333, 0 },
@@ -215,7 +217,7 @@ static void amdahl(void)
         { 0, 8, 1, 1 },
         { 1, 8, 8, 8 },
         { 1, INFINITY, INFINITY, 0 },
-        { 0.5, 0.5, 0.6667, 0 }, /* a part that got slower */
+        { 0.5, 0.5, 0.6667, 0 }, /* a part becomes slower */
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -266,16 +268,16 @@ static void overlaps(void)
         { { { 10, 20, 0 }, 4, 4, 0 }, 22.5 },
         { { { 20, 10, 0 }, 4, 4, 0 }, 22.5 },
         { { { 0, 10, 10 }, 4, 4, 0 }, 12.5 },
-        /* labs 05, stages of 1: (c + 2) / c with buffers enough; two buffers; one */
+        /* labs 05, stages of 1: (c + 2) / c with enough buffers; then two buffers, then one */
         { { { 1, 1, 1 }, 1, 1, 0 }, 3 },
         { { { 1, 1, 1 }, 4, 4, 0 }, 1.5 },
         { { { 1, 1, 1 }, 16, 16, 0 }, 1.125 },
         { { { 1, 1, 1 }, 16, 3, 0 }, 1.125 },
         { { { 1, 1, 1 }, 4096, 2, 0 }, 1.5002 },
         { { { 1, 1, 1 }, 32, 1, 0 }, 3 },
-        { { { 1, 8, 1 }, 32, 4, 0 }, 8.0625 }, /* the control: 10 / 8 at most */
+        { { { 1, 8, 1 }, 32, 4, 0 }, 8.0625 }, /* the control case: at most 10 / 8 */
         { { { 5, 0, 0 }, 7, 1, 0 }, 5 },
-        /* hand: 3 operations of 1 + 0.5, one after another and then none to wait for */
+        /* hand: 3 operations of 1 + 0.5, first one after another, then without waiting */
         { { { 1, 1, 1 }, 1, 1, 0.5 }, 4.5 },
         { { { 2, 2, 2 }, 2, 2, 0.5 }, 6 }, /* 4 steps of 1.5 */
     };
@@ -288,7 +290,8 @@ static void overlaps(void)
     }
 }
 
-/* With buffers enough no operation waits twice: the closed form, for stages of any length. */
+/* With enough buffers no operation waits twice, so the closed form holds for stages of any
+ * length. */
 static void the_closed_form(void)
 {
     static Overlap o;
@@ -301,7 +304,7 @@ static void the_closed_form(void)
             p.stage[s] = (double) (next_random(&random) % 1000 + (s == 1));
         CU_ASSERT_TRUE(calc_overlap(&p, &o));
         NEAR(o.finish, o.longest + (o.sum - o.longest) / chunks);
-        p.buffers = 1; /* one after another */
+        p.buffers = 1; /* one chunk after another */
         CU_ASSERT_TRUE(calc_overlap(&p, &o));
         NEAR(o.finish, o.sum);
     }

@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <math.h>
 
-/* Equal but for rounding. */
+/* Equal except for rounding errors. */
 #define NEAR(got, want) CU_ASSERT_DOUBLE_EQUAL(got, want, 1e-9 * fabs((double) (want)))
 
 /* ---- Sectors ---- */
@@ -40,7 +40,7 @@ static void sectors_and_lines(void)
         { 4, 0, 7, 28, 1.0 / 7, 7 },
         { 4, 0, 8, 32, 0.125, 8 },
         { 4, 0, 16, 32, 0.125, 16 },
-        { 4, 0, 32, 32, 0.125, 32 }, /* by lines 3.125 %: not the sectors' figure */
+        { 4, 0, 32, 32, 0.125, 32 }, /* by lines 3.125 %, unlike by sectors */
         { 4, 0, 33, 32, 0.125, 32 },
         /* BPG 10.2.1.3, offsets */
         { 4, 1, 1, 5, 0.8, 2 },
@@ -50,7 +50,7 @@ static void sectors_and_lines(void)
         { 4, 16, 1, 4, 1, 2 },
         { 4, 31, 1, 5, 0.8, 2 },
         { 4, 32, 1, 4, 1, 1 },
-        /* Fermi: one word for all lanes */
+        /* Fermi: all lanes read one word */
         { 4, 0, 0, 1, 0.125, 1 },
         /* hand: order within the warp costs nothing; a structure of three floats; wide lanes */
         { 4, 31, -1, 4, 1, 1 },
@@ -74,7 +74,7 @@ static void sectors_and_lines(void)
     }
 }
 
-/* 12.5 % twice, but 32 bytes and 1024: Fermi, and 3.125 % of a line. */
+/* Both are 12.5 %, but of 32 bytes and of 1024: Fermi, and 3.125 % of a line. */
 static void a_percentage_alone_misleads(void)
 {
     WarpAccess same = plain(4, 0, 0), far = plain(4, 0, 32);
@@ -89,7 +89,7 @@ static void a_percentage_alone_misleads(void)
     CU_ASSERT_EQUAL(other.least, 4);
 }
 
-/* Boehm's first two kernels, warps of 32 x 1 and of a row of 32. hand. */
+/* Boehm's first two kernels, with warps of 32 x 1 and of a row of 32 (hand). */
 static void sectors_of_rows(void)
 {
     static const struct {
@@ -101,7 +101,7 @@ static void sectors_of_rows(void)
         { { 4, 32, 0, 1, 8, 100, false }, 5 + 1 }, /* four rows of 8, at words 0 100 200 300: 1 2 1
                                                       2 */
         { { 4, 32, 0, 1, 16, 1000, false }, 4 },
-        { { 4, 8, 0, 1, 32, 0, false }, 1 }, /* eight lanes on */
+        { { 4, 8, 0, 1, 32, 0, false }, 1 }, /* the next eight lanes */
         { { 4, 1, 7, 1, 32, 0, false }, 1 },
         { { 4, 2, 7, 1, 32, 0, false }, 2 },
     };
@@ -148,14 +148,16 @@ static void bank_conflicts(void)
         { { 4, 16, 0, 16, 32, 0, false }, 8, 1 },
         { { 4, 8, 0, 32, 32, 0, false }, 8, 1 },
         { { 4, 4, 0, 64, 32, 0, false }, 4, 1 },
-        /* wide lanes (labs 02): the least is 1, 2, 4; a broadcast of 16 bytes counts 2, stored 4 */
+        /* wide lanes (labs 02): the minimum is 1, 2, 4; a broadcast of 16 bytes takes 2, a store of
+         * it 4 */
         { { 8, 32, 0, 1, 32, 0, false }, 2, 2 },
         { { 16, 32, 0, 1, 32, 0, false }, 4, 4 },
         { { 16, 32, 0, 0, 32, 0, false }, 2, 2 },
         { { 16, 32, 0, 0, 32, 0, true }, 4, 4 },
         { { 16, 32, 0, 9, 32, 0, false }, 4, 4 }, /* a pitch of 36 words: 4 mod 32 */
         { { 16, 32, 0, 8, 32, 0, false }, 32, 4 },
-        /* bytes in a word are one word; hand: bytes 3 and 128 are words 0 and 32, one bank */
+        /* bytes of one word count as one word; hand: bytes 3 and 128 are in words 0 and 32, the
+         * same bank */
         { { 1, 32, 0, 1, 32, 0, false }, 1, 1 },
         { { 1, 32, 3, 1, 32, 0, false }, 1, 1 },
         { { 1, 2, 3, 125, 32, 0, false }, 2, 1 },
@@ -170,7 +172,8 @@ static void bank_conflicts(void)
     }
 }
 
-/* For any pattern: at least one, at most one per lane, and never outside the table of banks. */
+/* For any pattern, the count is at least one, at most one per lane, and within the table of
+ * banks. */
 static void patterns_at_random(void)
 {
     uint64_t random = 5;

@@ -1,4 +1,5 @@
-/* test_calc_main.c - `warpbook calc` with any input: what it says, and that 80 columns hold it. */
+/* test_calc_main.c - `warpbook calc` with all kinds of input: its output, which must fit in 80
+ * columns. */
 #include "calc/main.h"
 #include "capture.h"
 #include "rows.h"
@@ -18,7 +19,7 @@ static const char *run(const char *line, int *status)
     PUT(text, "%s", line);
     for (char *word = strtok(text, " "); word && count < 64; word = strtok(NULL, " "))
         words[count++] = word;
-    setenv("WARPBOOK_BUILD", "grader/sim", 1); /* where the folder devices is */
+    setenv("WARPBOOK_BUILD", "grader/sim", 1); /* contains the folder devices */
     capture_begin(&out, stdout);
     capture_begin(&err, stderr);
     *status = calc_run(count, words);
@@ -45,7 +46,8 @@ static void what_it_says(void)
         { "waves --blocks 160 --device sim:t4 --resident 4", 0, "40 SMs x 4 = 160" },
         { "waves --blocks 160 --device t4 --sms 10 --resident 4", 0, "10 SMs x 4 = 40" },
         { "waves --device sim --blocks 9 --resident 1", 0, "8 SMs" },
-        { "waves --blocks 3", 2, "--sms is missing (of the GPU): give it, or --device" },
+        { "waves --blocks 3", 2,
+          "--sms is missing (number of SMs of the GPU): give it, or --device" },
         { "waves 363", 2, "'363' needs the name" },
         { "waves --blocks", 2, "'--blocks' needs a value" },
         { "waves --blocks --sms 3", 2, "--blocks must be" },
@@ -71,9 +73,9 @@ static void what_it_says(void)
         { "occupancy --device t4 --threads 256 --registers 40 --shared 8KiB", 0, "= 100.0 %" },
         { "occupancy --device t4 --threads 256 --shared 8kB", 2, "must be bytes, or KiB" },
         { "occupancy --device t4 --threads 256 --shared 0.3KiB", 2, "must be bytes" },
-        { "occupancy --device t4 --threads 256 --shared 65KiB", 0, "not one block fits" },
+        { "occupancy --device t4 --threads 256 --shared 65KiB", 0, "no block fits" },
         { "occupancy --device t4 --threads 1025", 2, "from 1 to 1024" },
-        { "occupancy --device a100 --threads 288 --registers 255", 0, "not one block fits" },
+        { "occupancy --device a100 --threads 288 --registers 255", 0, "no block fits" },
         { "occupancy --device t4 --threads 64 --registers 0", 0, "100.0 %" },
         { "sectors", 0, "sectors     = 4;" },
         { "sectors --stride 32", 0, "128 / 1024 = 12.5 %" },
@@ -119,7 +121,7 @@ static void what_it_says(void)
     }
 }
 
-/* Help runs each example; then the largest numbers. */
+/* The help of each calculator and its example; then the largest numbers. */
 static void all_in_80_columns(void)
 {
     static const char *const lines[] = {

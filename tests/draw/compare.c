@@ -1,9 +1,9 @@
-/* compare.c - for tests: a kernel's records next to the counters that its report is made of, and
- * all kinds of pictures of it.
+/* compare.c - for tests: compares a kernel's records with the counters that its report is made of,
+ * and draws all kinds of pictures of it.
  *
  *     draw_compare LAB FILE...
  *
- * Prints a line per kernel, and what differs; status 1 if anything does. */
+ * Prints one line per kernel, and each difference. The exit status is 1 if there is any. */
 #include "base/util.h"
 #include "draw/collect.h"
 #include "draw/well_formed.h"
@@ -136,7 +136,7 @@ static void compare(const CollectJob *job)
 
     if (well && !*failed && !records.lost_accesses && !records.lost_launches)
         lines = compare_lines(&worker, &records, job->source);
-    /* The kernel of a lab about streams is not in the student's file. */
+    /* In a lab about streams, the kernel is not in the student's file. */
     if (well && !*failed && !records.lost_launches && !records.lost_accesses &&
         !job->entry->lab->streams)
         expect(lines > 0, job->source, "lines", lines, 1);

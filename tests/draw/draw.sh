@@ -1,7 +1,7 @@
 #!/bin/bash
 # draw.sh BUILD [--write] - warpbook draw on real kernels: records equal the counters of the report; pictures are
-# well-formed, the same each time, hold the figures that the lessons teach, and are those in docs/. Needs nvcc.
-# --write: only draws the pictures in docs/ anew.
+# well-formed, the same each time, show the figures that the lessons teach, and equal those in docs/. Needs nvcc.
+# --write: only redraws the pictures in docs/.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 build=${1:-build} write=${2:-} failed=0
@@ -14,7 +14,7 @@ fail() {
     failed=1
 }
 
-# says EXPECTED ARGUMENTS...: what draw prints holds it.
+# says EXPECTED ARGUMENTS...: the output of draw contains EXPECTED.
 says() {
     local expected=$1 printed
     shift
@@ -30,7 +30,7 @@ exits() {
     [ $status = "$expected" ] || fail "draw $*: status $status, expected $expected"
 }
 
-# draws KIND LAB...: well-formed, and the same bytes again.
+# draws KIND LAB...: the picture is well-formed, and a second run gives the same bytes.
 draws() {
     "$build/warpbook" draw "$@" --svg "$out/a.svg" && "$build/warpbook" draw "$@" --svg "$out/b.svg" ||
         fail "draw $*"
@@ -38,7 +38,7 @@ draws() {
     ! command -v xmllint > /dev/null || xmllint --noout "$out/a.svg" || fail "draw $*: not well-formed"
 }
 
-# in_docs NAME KIND LAB...: docs/NAME.svg is that picture.
+# in_docs NAME KIND LAB...: docs/NAME.svg equals that picture.
 in_docs() {
     local name=$1
     shift

@@ -1,5 +1,5 @@
-/* test_pictures.c - every kind of picture, drawn from made records: well-formed, the same each
- * time, no text beyond its room, and the figures of the records in it. */
+/* test_pictures.c - every kind of picture, drawn from synthetic records: well-formed, the same each
+ * time, every text within its room, and with the figures of the records. */
 #include "base/util.h"
 #include "draw/picture.h"
 #include "draw/well_formed.h"
@@ -11,7 +11,7 @@
 
 static const char source[] = "one\n  tile[x] = in[y]; // <&>\"'\nthree\n";
 
-/* ---- Records of a made kernel ---- */
+/* ---- Synthetic records ---- */
 
 static void add_access(Records *r, RecordSpace space, int line, uint64_t stride, int passes,
                        int least)
@@ -147,7 +147,7 @@ static Made make(void)
                               .failed = "",
                               .records = made.records,
                               .ladder = &ladder };
-    /* out has 65,536 columns: 32 rows of the input's transpose the other way round */
+    /* out has 65,536 columns: transposed, 32 rows of the input run the other way */
     made.picture.lab_case.dim[0] = 65536;
     made.picture.lab_case.dim[1] = 32;
     return made;
@@ -207,7 +207,7 @@ static void each_kind_is_well_formed_and_fits(void)
     }
 }
 
-/* What must be in the picture, and in the text where the kind has one. */
+/* Texts that must be in the picture, and in the text form if the kind has one. */
 static const struct {
     const char *kind;
     int line;
@@ -269,15 +269,15 @@ static void without_data_there_is_a_reason(void)
         made.picture.ladder = &no_ladder;
         char *text = drawn(kind->name, &made, &words, &misfits);
         if (text || !*words.why)
-            FAIL_SAYING("%s is drawn of nothing", kind->name);
+            FAIL_SAYING("%s is drawn without data", kind->name);
         if (kind->print && (text = printed(kind->name, &made, &words)))
-            FAIL_SAYING("%s is printed of nothing", kind->name);
+            FAIL_SAYING("%s is printed without data", kind->name);
         free(text);
         free(made.records);
     }
 }
 
-/* Names as long as they can be, and nothing but wide letters. */
+/* The longest possible names, with only wide letters. */
 static void the_longest_names_fit(void)
 {
     for (const PictureKind *kind = picture_kinds; kind->name; kind++) {
@@ -305,7 +305,7 @@ static void the_longest_names_fit(void)
     }
 }
 
-/* ---- Whatever passes records_check() can be drawn ---- */
+/* ---- All records that pass records_check() can be drawn ---- */
 
 #define PART(member)                                                                               \
     {                                                                                              \

@@ -1,5 +1,4 @@
-/* test_records.c - what the recorder keeps of kernels whose accesses are known, and which records
- * are refused. */
+/* test_records.c - records of kernels whose accesses are known, and records that are refused. */
 #include "rows.h"
 #include "sim/base/records.h"
 #include "sim/record/record.h"
@@ -12,7 +11,7 @@
 
 /* ---- The recorder ---- */
 
-/* Lane n loads word n * stride of the array; then stores to its own word of shared memory. */
+/* Lane n loads word n * stride of the array, then stores to its own word of shared memory. */
 #define STRIDED(stride)                                                                            \
     KERNEL("mul.lo.u32 %r10, %r2, " stride ";\nmul.wide.u32 %rd5, %r10, 4;\n"                      \
            "add.s64 %rd6, %rd1, %rd5;\nld.global.u32 %r0, [%rd6];\n")
@@ -47,7 +46,7 @@ static const WarpAccess *first_of(const Records *r, RecordSpace space, RecordKin
     return NULL;
 }
 
-/* The counters of the instructions in the same space and of the same kind, added up. */
+/* Sums the counters of the instructions of one kind in one space. */
 static Count counted(const Trial *trial, RecordSpace space, OpClass class_)
 {
     Count sum = { 0 };
@@ -133,7 +132,7 @@ static void each_store_is_recorded_with_its_thread(void)
     trial_close(&trial);
 }
 
-/* Lanes below 5 do two instructions more. */
+/* Lanes below 5 execute two more instructions. */
 static const char divergent[] = KERNEL("setp.lt.u32 %p1, %r2, 5;\n@!%p1 bra over;\n"
                                        "add.u32 %r0, %r2, 1;\nadd.u32 %r0, %r0, 1;\nover:\n");
 
@@ -175,7 +174,7 @@ static void nothing_is_recorded_while_it_is_off(void)
     trial_close(&trial);
 }
 
-/* ---- Records from elsewhere ---- */
+/* ---- Untrusted records ---- */
 
 static Records *some_records(void)
 {
@@ -194,7 +193,7 @@ static Records *some_records(void)
     return r;
 }
 
-/* What is wrong in each row is one assignment. */
+/* Each row makes one assignment that spoils the records. */
 #define WRONGS                                                                                     \
     X(array_count, -1)                                                                             \
     X(array_count, MOST_ARRAYS + 1)                                                                \

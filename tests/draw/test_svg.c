@@ -1,4 +1,4 @@
-/* test_svg.c - the writer of SVG: escaping, widths, numbers, themes. */
+/* test_svg.c - the SVG writer: escaping, widths, numbers, themes. */
 #include "base/util.h"
 #include "draw/svg.h"
 #include "draw/well_formed.h"
@@ -61,7 +61,7 @@ static const struct {
                           "?<" },
     { "\xe2\x80\xae", ">?"
                       "?"
-                      "?<" }, /* a mark that turns text around */
+                      "?<" }, /* a character that reverses the text direction */
     { "%s%n", ">%s%n<" },
 };
 
@@ -81,7 +81,8 @@ static void hostile_text_is_escaped(void)
     }
 }
 
-/* Pixels in DejaVu Sans, measured with its font file: svg_text_width() must not be below. */
+/* Widths in pixels in DejaVu Sans, measured with its font file; svg_text_width() must not be
+ * smaller. */
 static const struct {
     const char *classes, *text;
     double least, most;

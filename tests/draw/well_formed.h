@@ -1,4 +1,5 @@
-/* well_formed.h - for tests: is a text well-formed XML, as far as these pictures use it? */
+/* well_formed.h - for tests: checks that a text is well-formed XML, as far as these pictures use
+ * it. */
 #ifndef DRAW_WELL_FORMED_H
 #define DRAW_WELL_FORMED_H
 
@@ -17,7 +18,7 @@ static inline bool is_entity(const char *at)
     return false;
 }
 
-/* Text or an attribute's value, up to `end`: no control characters, no bare markup. */
+/* Skips text or an attribute's value, up to `end`: no control characters, no bare markup. */
 static inline const char *skip_text(const char *at, char end)
 {
     for (; *at && *at != end; at++)
@@ -27,7 +28,7 @@ static inline const char *skip_text(const char *at, char end)
     return at;
 }
 
-/* name="value" ..., up to > or />. */
+/* Skips name="value" ..., up to > or />. */
 static inline const char *skip_attributes(const char *at)
 {
     while (*at == ' ') {

@@ -57,7 +57,7 @@ rm -rf "$work/o"
 
 course "[all]" "weight = heavy" "[6]" "bar = 7" "lateness = none"
 check "a course file with mistakes" status_is 2 grade --course "$work/course.ini"
-for mistake in "course.ini:2: weight = heavy: allowed" "course.ini:4: bar = 7: allowed" "course.ini:5: unknown key lateness"; do
+for mistake in "course.ini:2: weight = heavy: expected" "course.ini:4: bar = 7: expected" "course.ini:5: unknown key lateness"; do
     check "all are reported" says "$mistake" grade --course "$work/course.ini"
 done
 check "and nothing was done" test "$(sql "$work/o" "SELECT count(*) FROM imports")" = 0

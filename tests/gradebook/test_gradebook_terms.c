@@ -192,7 +192,7 @@ static void marks_follow_from_the_course(void)
         double marks;
         const char *why;
     } rows[] = {
-        { "", 75, "rung 1 has 0.250" },
+        { "", 75, "rung 1 reaches 0.250" },
         { "[6]\nbase = 0\n", 50, "the bar is 0.75" },
         { "[6]\nbase = 36\ngain = 0.5\n", 50, "" }, /* half of the base, half of the rest */
         { "[6]\ndeadline = 2026-01-01 00:00 Z\nlate_factor = 0.1\n", 75, "" },

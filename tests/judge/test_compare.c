@@ -1,4 +1,4 @@
-/* test_compare.c - what may pass for right, and how a wrong array is described. */
+/* test_compare.c - which results count as right, and how a wrong array is described. */
 #include "build/errors_of.h"
 #include "judge/message.h"
 #include "rows.h"
@@ -53,8 +53,8 @@ static void close_or_not(void)
         { INFINITY, DBL_MAX, 2, 0, false },         /* the bound overflows */
         { -DBL_MAX, DBL_MAX, 1, 0, false },         /* the error overflows */
         { -DBL_MAX, DBL_MAX, 2, DBL_MAX, false },   /* both */
-        { DBL_MAX / 2, DBL_MAX, 1, DBL_MAX, true }, /* a silly tolerance is one */
-        { 1, 1, NAN, 0, false },                    /* an invalid one does not count */
+        { DBL_MAX / 2, DBL_MAX, 1, DBL_MAX, true }, /* a huge tolerance is valid */
+        { 1, 1, NAN, 0, false },                    /* an invalid tolerance is ignored */
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -87,7 +87,7 @@ static void elements_of_every_type(void)
     }
 }
 
-/* ---- Arrays: one element is set; blocks are 1024 long, so places around their ends ---- */
+/* ---- Arrays: one element is set; blocks are 1024 long, so it is set near their ends ---- */
 
 static void one_wrong_element_is_found(void)
 {
@@ -132,7 +132,7 @@ static void every_type_is_compared(void)
 {
     enum { N = 2100 };
     static const Type types[] = { F32, F64, I32, U32, U8 };
-    static double got[N], want[N]; /* room for any */
+    static double got[N], want[N]; /* room for any type */
 
     for (size_t t = 0; t < COUNT(types); t++)
         for (int how = 0; how < 2; how++) {

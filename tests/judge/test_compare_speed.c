@@ -1,4 +1,4 @@
-/* test_compare_speed.c - the comparison of two speeds, with scripted samples: no clock, no luck. */
+/* test_compare_speed.c - the comparison of two speeds, with scripted samples instead of a clock. */
 #include "judge/compare_speed.h"
 #include "base/util.h"
 
@@ -10,7 +10,7 @@
 typedef struct Script {
     double base_ms;
     double (*factor)(int n, uint64_t *random);
-    double parent_extra_ms; /* what the parent's clock sees beyond the events */
+    double parent_extra_ms; /* time that only the parent's clock sees */
     int passes;             /* 0: one */
     double lie;             /* the events report this share of the time; 0: all of it */
     int fail_at;            /* this sample fails; 0: none */
@@ -83,7 +83,7 @@ static double bimodal(int n, uint64_t *random) /* two modes 2 % apart */
     return little_noise(n, random) * (uniform(random) < 0.5 ? 1 : 1.02);
 }
 
-static double second_is_slow(int n, uint64_t *random) /* every even sample of a pair pays 10 % */
+static double second_is_slow(int n, uint64_t *random) /* the second of a pair takes 10 % longer */
 {
     return little_noise(n, random) * (n % 2 ? 1.1 : 1);
 }
@@ -133,7 +133,7 @@ static void hopeless_ends_early(void)
     CU_ASSERT_EQUAL(f.blocks, 3);
 }
 
-/* Really takes that long; see budget_s. */
+/* Really takes this long; see budget_s. */
 static Verdict takes_its_time(void *self, Sample *s)
 {
     sleep_s(0.05);
@@ -162,7 +162,7 @@ static void a_very_slow_one_is_not_run_for_long(void)
     n = 0;
     it.bar = 0; /* a control */
     compare_speed(&it, &f);
-    CU_ASSERT(n <= 20); /* of 60: it decides nothing, but may take a little longer */
+    CU_ASSERT(n <= 20); /* of 60: it does not affect the verdict, but may take a little longer */
 }
 
 static void clear_ends_at_fifteen(void)
@@ -199,7 +199,7 @@ static double heavy(int n, uint64_t *random) /* the tail of a Cauchy distributio
     return 1 + 0.002 * fmin(10, fabs(tan(3.14159265358979 * (uniform(random) - 0.5))));
 }
 
-/* With a look after every block, one comparison in five would miss. */
+/* With a look after every block, one comparison in five would miss the truth. */
 static void the_interval_holds_the_truth_at_every_end(void)
 {
     static const struct {
@@ -218,7 +218,7 @@ static void the_interval_holds_the_truth_at_every_end(void)
     }
 }
 
-/* Every block is late, because another program runs. */
+/* Every block is late, because another program is running. */
 static Verdict always_later(void *self, Sample *s)
 {
     Script *script = self;
@@ -248,7 +248,7 @@ static void it_ends_if_all_blocks_are_dropped(void)
     CU_ASSERT(n < 4 * SPEED_BLOCKS);
 }
 
-/* A side whose samples are late by little: each of them, or every second. */
+/* A side whose samples are slightly late: each one, or every second one. */
 typedef struct Late {
     Script script;
     double late_ms;
@@ -264,7 +264,7 @@ static Verdict late_sample(void *self, Sample *s)
     return verdict;
 }
 
-/* Twice as slow as the reference, and asking to be called disturbed. */
+/* Twice as slow as the reference, and late enough to look disturbed. */
 static void lateness_is_no_way_out(void)
 {
     static const double late_ms[] = { 0.35, 1.2, 1.5, 2.5, 5, 30 }; /* of passes of 100 ms */
@@ -299,11 +299,12 @@ static void at_the_bar_it_runs_to_the_end(void)
 
 /* ---- Clocks ---- */
 
-/* Samples of the reference take 10 ms by the events. */
+/* By the events, samples of the reference take 10 ms. */
 static void hidden_time_is_seen_on_any_host(void)
 {
     static const struct {
-        double host_ms, hidden_ms; /* what all processes wait, and the student's alone, a sample */
+        double host_ms,
+            hidden_ms; /* waiting time per sample: of both sides; of the student's only */
         int passes;
         bool by_parent;
         double ratio;
@@ -328,8 +329,8 @@ static void hidden_time_is_seen_on_any_host(void)
     }
 }
 
-/* A kernel that stays behind works on the next inputs while they are made: there is a clock then,
- * too. */
+/* A kernel that keeps running works on the next inputs while they are filled; that time is also
+ * measured. */
 static Verdict works_between(void *self, Sample *s)
 {
     Script *script = self;
@@ -370,7 +371,8 @@ static void work_between_calls_is_seen(void)
 
 static void a_lie_about_time_does_not_pay(void)
 {
-    /* Events tell a tenth of the truth: the parent's clock counts, and says so. */
+    /* Events report a tenth of the true time, so the parent's clock counts, and this is
+     * reported. */
     Outcome f = run((Script){ .base_ms = 1 }, (Script){ .base_ms = 5, .lie = 0.1 }, 0.75);
 
     CU_ASSERT(f.by_parent);
@@ -384,7 +386,7 @@ static Verdict sometimes_late(void *self, Sample *s)
     Verdict verdict = sample(self, s);
 
     if (n % 23 == 5)
-        s->parent_ms += 2.4; /* another context had its turn */
+        s->parent_ms += 2.4; /* another context had a time slice */
     return verdict;
 }
 

@@ -20,7 +20,7 @@ static CaseSpeed speed(const Case *lab_case, double ratio)
     s.reference_gbps = 80;
     s.blind = ratio < 0;
     if (!s.measured)
-        PUT(s.why_not, s.blind ? "not even the naive one" : "the model has no time");
+        PUT(s.why_not, s.blind ? "not even the naive one" : "one launch has no modelled time");
     return s;
 }
 
@@ -33,18 +33,18 @@ static void verdicts(void)
         const Case *named; /* the case that decides */
     } rows[] = {
         { 1.0, 1.0, 1.0, PASS, true, NULL },
-        { 0.75, 0.6, 1.0, PASS, true, NULL }, /* at the bar: nothing is too close to decide */
+        { 0.75, 0.6, 1.0, PASS, true, NULL }, /* at the bar: no result is too close to decide */
         { nextafter(0.75, 0), 1.0, 1.0, SLOW, true, &flat },
         { 0.9, 0.5, 1.0, SLOW, true, &square },
-        { 0.5, 0.1, 1.0, SLOW, true, &square }, /* the slowest is named */
+        { 0.5, 0.1, 1.0, SLOW, true, &square }, /* the slowest case is named */
         { 0.1, 0.5, 1.0, SLOW, true, &flat },
-        { 1.0, 1.0, 0.01, PASS, true, NULL }, /* a control decides nothing */
+        { 1.0, 1.0, 0.01, PASS, true, NULL }, /* a control case does not decide */
         { 1.0, 1.0, 0, PASS, true, NULL },
         { 0, 1.0, 1.0, CORRECT_ONLY, false, &flat },
         { 1.0, 0, 1.0, CORRECT_ONLY, false, &square },
         { 0, 0, 1.0, CORRECT_ONLY, false, &flat },
-        { 0, 0.5, 1.0, SLOW, true, &square }, /* slow is slow */
-        { -1, 1.0, 1.0, PASS, true, NULL },   /* left out: the other decides */
+        { 0, 0.5, 1.0, SLOW, true, &square }, /* one slow case is enough */
+        { -1, 1.0, 1.0, PASS, true, NULL },   /* left out, so the other one decides */
         { -1, 0.5, 1.0, SLOW, true, &square },
         { 1.0, -1, 1.0, PASS, true, NULL },
         { -1, -1, 1.0, CORRECT_ONLY, false, &flat },
@@ -99,7 +99,7 @@ static void measured_verdicts(void)
     }
 }
 
-/* The bound of the slow case, not of another one. */
+/* The bound of the slow case explains the verdict, not that of another case. */
 static void a_bound_explains(void)
 {
     static const Reason reasons[GRADE_CASES] = {

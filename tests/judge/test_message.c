@@ -1,5 +1,5 @@
-/* test_message.c - the sentences of a grading, from codes and numbers; tests/warpbook.golden has
- * them. */
+/* test_message.c - the sentences of a grading, from codes and numbers; compared with
+ * tests/warpbook.golden. */
 #include "judge/message.h"
 #include "golden.h"
 
@@ -12,7 +12,7 @@ static void processes(void)
         int status;
     } rows[] = {
         { CHILD_FINE, 0 },           { CHILD_NOT_STARTED, 0 },
-        { CHILD_EXITED, 7 << 8 }, /* as waitpid() has it */
+        { CHILD_EXITED, 7 << 8 }, /* as waitpid() returns it */
         { CHILD_EXITED, 11 },        { CHILD_EXITED, 31 },
         { CHILD_NO_ANSWER, 0 },      { CHILD_HOST_MEMORY, 0 },
         { CHILD_CLOSED_CHANNEL, 0 }, { CHILD_NOT_TEXT, 0 },

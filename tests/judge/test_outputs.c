@@ -1,19 +1,19 @@
-/* test_outputs.c - how much of a case's outputs is compared. */
+/* test_outputs.c - how many of a case's outputs are compared. */
 #include "judge/outputs.h"
 #include "base/registry.h"
 
 #include <CUnit/CUnit.h>
 
-/* Lab 05's cases are n, capacity, rounds; a round of a word is six operations. */
+/* The dims of lab 05's cases are n, capacity, rounds; a round takes six operations per word. */
 static const struct {
     CaseKind kind;
     long n, rounds;
     size_t one_in;
 } rows[] = {
-    { CORRECT, 300007, 65537, 1 },  { TIMED, 1 << 24, 397, 1 }, /* an H200's */
-    { TIMED, 1 << 24, 5173, 1 }, /* it affects the verdict, so all of it is compared */
+    { CORRECT, 300007, 65537, 1 },  { TIMED, 1 << 24, 397, 1 }, /* on an H200 */
+    { TIMED, 1 << 24, 5173, 1 }, /* affects the verdict, so all of it is compared */
     { CONTROL, 1 << 18, 5173, 1 },  { CONTROL, 1 << 24, 99, 1 }, { CONTROL, 1 << 24, 100, 2 },
-    { CONTROL, 1 << 24, 5173, 53 }, /* an H200's: comparing all would take 4 s on 16 cores */
+    { CONTROL, 1 << 24, 5173, 53 }, /* on an H200: comparing all would take 4 s on 16 cores */
 };
 
 static void each_row(void)
@@ -27,7 +27,7 @@ static void each_row(void)
     }
 }
 
-/* Most labs count bytes, and a sum's truth takes as long as reading it. */
+/* Most labs count bytes, and computing the expected sum takes no longer than reading the data. */
 static void all_where_little_is_counted(void)
 {
     Case c = { .kind = CONTROL, .dim = { 1 << 28, 1, 1, 1 } };
@@ -35,7 +35,7 @@ static void all_where_little_is_counted(void)
     CU_ASSERT_EQUAL(outputs_one_in(lab_find("reduction")->lab, &c), 1);
 }
 
-/* Lab 06's one row on an H200 has 126 million elements: half a second on 16 cores. */
+/* Lab 06's one-row case on an H200 has 126 million elements: half a second on 16 cores. */
 static void not_all_of_a_large_output(void)
 {
     const LabEntry *entry = lab_find("transpose");

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Patterns: a mistake is made on purpose, the clause must name it ---- */
+/* ---- Patterns: each deliberate mistake must be named by the clause ---- */
 
 typedef struct Sheet {
     Type type;
@@ -19,7 +19,7 @@ typedef struct Sheet {
     Arrays arrays;
     Inputs inputs;
     unsigned char poison;
-    double *got, *want; /* by value; converted to the type at the end */
+    double *got, *want; /* stored as doubles; converted to the type at the end */
 } Sheet;
 
 typedef void Mistake(Sheet *sheet, long parameter);
@@ -45,7 +45,7 @@ static void set(const Sheet *s, void *data, size_t i, double value)
     }
 }
 
-/* Marks what shall stay poison. */
+/* Marks elements that must stay poison. */
 static const double never = -77777.25;
 
 static void tail_from(Sheet *s, long from)
@@ -209,7 +209,7 @@ static void noise(Sheet *s, long chance)
             s->got[i] = s->want[i] + 1 + (double) (next_random(&state) % 50);
 }
 
-/* Values of 0 and 1 only, all flipped: no shift, no transposition may be read into that. */
+/* Values of 0 and 1 only, all flipped: must not be taken for a shift or a transposition. */
 static void flip_bits(Sheet *s, long chance)
 {
     uint64_t state = 6;
@@ -222,7 +222,7 @@ static void flip_bits(Sheet *s, long chance)
     }
 }
 
-/* As if shifted by one, but with two values only that is as likely a negation. */
+/* Looks shifted by one, but with only two values it could equally be a negation. */
 static void alternating(Sheet *s, long parameter)
 {
     (void) parameter;
@@ -244,7 +244,7 @@ static void first_three(Sheet *s, long parameter)
         s->got[i] = never;
 }
 
-static uint64_t saw; /* by the last run() */
+static uint64_t saw; /* set by the last run() */
 
 static const char *saw_words(void)
 {
@@ -312,30 +312,32 @@ static const struct {
       "tail" },
     { 1, 1000, same_value_in_half, 200, "the wrong elements all have the same value, 200",
       "constant" },
-    { 1, 1000, shift, -1, "the wrong elements are those of their left neighbours (shifted by 1)",
-      "shifted" },
-    { 1, 1000, shift, 1, "the wrong elements are those of their right neighbours (shifted by 1)",
-      "shifted" },
+    { 1, 1000, shift, -1,
+      "the wrong elements hold the values of their left neighbours (shifted by 1)", "shifted" },
+    { 1, 1000, shift, 1,
+      "the wrong elements hold the values of their right neighbours (shifted by 1)", "shifted" },
     { 1, 1000, shift, -32,
-      "the wrong elements are those of elements 32 places to the left (shifted by 32)", "shifted" },
+      "the wrong elements hold the values of elements 32 places to the left (shifted by 32)",
+      "shifted" },
     { 1, 1000, shift, 5,
-      "the wrong elements are those of elements 5 places to the right (shifted by 5)", "shifted" },
+      "the wrong elements hold the values of elements 5 places to the right (shifted by 5)",
+      "shifted" },
     { 1, 1000, shift, 33, "", "" },
     { 1, 1000, shift_nine_tenths, 1,
-      "the wrong elements are those of their right neighbours (shifted by 1)", "shifted" },
+      "the wrong elements hold the values of their right neighbours (shifted by 1)", "shifted" },
     { 1, 1000, shift_eight_tenths, 1, "", "" },
-    { 70, 50, shift, 50, "the wrong elements are those of the row below", "row_shifted" },
-    { 70, 50, shift, -50, "the wrong elements are those of the row above", "row_shifted" },
-    { 1, 1000, copy_input, 0, "the wrong elements are the input's, copied unchanged", "copied" },
-    { 70, 50, copy_input, 0, "the wrong elements are the input's, copied unchanged", "copied" },
+    { 70, 50, shift, 50, "the wrong elements hold the values of the row below", "row_shifted" },
+    { 70, 50, shift, -50, "the wrong elements hold the values of the row above", "row_shifted" },
+    { 1, 1000, copy_input, 0, "the wrong elements are copied unchanged from the input", "copied" },
+    { 70, 50, copy_input, 0, "the wrong elements are copied unchanged from the input", "copied" },
     { 96, 96, swap_sides, 0,
-      "the wrong elements are those of the transposed place (rows and columns swapped)",
+      "the wrong elements hold the values of the transposed place (rows and columns swapped)",
       "transposed" },
     { 70, 50, swap_sides, 0,
-      "the wrong elements are those of the transposed place (rows and columns swapped)",
+      "the wrong elements hold the values of the transposed place (rows and columns swapped)",
       "transposed" },
     { 70, 50, swap_sides, 1,
-      "the wrong elements are those of the transposed place (rows and columns swapped)",
+      "the wrong elements hold the values of the transposed place (rows and columns swapped)",
       "transposed" },
     { 96, 96, swap_in_tiles, 32,
       "the wrong elements have rows and columns swapped within their tiles of 32 x 32",
@@ -365,7 +367,7 @@ static const struct {
     { 70, 50, flip_bits, 3, "", "" },
     { 1, 1000, alternating, 0, "", "" },
     { 1, 1000, nothing, 0, "", "" },
-    { 1, 1000, first_three, 0, "", "" }, /* too few to speak of */
+    { 1, 1000, first_three, 0, "", "" }, /* too few for a pattern */
     { 1, 1000, tail_from, 997, "", "" },
     { 1, 3, same_value, 0, "", "" },
 };
@@ -384,7 +386,7 @@ static void patterns_are_named(void)
                                                patterns[i].mistake == shift_eight_tenths ||
                                                patterns[i].mistake == shift_nine_tenths);
             const char *clause;
-            if (too_wide) /* their values are no bytes */
+            if (too_wide) /* the type cannot hold their values */
                 continue;
             clause = run(&s, patterns[i].mistake, patterns[i].parameter);
             if (strcmp(clause, patterns[i].clause))
@@ -405,7 +407,7 @@ static void patterns_of_reals(void)
         { nans, 1, "elements 1, 4, 7, ... are NaN or infinite", "every_nth,not_finite" },
         { times, -1, "the wrong elements have the wrong sign", "multiple" },
         { plus, -2, "the wrong elements are 2 too small", "offset" },
-        { shift, 1, "the wrong elements are those of their right neighbours (shifted by 1)",
+        { shift, 1, "the wrong elements hold the values of their right neighbours (shifted by 1)",
           "shifted" },
         { noise, 3, "", "" },
     };
@@ -422,7 +424,8 @@ static void patterns_of_reals(void)
         }
 }
 
-/* More wrong elements than the sample has room for, and a sample that must not fall into step. */
+/* More wrong elements than the sample has room for; the sample must not fall into step with the
+ * pattern. */
 static void large_arrays_are_sampled(void)
 {
     static const struct {
@@ -430,7 +433,7 @@ static void large_arrays_are_sampled(void)
         long parameter;
         const char *clause, *saw;
     } rows[] = {
-        { shift, -1, "the wrong elements are those of their left neighbours (shifted by 1)",
+        { shift, -1, "the wrong elements hold the values of their left neighbours (shifted by 1)",
           "shifted" },
         { swap_in_tiles, 32,
           "the wrong elements have rows and columns swapped within their tiles of 32 x 32",

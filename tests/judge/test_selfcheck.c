@@ -1,4 +1,4 @@
-/* test_selfcheck.c - what `make check` reads in the text of kernels. */
+/* test_selfcheck.c - what `make check` reads in the source of kernels. */
 #include "judge/selfcheck.h"
 
 #include <CUnit/CUnit.h>
@@ -7,7 +7,7 @@
 static void first_lines_promise_a_verdict(void)
 {
     static const struct {
-        const char *source, *word; /* NULL: none is promised */
+        const char *source, *word; /* NULL: no expectation */
         bool simulated;
     } rows[] = {
         { "// rung: 3, expect: slow - idea\nint x;\n", "slow" },
@@ -37,7 +37,8 @@ static void first_lines_promise_a_verdict(void)
     }
 }
 
-/* cp.async is an ordinary copy before compute capability 8.0: not to wait for it is right there. */
+/* Before compute capability 8.0, cp.async is an ordinary copy, so a kernel that does not wait for
+ * it is right there. */
 static void some_files_need_newer_devices(void)
 {
     static const struct {
@@ -67,10 +68,10 @@ static void learning_only_adds(void)
         { "int f()\n{\n    // TODO: say what\n    return a;\n}\n", true },
         { "\n\nint f()\n\n{\n}", true },
         { "", true },
-        { "int f()\n{\n    return a;\n    int a = 1;\n}\n", false }, /* another order */
+        { "int f()\n{\n    return a;\n    int a = 1;\n}\n", false }, /* different order */
         { "int f()\n{\n    int b;\n}\n", false },
-        { "int f()\n{\n}\n}\n", false }, /* one line more often */
-        { "int f() \n", false },         /* a blank more */
+        { "int f()\n{\n}\n}\n", false }, /* one line too many */
+        { "int f() \n", false },         /* one blank too many */
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -79,8 +80,8 @@ static void learning_only_adds(void)
 
 enum { NORMAL, SPARING, OTHER, MOST_CASES = 4 };
 
-/* Results of a lab with a bar of 0.80 in each timed case, as measured: 0 ends them, below it: not
- * measured. */
+/* Results of a lab with a bar of 0.80 in each timed case. A ratio of 0 ends the list; a negative
+ * one means not measured. */
 static void put_speeds(Result *result, const int *kind, const double *ratio)
 {
     static const Case cases[] = {
@@ -99,7 +100,8 @@ static void put_speeds(Result *result, const int *kind, const double *ratio)
                                                        .ratio = { .median = ratio[i] } };
 }
 
-/* Rung 1 must be far under every bar but those of cases that spare it; the reference over each. */
+/* Rung 1 must be far below every bar except in cases that spare it; the reference must be above
+ * each bar. */
 static void cases_may_spare_rung_1(void)
 {
     static const struct {
@@ -109,9 +111,9 @@ static void cases_may_spare_rung_1(void)
         { { NORMAL }, { 0.10 }, -0.70, -0.70, 0 },
         { { NORMAL, NORMAL }, { 0.10, 0.75 }, -0.05, -0.70, 96.43 / 2 },
         { { NORMAL, NORMAL }, { 1.00, 0.95 }, 0.20, 0.15, 100 },
-        { { NORMAL, SPARING }, { 0.10, 1.00 }, -0.70, -0.70, 0 }, /* as rung 1 */
+        { { NORMAL, SPARING }, { 0.10, 1.00 }, -0.70, -0.70, 0 }, /* like rung 1 */
         { { SPARING, NORMAL }, { 1.00, 0.10 }, -0.70, -0.70, 0 },
-        { { NORMAL, SPARING }, { 1.00, 0.10 }, 0.20, -0.70, 50 }, /* in the trap */
+        { { NORMAL, SPARING }, { 1.00, 0.10 }, 0.20, -0.70, 50 }, /* falls into the trap */
         { { NORMAL, SPARING }, { 1.00, 0.95 }, 0.20, 0.15, 100 },
         { { OTHER, NORMAL }, { 1.00, 0.10 }, -0.70, -0.70, 0 },
         { { NORMAL, NORMAL }, { -1, 0.10 }, -0.70, -0.70, 0 }, /* one not measured */

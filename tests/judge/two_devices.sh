@@ -1,7 +1,7 @@
 #!/bin/bash
-# two_devices.sh BUILD - stored times depend only on the kernel, the case and the device. If a course counts
-# another simulated GPU than the one in use, one run has both of them; and a reference whose time was lost is
-# timed alone the next time, not after the earlier cases.
+# two_devices.sh BUILD - stored times depend only on the kernel, the case and the device. If a course counts results
+# of another simulated GPU than the one in use, one run uses both. If the time of a reference was lost, the reference
+# is timed alone the next time, not after the earlier cases.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}
@@ -14,15 +14,15 @@ if [ -z "$nvcc" ] || [ ! -x "$build/runner-sim" ]; then
     exit
 fi
 
-# A workbook of one lab, with a course file at its top, as a students' kit has it.
+# A workbook with one lab and a course file at its top, as in a students' kit.
 tree=$work/tree
 mkdir -p "$tree/labs" "$tree/solutions" "$tree/grader/sim" "$work/build"
 cp -r common Makefile "$tree"
 cp -r labs/06_transpose "$tree/labs"
 cp -r solutions/06_transpose "$tree/solutions"
 cp -r "$build/runner-sim" "$build/guest-sim" "$build/sim" "$build/devices" "$work/build"
-# The device that counts has a quarter of the memory's speed, and no other difference: then objects that are
-# built for one are those of the other.
+# The device that counts has a quarter of the memory bandwidth and is otherwise identical, so objects that are
+# built for one also serve the other.
 awk '/^(memory|l2)_gbps:/ { print $1, $2 / 4; next } { print }' "$build/devices/teaching.txt" > "$work/build/devices/counting.txt"
 printf '%s\n' "[course]" "name = Two" "device = sim:counting" > "$tree/course.ini"
 cd "$tree" || exit 1
@@ -40,7 +40,7 @@ ratios sim:counting > "$work/counting"
 ratios sim > "$work/practice"
 verdict=$(graded --device sim:counting --format lines | sed -n 's/^verdict://p')
 check "the devices differ" not cmp -s "$work/counting" "$work/practice"
-for first in none sim; do # whose times are kept before
+for first in none sim; do # the device whose times are already stored
     rm -rf "$floors"
     [ $first = none ] || ratios $first > "$work/said"
     graded --device sim > "$work/both" 2>&1
@@ -51,9 +51,9 @@ done
 check "figures name their device" test "$(find "$floors" -name '*-sim-counting-*' | wc -l)" -gt 0 -a \
     "$(find "$floors" -name '*-sim-teaching-*' | wc -l)" -gt 0
 
-# ---- What was timed before changes no time ----
+# ---- A time does not depend on what was timed before ----
 
-# The first case's time is still there, so the second's is taken alone, on both devices.
+# The first case's time is still stored, so the second case is timed alone, on both devices.
 kept > "$work/whole"
 rm "$floors"/*-1-*
 graded --device sim > "$work/said" 2>&1

@@ -1,5 +1,5 @@
-/* test_hints.c - what a grading saw has codes and words; they choose a lab's sentence; a learner
- * gets that first, then the levels. And every row of every lab is one that can be chosen. */
+/* test_hints.c - the codes of a grading choose a lab's remedy; a learner gets the remedy first,
+ * then the levels. Every remedy of every lab can be chosen. */
 #include "capture.h"
 #include "learner/progress.h"
 #include "rows.h"
@@ -80,7 +80,7 @@ static void words_and_codes(void)
     CU_ASSERT_EQUAL(diagnosis_bits("tail", PASS), 0);
 }
 
-/* A kernel of the student's own that ends itself by CUDA_CHECK: CUDA's words tell why. */
+/* A student's kernel that stops through CUDA_CHECK: CUDA's error text tells the cause. */
 static void what_cuda_check_printed(void)
 {
     static const struct {
@@ -116,7 +116,7 @@ static void the_first_that_fits_is_chosen(void)
         { SLOW, 0, "square", 0.10, 2 },
         { SLOW, 0, "flat", 0.10, 3 },
         { SLOW, 0, "flat", 0.30, 4 },
-        { SLOW, SAW(SAW_SECTORS_READ), "flat", 0, 4 }, /* no ratio: not low */
+        { SLOW, SAW(SAW_SECTORS_READ), "flat", 0, 4 }, /* no ratio, so not below the limit */
         { WRONG, SAW(SAW_TAIL) | SAW(SAW_UNWRITTEN), "1 x 1", 0, 5 },
         { WRONG, SAW(SAW_TAIL) | SAW(SAW_ZERO), "1 x 1", 0, 0 },
         { WRONG, 0, "1 x 1, no rounds: the seed", 0, 6 },
@@ -139,7 +139,7 @@ static void a_typo_is_a_fault(void)
 {
     static const struct {
         Remedy row;
-        const char *fault; /* NULL: none */
+        const char *fault; /* NULL: no fault */
     } rows[] = {
         { { "slow sectors_read", "t" }, NULL },
         { { "slow", .in = "flat", .text = "t" }, NULL },
@@ -156,7 +156,7 @@ static void a_typo_is_a_fault(void)
         { { "slow", "" }, "no text" },
         { { "slow", .text = NULL }, "no text" },
         { { "wrong tail zero", "t" }, "never reached" },
-        { { "wrong tail", "t" }, "never reached" }, /* behind a plain "wrong" */
+        { { "wrong tail", "t" }, "never reached" }, /* after a plain "wrong" */
         { { "wrong", "t" }, "never reached" },
     };
 
@@ -171,11 +171,11 @@ static void a_typo_is_a_fault(void)
 
 /* ---- The labs ---- */
 
-/* Is there a sentence for a kernel with this verdict in this case, whatever was seen? */
+/* Checks that there is a remedy for a kernel with this verdict in this case, whatever was seen. */
 static void answers(const LabEntry *e, Verdict verdict, const Case *c)
 {
     if (!remedy_for(&(Diagnosis){ .lab_case = c }, verdict, 0.9, e->lab))
-        FAIL_SAYING("lab %s has nothing to say to %s in case %s", e->folder, verdict_word(verdict),
+        FAIL_SAYING("lab %s has no remedy for %s in case %s", e->folder, verdict_word(verdict),
                     c->label);
 }
 
@@ -186,7 +186,8 @@ static void every_row_can_be_chosen(const LabEntry *e)
         if (fault)
             FAIL_SAYING("lab %s, remedy %d: %s", e->folder, i + 1, fault);
         else if (!strchr(".?)", text[strlen(text) - 1]) || strlen(text) > 600)
-            FAIL_SAYING("lab %s, remedy %d: its end, or too long", e->folder, i + 1);
+            FAIL_SAYING("lab %s, remedy %d: does not end with . or ?, or is too long", e->folder,
+                        i + 1);
     }
 }
 
@@ -263,12 +264,13 @@ static void later_formats_are_not_read(void)
         CU_ASSERT_FALSE(p.graded);
         CU_ASSERT_TRUE(progress_save(file, &entry, &(Progress){ .hints = 1 }));
         after = read_file(file, 1 << 16, NULL);
-        CU_ASSERT(after && !strncmp(after, text, strlen(text))); /* kept as it was */
+        CU_ASSERT(after && !strncmp(after, text, strlen(text))); /* unchanged */
         free(after);
     }
 }
 
-/* A line of all the words that a verdict can have, of a lab with long labels, is one whole line. */
+/* A line with all the words that a verdict can have, of a lab with long labels, is still
+ * complete. */
 static void the_longest_line_is_whole(void)
 {
     char words[1024];
@@ -326,20 +328,20 @@ static void first_the_symptom_then_the_levels(void)
     said(hint_text(0), "the stores", 0);
     CU_ASSERT(
         has(capture.text, "Your last grading: slow, case flat: `out` is written in too many"));
-    CU_ASSERT(has(capture.text, "make hint LAB=first again shows"));
+    CU_ASSERT(has(capture.text, "make hint LAB=first again for"));
     said(hint_text(0), "the stores", 1);
     said(hint_text(0), "the stores", 2);
-    graded(SLOW, SAW(SAW_SECTORS_WRITTEN), "flat", 0); /* the same again */
+    graded(SLOW, SAW(SAW_SECTORS_WRITTEN), "flat", 0); /* the same result again */
     said(hint_text(0), "the stores", 3);
-    graded(UNSAFE, SAW(SAW_RACE), "1 x 1", 0); /* another */
+    graded(UNSAFE, SAW(SAW_RACE), "1 x 1", 0); /* another result */
     said(hint_text(0), "a barrier", 0);
     said(hint_text(0), "a barrier", 3);
     CU_ASSERT(has(capture.text, "There are no more hints."));
-    said(hint_text(1), NULL, 1); /* a level by its number: that, as it ever was */
+    said(hint_text(1), NULL, 1); /* a level by its number: only that level */
     graded(SLOW, 0, "flat", 0.1);
     said(hint_text(0), "a lane a sector", 0);
     CU_ASSERT(has(capture.text, "slow, case flat, lowest ratio 0.10."));
-    graded(WRONG, 0, "1 x 1", 0); /* nothing for that: levels */
+    graded(WRONG, 0, "1 x 1", 0); /* no remedy for this verdict, so the levels */
     said(hint_text(0), NULL, 3);
     graded(PASS, 0, "", 1);
     said(hint_text(0), NULL, 3);

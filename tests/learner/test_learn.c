@@ -1,5 +1,5 @@
-/* test_learn.c - progress survives what editors, versions and neighbours do; hints come one by one.
- */
+/* test_learn.c - the progress file survives editors, other versions and concurrent writers; hints
+ * are shown one per call. */
 #include "learner/progress.h"
 #include "base/util.h"
 #include "capture.h"
@@ -74,7 +74,7 @@ static void lines_are_read(void)
         { "", { 0 } },
         { "lab:01_first verdict:slow best:pass ratio:0.5500 hints:1 date:2026-11-21\n",
           { SLOW, PASS, 0.55, 1, true, "2026-11-21" } },
-        { "lab:01_first verdict:slow best:pass ratio:0.55 hints:1 date:2026-11-21", /* no end */
+        { "lab:01_first verdict:slow best:pass ratio:0.55 hints:1 date:2026-11-21", /* cut */
           { SLOW, PASS, 0.55, 1, true, "2026-11-21" } },
         { "lab:01_first verdict:slow best:pass ratio:0.55 hints:1 date:2026-11-21\r\n",
           { SLOW, PASS, 0.55, 1, true, "2026-11-21" } },
@@ -85,7 +85,7 @@ static void lines_are_read(void)
         { "lab:01_first_b verdict:pass best:pass\n", { 0 } }, /* another lab's */
         { "lab:01_firs verdict:pass best:pass\n", { 0 } },
         { "# lab:01_first verdict:pass best:pass\n", { 0 } },
-        { "lab:01_first verdict:glorious best:pass\n", { 0 } }, /* of a later version? */
+        { "lab:01_first verdict:glorious best:pass\n", { 0 } }, /* of a later version, perhaps */
         { "lab:01_first verdict:pass\n", { 0 } },
         { "lab:01_first verdict:slow best:slow ratio:nan hints:99 date:2026-11-21-and-a-half\n",
           { SLOW, SLOW, 0, LAB_HINTS, true, "" } },
@@ -136,7 +136,7 @@ static void one_line_is_replaced(void)
         begin_with(rows[i].before);
         CU_ASSERT_TRUE(progress_save(file, &first, &ours));
         file_is(rows[i].after);
-        CU_ASSERT_TRUE(progress_save(file, &first, &ours)); /* again: nothing changes */
+        CU_ASSERT_TRUE(progress_save(file, &first, &ours)); /* saving again changes nothing */
         file_is(rows[i].after);
         progress_load(file, &first, &back);
         CU_ASSERT_EQUAL(back.best, CLOSE);
@@ -189,8 +189,7 @@ static void a_failed_save_is_reported(void)
     char path[160];
 
     begin_with("");
-    CU_ASSERT_FALSE(
-        progress_save(PUT(path, "%s/inside", file), &first, &ours)); /* a file's inside */
+    CU_ASSERT_FALSE(progress_save(PUT(path, "%s/inside", file), &first, &ours)); /* inside a file */
     CU_ASSERT_NOT_EQUAL(errno, 0);
     unlink(file);
     CU_ASSERT_EQUAL_FATAL(mkdir(file, 0755), 0);
@@ -288,7 +287,7 @@ static void progress_of_a_beginner(void)
     CU_ASSERT(has(text, PUT(want, "Next: make grade LAB=%s\n", lab_name(&all_labs[0]))));
     CU_ASSERT(has(text, "\n0 of "));
     CU_ASSERT(!has(text, "unchanged"));
-    CU_ASSERT_FALSE(file_exists(file)); /* looking changes nothing */
+    CU_ASSERT_FALSE(file_exists(file)); /* reading changes nothing */
 }
 
 static void progress_moves_on(void)
@@ -309,7 +308,8 @@ static void progress_moves_on(void)
     CU_ASSERT(has(text, "close      wrong          0.76  2026-11-21\n"));
 }
 
-/* Who has no GPU was sent to the first lab for ever: `correct` is the best that there is. */
+/* Without a GPU, `correct` is the best verdict; students used to be sent back to the first lab
+ * forever. */
 static void progress_without_a_gpu(void)
 {
     const LabEntry *next = &all_labs[0];

@@ -1,4 +1,4 @@
-/* test_predictions.c - what learners write into predictions.txt is read with patience. */
+/* test_predictions.c - predictions.txt is read tolerantly. */
 #include "capture.h"
 #include "learner/predictions.h"
 #include "base/registry.h"
@@ -33,7 +33,7 @@ static const Lab some_lab = {
     },
 };
 
-static uint64_t explained; /* as print_predictions() set it last */
+static uint64_t explained; /* as last set by print_predictions() */
 
 static const char *predictions_text(const char *text, int *filled)
 {
@@ -87,7 +87,7 @@ static void predictions_are_read(void)
         { "share: 0.72\n", 1, "share: you said 0.72, right (0.75). Three" },
         { "share: 0.69\n", 1, "share: you said 0.69, it is 0.75. Three" },
         { "sectors: 1\nshare: 2\nbytes: 3\n", 3, "bytes: you said 3, it is 4224." },
-        /* Not understood: the line is named, nothing is guessed. */
+        /* Not understood: the line is named, and no value is guessed. */
         { "\n\nsectors: many\n", 0, "labs/01_first/predictions.txt, line 3: expected one number" },
         { "sectors: 3/4\n", 0, "line 1: expected one number" },
         { "sectors: 32 * 33\n", 0, "line 1: expected one number" },
@@ -104,8 +104,8 @@ static void predictions_are_read(void)
         { "sectors: ?\n", 0, "line 1: expected one number" },
         { "sectors: -\n", 0, "line 1: expected one number" },
         { "sectors 4\n", 0, "line 1: a line is `key: number`" },
-        { "sector: 4\n", 0, "line 1: the lab asks for no number of this name" },
-        { ": 4\n", 0, "line 1: the lab asks for no number" },
+        { "sector: 4\n", 0, "line 1: the lab has no question with this name" },
+        { ": 4\n", 0, "line 1: the lab has no question" },
         { "sectors: many\nshare: 1\n", 1, "line 1: expected one number" },
     };
 
@@ -132,7 +132,7 @@ static void no_answer_without_a_guess(void)
     CU_ASSERT(!has(text, "far apart"));
 }
 
-/* Every grading of a lab said all of it once more, above what the learner was waiting for. */
+/* Every grading of a lab used to repeat all explanations above the result. */
 static void same_ones_are_explained_once(void)
 {
     static const struct {
@@ -160,7 +160,7 @@ static void same_ones_are_explained_once(void)
     CU_ASSERT(has(predictions_text("sectors: 32\nshare: 1\n", &filled), "1 of 3 right"));
 }
 
-/* Ten labs at once asked ten times, between the rows of the table. */
+/* Grading ten labs together used to print ten requests between the rows of the table. */
 static void many_labs_ask_once(void)
 {
     static const struct {
@@ -193,8 +193,8 @@ static void no_predictions_no_words(void)
     CU_ASSERT_STRING_EQUAL(capture_end(&capture), "");
 }
 
-/* The files handed out in labs/ (tests run in the workbook's folder): nothing filled in, and
- * nothing to complain of once there is. */
+/* The files in labs/ as handed out (tests run in the workbook's folder): nothing is filled in, and
+ * filled-in answers cause no complaint. */
 static void files_of_real_labs(void)
 {
     for (const LabEntry *entry = all_labs; entry->folder; entry++) {

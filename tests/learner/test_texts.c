@@ -1,5 +1,5 @@
-/* test_texts.c - what a compiler prints, cut to what helps; sources that differ in comments only.
- */
+/* test_texts.c - a compiler's output, reduced to the lines that help; sources that differ only in
+ * comments. */
 #include "build/diagnostics.h"
 #include "rows.h"
 #include "base/tokens.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- What a compiler printed ---- */
+/* ---- Compiler output ---- */
 
 static const struct {
     const char *printed, *shown;
@@ -22,7 +22,7 @@ static const struct {
     { "kernel.cu:2:10: fatal error: a.h: No such file\n    2 | #include \"a.h\"\n      |     ^\n"
       "compilation terminated.\nfatal   : Could not open input file /tmp/tmpxft_0_0-8_kernel.ii\n",
       "K:2:10: fatal error: a.h: No such file\n    2 | #include \"a.h\"\n      |     ^\n" },
-    /* each architecture says the same */
+    /* each architecture reports the same */
     { "kernel.cu(3): error: no\n  a\n  ^\n\nkernel.cu(3): error: no\n  a\n  ^\n\n",
       "K:3: error: no\n  a\n  ^\n" },
     { "kernel.cu(1): warning #177-D: unused\n  int x;\n      ^\n\nRemark: so it is\n\n"
@@ -71,20 +71,20 @@ static void a_long_complaint_is_counted(void)
     CU_ASSERT(lines <= 13);
     CU_ASSERT(strlen(text) < sizeof text);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "(and 96 more)\n"));
-    memset(printed, 'x', (1 << 20) - 1); /* one line without an end */
+    memset(printed, 'x', (1 << 20) - 1); /* one line without a line end */
     printed[(1 << 20) - 1] = 0;
     complaint(printed, "/c", "kernel.cu", text, sizeof text);
     CU_ASSERT_EQUAL(strlen(text), 241);
     free(printed);
 }
 
-/* ---- The same but for comments ---- */
+/* ---- Equal except for comments ---- */
 
 static const struct {
     const char *a, *b;
     bool same;
 } pairs[] = {
-    { "int a; // \\ \nint b;", "int a;", true }, /* a blank behind the backslash */
+    { "int a; // \\ \nint b;", "int a;", true }, /* a blank after the backslash */
     { "int a; // b\rint c;", "int a;", false },  /* a lone CR ends a line */
     { "int a; // b\rint c;", "int a; int c;", true },
     { "int a;\r\nint b;\r", "int a;\nint b;\n", true },

@@ -1,4 +1,4 @@
-/* fake_misdeeds.c - what the scripted runner does outside of all rules, when its script says so. */
+/* fake_misdeeds.c - how the scripted runner breaks the protocol, when its script says so. */
 #include "runner/fake_misdeeds.h"
 #include "base/child.h"
 #include "runner/fake_script.h"
@@ -28,7 +28,7 @@ static void hang(void)
         ;
 }
 
-/* Not by way of a sanitizer's handler. */
+/* Bypasses a sanitizer's signal handler. */
 static void crash(void)
 {
     signal(SIGSEGV, SIG_DFL);
@@ -65,8 +65,8 @@ static void wrong_tag(void)
     silent();
 }
 
-/* Holds more and more memory, as the system counts it. It is the same 64 MiB again and again, so
- * that the machine which runs the tests need not have what the limit is. */
+/* Holds more and more memory, as the system counts it. It maps the same 64 MiB again and again, so
+ * that the machine that runs the tests does not need as much memory as the limit. */
 static void memory_hog(void)
 {
     const size_t piece = 64 << 20;
@@ -88,7 +88,7 @@ static void *spin(void *unused)
     return NULL;
 }
 
-/* Threads of its own keep the processor from the first one. */
+/* Its threads keep the processor from the first thread. */
 static void crowd(void)
 {
     pthread_t thread;
@@ -99,7 +99,7 @@ static void crowd(void)
     spin(NULL);
 }
 
-/* NULL: it happens once the answer has been given. */
+/* NULL: happens after the answer has been given. */
 static const struct {
     const char *name;
     void (*commit)(void);
@@ -114,8 +114,8 @@ static const struct {
     { "wrong-tag", wrong_tag },
     { "memory-hog", memory_hog },
     { "crowd", crowd },
-    { "early", NULL }, /* answers what has not been asked yet */
-    { "twice", NULL }, /* says the same answer again */
+    { "early", NULL }, /* answers before a command arrives */
+    { "twice", NULL }, /* sends the same answer again */
 };
 
 static bool planned(const char *name, const char *step)

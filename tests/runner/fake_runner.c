@@ -1,8 +1,8 @@
 /* fake_runner.c - a runner without a GPU that follows a script in the source it loads.
  *
- * fake_script.h lists the directives: lines of the source that `load LAB PATH` names, which is the
- * student's own, since the tests' nvcc only copies. fake_misdeeds.c breaks the protocol; this file
- * is the device.
+ * fake_script.h lists the directives. They are lines of the source that `load LAB PATH` names; it
+ * is the student's own source, since the tests' nvcc only copies. fake_misdeeds.c breaks the
+ * protocol; this file is the device.
  *
  * Without directives it is a correct and honest kernel. No array exists: an input follows from its
  * key, and the elements of an output are computed when a window of it is fetched. So a call takes
@@ -22,18 +22,18 @@
 
 enum { SOURCE_BYTES = 1 << 20, RUNG1_MS = 5 };
 
-static bool simulated; /* by its argument, as runner-sim */
+static bool simulated; /* set by its argument, as in runner-sim */
 
 static long calls_made;
-static double owed_ms; /* of work put off: see lazy */
+static double owed_ms; /* postponed work: see lazy */
 
-/* What stands for an array's memory. */
+/* Stands in for an array's memory. */
 typedef struct Held {
     bool is_input;
     uint64_t seed;
     FillKey key;
     unsigned char poison;
-    bool written; /* by a call since it was poisoned: `lab_case` and the rest are set */
+    bool written; /* by a call since it was poisoned; then `lab_case` and the rest are set */
     bool strayed;
     const Lab *lab;
     Case lab_case;
@@ -44,7 +44,7 @@ typedef struct Held {
 
 /* ---- Spoiled outputs ---- */
 
-/* What an output's set was filled with: every lab has an input. */
+/* The inputs that an output's set was filled with: every lab has an input. */
 static Inputs inputs_of(const Held *held)
 {
     const Held *first = held->set->in[0].data;
@@ -64,7 +64,7 @@ static void spoil_unwritten(const Array *array, size_t first, size_t count, char
     memset(to, ((Held *) array->data)->poison, count * element_bytes((Element) array->type));
 }
 
-/* The last few of an array that is large enough for it to be a tail. */
+/* Spoils the last few elements of an array that is large enough to have a tail. */
 static void spoil_tail(const Array *array, size_t first, size_t count, char *to)
 {
     size_t all = array->rows * array->cols, width = element_bytes((Element) array->type);
@@ -84,7 +84,7 @@ static void spoil_nan(const Array *array, size_t first, size_t count, char *to)
             ((double *) to)[i] = nan("");
 }
 
-/* The right values, but row by row where they belong column by column. */
+/* The right values, but stored row by row instead of column by column. */
 static void spoil_transposed(const Array *array, size_t first, size_t count, char *to)
 {
     const Held *held = array->data;
@@ -104,7 +104,7 @@ static void spoil_one(const Array *array, size_t first, size_t count, char *to)
     const Held *held = array->data;
     size_t i = (size_t) (held->random % (array->rows * array->cols)) - first;
 
-    if (i >= count) /* or it wrapped around: the one lies before the window */
+    if (i >= count) /* out of range or wrapped around: that element is not in the window */
         return;
     if (array->type == F32)
         ((float *) to)[i] += 1 + fabsf(((float *) to)[i]);
@@ -134,9 +134,9 @@ static void spoil(const Array *array, size_t first, size_t count, char *to)
     die("fake runner: unknown way to be wrong: %s", script.wrong);
 }
 
-/* ---- What limits it ---- */
+/* ---- Limits ---- */
 
-/* All of a call's time is at one limit. Invalid limits are possible, too. */
+/* A single limit takes all of a call's time. Limits can also be invalid. */
 static bool fake_limits(char *answer, char *fault)
 {
     const char *limit = *script.limited ? script.limited : "dram";
@@ -203,7 +203,7 @@ static bool fake_load(const char *folder, const Lab *lab, const char *path, Kern
         put(fault, SERVE_ANSWER, "load kernel.cu defines no function %s", lab->function);
     else
         script_read(source);
-    if (simulated && found && strstr(source, "// rung: 1,")) /* marks begin there */
+    if (simulated && found && strstr(source, "// rung: 1,")) /* where marks begin */
         script.ms = RUNG1_MS;
     free(source);
     misdeeds_check();
@@ -278,7 +278,7 @@ static double call_ms(const Lab *lab, const Case *lab_case)
     return ms > 0 ? ms : script.ms;
 }
 
-/* Sleeping alone would end some 60 us late. */
+/* Waits until then; sleeping alone would overshoot by some 60 us. */
 static void pass_time(double until_s)
 {
     double left_s = until_s - now_s();
@@ -434,7 +434,7 @@ static bool fake_model_time(char *fault)
     return true;
 }
 
-/* A call has a hundred blocks, all of them timed unless the script says otherwise. */
+/* A call has a hundred blocks, which are all timed unless the script says otherwise. */
 static bool fake_timed(char *answer, char *fault)
 {
     (void) fault;

@@ -13,13 +13,15 @@
  *                        writes them
  *   stray WHERE          after, before, input: what the guards report after the first go
  *   stop-after N         outputs are right after the first N calls, never written later
- *   launch-error         every go fails in this way; also kernel-error, unsafe and limit (the last
- * two on a simulated GPU) sectors 8 24         a simulated GPU counts that many times the minimum,
- * and blames line 24 limited shared 24    a simulated GPU reports this limit, a key of
- * sim/base/limiter.h, in that line; `nan`, `minus` or `nothing` is an invalid answer shared the
- * kernel was loaded into the runner's own process untimed              a simulated GPU cannot time
- * a launch endless 15           it stops the lab's case number 15 as endless sampled 12 it timed 12
- * of a hundred blocks
+ *   launch-error         every go fails in this way; also kernel-error, unsafe and limit
+ *                        (the last two on a simulated GPU)
+ *   sectors 8 24         a simulated GPU counts 8 times the minimum, and blames line 24
+ *   limited shared 24    a simulated GPU reports this limit, a key of sim/base/limiter.h, in line
+ *                        24; `nan`, `minus` or `nothing` is an invalid answer
+ *   shared               the kernel was loaded into the runner's own process
+ *   untimed              a simulated GPU cannot time a launch
+ *   endless 15           it stops the lab's case number 15 as endless
+ *   sampled 12           it timed 12 of a hundred blocks
  */
 #ifndef RUNNER_FAKE_SCRIPT_H
 #define RUNNER_FAKE_SCRIPT_H
@@ -35,14 +37,14 @@ typedef struct Misdeed {
 
 typedef struct Script {
     double ms, case_ms[SCRIPT_CASES]; /* 0: as ms says */
-    double lie_ms;                    /* < 0: none */
+    double lie_ms;                    /* < 0: reports the real time */
     double lazy_ms, first_ms;
     long stop_after; /* < 0: never */
     char wrong[16], stray[16];
     char limited[16]; /* "": dram */
     int limited_line;
     bool launch_error, kernel_error, unsafe, limit;
-    double sectors; /* times as many as there must be */
+    double sectors; /* as a multiple of the minimum number */
     int sectors_line;
     bool shared, untimed, endless[SCRIPT_CASES];
     int sampled; /* 0: all */
@@ -52,7 +54,7 @@ typedef struct Script {
 
 extern Script script;
 
-/* Ends the program at an unknown directive. */
+/* Ends the program if a directive is unknown. */
 void script_read(const char *source);
 
 static inline bool is(const char *a, const char *b)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# guest.sh BUILD - replaces the guest by one that breaks the rules (rogue_guest.c) and checks the verdict of each
+# guest.sh BUILD - replaces the guest with one that breaks the rules (rogue_guest.c) and checks the verdict of each
 # violation. No violation gets a pass or makes the runner crash. On the simulated GPU; needs nvcc.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -9,17 +9,17 @@ build=$(cd "${1:-build}" && pwd)
 . grader/build/toolkit.sh
 [ -n "$nvcc" ] && [ -x "$build/runner-sim" ] || { echo "guest: skipped, there is no nvcc"; exit 0; }
 
-# A runner finds its guest and its libraries beside it.
+# A runner looks for its guest and its libraries in its own folder.
 mkdir "$work/programs"
 cp -r "$build/runner-sim" "$build/sim" "$build/devices" "$work/programs"
 cp "$build/rogue_guest" "$work/programs/guest-sim"
 export WARPBOOK_BUILD=$build WARPBOOK_SIM_RUNNER=$work/programs/runner-sim WARPBOOK_PATIENCE=0.3
 export WARPBOOK_ROGUE
 
-# Copies are made for lab 05 alone.
+# Only lab 05 allows copies.
 lab=1
 reference=([1]=solutions/01_coalescing/2_lanes_along_features.cu [5]=solutions/05_streams/4_eight_buffers.cu)
-row() { # VERDICT MISDEED [SAW]: the words of `saw` match
+row() { # VERDICT MISDEED [SAW]: SAW is a pattern for the words of `saw`
     WARPBOOK_ROGUE=$2
     check "$2 is $1" gets "$1" "${3:-.}"
 }

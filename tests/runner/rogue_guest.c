@@ -1,6 +1,6 @@
-/* rogue_guest.c - a guest (guest_wire.h) that breaks the protocol in one way, as student code could
- * that has taken over its process. tests/runner/guest.sh installs it in place of the real guest;
- * the environment variable WARPBOOK_ROGUE names the violation.
+/* rogue_guest.c - a guest (guest_wire.h) that breaks the protocol in one way, as student code that
+ * has taken over its process could. tests/runner/guest.sh installs it instead of the real guest;
+ * the environment variable WARPBOOK_ROGUE selects the violation.
  */
 #include "runner/guest_wire.h"
 #include "runner/sim_calls.h"
@@ -15,14 +15,15 @@ static union {
     GuestMap map;
 } came;
 
-static uint64_t last_array; /* where the runner has it */
+static uint64_t last_array; /* its address in the runner */
 
 static void answer(const void *payload, size_t bytes)
 {
     wire_send(GUEST_SOCKET, GUEST_OK, payload, bytes, -1);
 }
 
-/* A call with those words and bytes. Its error; ends us where the runner does not answer. */
+/* Makes a call with these words and bytes. Returns its error; exits if the runner does not
+ * answer. */
 static int64_t ask(uint64_t kind, const uint64_t word[SIM_WORDS], const void *bytes, size_t count)
 {
     static char frame[sizeof(SimCall) + 4096], reply[sizeof(SimReply) + (1 << 20) + 1];
@@ -43,7 +44,7 @@ static int64_t ask(uint64_t kind, const uint64_t word[SIM_WORDS], const void *by
 
 #define WORDS(...) ((uint64_t[SIM_WORDS]){ __VA_ARGS__ })
 
-/* ---- Violations, each at the first order of the kind in the table below ---- */
+/* ---- Violations, each at the first command of its kind in the table below ---- */
 
 static void exits(void)
 {
@@ -131,7 +132,7 @@ static void names_a_module_that_is_none(void)
     ask(CALL_FUNCTION, WORDS(12345), "kernel", 6);
 }
 
-/* What is not checked is read from here on: no array of the guest's lies there. */
+/* An unchecked address would be read from here on: none of the guest's arrays is there. */
 static void reads_the_runners_memory(void)
 {
     const uint64_t places[] = { 0x400000, (uintptr_t) &came, 0x7fff00000000, 8, UINT64_MAX - 64 };
@@ -177,7 +178,7 @@ static void touches_what_is_no_array(void)
     claims_no_time();
 }
 
-/* Any numbers, of calls that there are. The runner may end us for it, or not. */
+/* Random numbers for existing calls. The runner may kill the guest for it, or not. */
 static void asks_anything(void)
 {
     srandom(20261123);

@@ -1,4 +1,4 @@
-/* test_one_gpu.c - which GPUs a runner sees. */
+/* test_one_gpu.c - which GPUs a runner can see. */
 #include "runner/one_gpu.h"
 
 #include <CUnit/CUnit.h>
@@ -17,10 +17,10 @@ static const struct {
     { "3,1", 1, 0, "1" },
     { "GPU-8a1f,GPU-77e0", 1, 0, "GPU-77e0" },
     { "MIG-GPU-8a1f/1/0", 0, 0, "MIG-GPU-8a1f/1/0" },
-    /* Not that many: as it was, for CUDA to say so. */
+    /* Fewer GPUs than that: the variable is not changed, and CUDA reports the error. */
     { "3,1", 2, 2, "3,1" },
     { "3,", 1, 1, "3," },
-    { "", 0, 0, "" }, /* no GPU at all was wanted */
+    { "", 0, 0, "" }, /* the user wants no GPU at all */
     { "", 1, 1, "" },
 };
 

@@ -1,5 +1,5 @@
-/* test_sandbox.c - the sandbox, seen from inside: a child closes it and tries an action, and
- * how the child ends is the result. Without such a filter in the kernel, the tests are skipped.
+/* test_sandbox.c - the sandbox, seen from inside: a child closes it and tries an action. How the
+ * child ends shows whether the action was stopped. Without seccomp, the tests are skipped.
  */
 #include "base/lockdown.h"
 #include "base/util.h"
@@ -24,7 +24,7 @@
 
 static int own_pipe[2];
 
-/* Each returns 0 if it worked. */
+/* Each returns 0 if the action worked. */
 static int do_fork(void)
 {
     return syscall(SYS_fork) < 0;
@@ -225,7 +225,7 @@ enum { DIES = 128 + SIGSYS };
 static const struct {
     const char *name;
     int (*action)(void);
-    int status; /* DIES, 0: it works */
+    int status; /* DIES; or 0: the action works */
 } actions[] = {
     { "fork", do_fork, DIES },
     { "fork of libc", do_libc_fork, DIES },
@@ -297,7 +297,7 @@ static void sandbox_stops_and_allows(void)
     }
 }
 
-/* A thread that was there before is bound as well. */
+/* The filter also binds a thread that existed before. */
 static void *fork_when_told(void *unused)
 {
     char byte;

@@ -1,8 +1,7 @@
-/* test_serve.c - invalid and impossible commands; and the sandbox, seen from inside.
+/* test_serve.c - invalid and impossible commands, and the seeds that a server must not keep.
  *
- * serve() runs in a child with a tiny device on the host: an array is what calloc gives, calls do
- * nothing. Each row of a table is sent to a fresh one. So is each action that the sandbox
- * must stop or allow: a child closes the sandbox, tries it, and how the child ends is the result.
+ * serve() runs in a child with a tiny device on the host: arrays come from calloc, and calls do
+ * nothing. Each row of a table is sent to a new server.
  */
 #include "runner/contents.h"
 #include "base/registry.h"
@@ -20,7 +19,7 @@
 
 enum { SHARED_BYTES = 4096 };
 
-/* ---- A device of nothing but memory ---- */
+/* ---- A device that is only memory ---- */
 
 static size_t bytes_of(const Array *array)
 {
@@ -100,15 +99,15 @@ static bool mini_filled(char *fault)
     return true;
 }
 
-/* What a sanitizer would keep us from reading. */
+/* Reads memory that a sanitizer would not let us read. */
 __attribute__((no_sanitize("address"), noinline)) static void peek(char *to, const char *from)
 {
     for (volatile int i = 0; i < 16; i++)
         to[i] = from[i];
 }
 
-/* What a thief would do: tries each word of a piece of memory as the seed of array 0, whose first
- * elements he can read, and each sixteen hex digits of it, too. */
+/* Acts as a thief would: tries each word of a piece of memory, and each 16 hex digits, as the seed
+ * of array 0, whose first elements are known. */
 static int seeds_in(const char *from, const char *to, const Array *array)
 {
     int found = 0;
@@ -131,7 +130,7 @@ static int seeds_in(const char *from, const char *to, const Array *array)
     return found;
 }
 
-/* The stack and the heap of this process, as far as they can be found. */
+/* Searches the stack and the heap of this process, as far as they can be found. */
 static int seeds_in_reach(const Array *array)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -151,7 +150,8 @@ static int seeds_in_reach(const Array *array)
 
 static bool look_for_seeds, tell_allocations;
 
-/* A time of N ms stands for N seeds found, or for 100 an array taken and 1 an array given back. */
+/* A time of N ms means N seeds found, or 100 for each array allocated and 1 for each array
+ * freed. */
 static bool mini_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
                             int calls, double *ms, char *fault)
 {
@@ -207,7 +207,7 @@ static bool mini_records(void *to, size_t room, size_t *bytes, char *fault)
 static bool mini_clock(double *mhz, char *fault)
 {
     (void) mhz;
-    memset(fault, 'y', SERVE_ANSWER - 1); /* the longest there may be */
+    memset(fault, 'y', SERVE_ANSWER - 1); /* the longest possible */
     return false;
 }
 
@@ -229,9 +229,9 @@ static const Device mini = {
     .records = mini_records,
 };
 
-/* ---- Sending it something ---- */
+/* ---- Sending commands ---- */
 
-/* Keeps what a child writes to a pipe until it ends; returns how it ended. */
+/* Collects the output of a child from a pipe until the child ends; returns how it ended. */
 static int collect(pid_t pid, int from, char *said, size_t size)
 {
     size_t used = 0;
@@ -246,8 +246,8 @@ static int collect(pid_t pid, int from, char *said, size_t size)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Sends bytes to a new serve(), then the end of input. `shared`, if not NULL, is what it then
- * holds. */
+/* Sends bytes to a new serve(), then the end of input. If `shared` is not NULL, it receives the
+ * contents of the shared memory afterwards. */
 static int converse(const char *bytes, size_t size, char *said, size_t room, void *shared)
 {
     int to[2], from[2], memory = memfd_create("test", MFD_CLOEXEC), status;
@@ -275,10 +275,10 @@ static int converse(const char *bytes, size_t size, char *said, size_t room, voi
     return status;
 }
 
-/* The rows' sizes are those of this lab. */
+/* The sizes in the rows are those of this lab. */
 static const char *const square_lab = "transpose";
 
-/* `load` and `case` have gone well before. */
+/* Checks a command after `load` and `case` have succeeded. */
 static void expect(const char *command, const char *answer)
 {
     char bytes[2048], said[8192], *last;
@@ -377,7 +377,7 @@ static void commands_are_checked(void)
         expect(rows[i].command, rows[i].answer);
 }
 
-/* Two sets of two arrays are there; taking pinned memory of a gigabyte takes half a second. */
+/* Two sets of two arrays exist; allocating a gigabyte of pinned memory takes half a second. */
 static void arrays_are_kept(void)
 {
     tell_allocations = true;
@@ -388,13 +388,13 @@ static void arrays_are_kept(void)
     tell_allocations = false;
 }
 
-/* What is sent as it is, from the start. */
+/* Lines that are sent as they are, from the start of a conversation. */
 static void lines_are_checked(void)
 {
     static char long_line[4096], longest[SERVE_LINE + 1], long_tag[64];
     static const struct {
         const char *name, *bytes;
-        size_t size; /* 0: of the text */
+        size_t size; /* 0: length of the text */
         int status;
         const char *said;
     } rows[] = {
@@ -448,7 +448,7 @@ static void paths_may_have_blanks(void)
     CU_ASSERT_STRING_EQUAL(said, "t fail load [bad path]\n");
 }
 
-/* Set 1's input, fetched through shared memory, is what the seed alone says. */
+/* The input of set 1, fetched through shared memory, follows from the seed alone. */
 static void inputs_follow_from_the_seed(void)
 {
     char bytes[256], said[1024];
@@ -469,7 +469,7 @@ static void inputs_follow_from_the_seed(void)
     CU_ASSERT(!memcmp(shared, &right, element_bytes((Element) arrays.in[0].type)));
 }
 
-/* The seed is drawn by a process that serves nothing, so no memory copied by a fork has it. */
+/* The seed is drawn by a process that serves nothing, so no memory copied by a fork contains it. */
 static void send_secretly(int to)
 {
     char bytes[256];
