@@ -1,5 +1,4 @@
-/* memory_words.c - describes an address in words: near which allocation it lies, and how far from
- * it.
+/* memory_words.c - describes an address in words, by its distance to the nearest allocation.
  */
 #include "sim/memory/memory.h"
 
@@ -22,7 +21,7 @@ void memory_name(const Allocation *a, char *text, size_t size)
                  made_by[a->kind]);
 }
 
-/* The bytes may begin inside and end behind it. */
+/* The bytes may begin inside the allocation and end after it. */
 static void describe_against(const Allocation *a, uint64_t address, size_t bytes, char *text,
                              size_t size)
 {

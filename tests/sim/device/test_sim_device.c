@@ -139,10 +139,10 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":66: copy_engines is there twice" },
-        { "copy_engines: 2\nsms: 8", ":66: sms is there twice" },
-        { "copy_engines: 2\nwheels: 4", ":66: there is no key `wheels`" },
-        { "copy_engines 2", ":65: this is no `key: value`" },
+        { "copy_engines: 2\ncopy_engines: 2", ":66: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":66: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":66: unknown key `wheels`" },
+        { "copy_engines 2", ":65: expected `key: value`" },
         { "copy_engines:", ":65: copy_engines must be a whole number, not ``" },
         { "copy_engines: two", ":65: copy_engines must be a whole number, not `two`" },
         { "copy_engines: 2 of them", ":65: copy_engines must be a whole number, not `2 of them`" },
@@ -154,9 +154,9 @@ static void mistakes_are_told(void)
         { "copy_engines: .", ":65: copy_engines must be a whole number, not `.`" },
         { "copy_engines: 1e1", ":65: copy_engines must be a whole number, not `1e1`" },
         { "copy_engines: nan", ":65: copy_engines must be a whole number, not `nan`" },
-        { "copy_engines: 65", ":65: copy_engines is 65: it must lie between 0 and 64" },
+        { "copy_engines: 65", ":65: copy_engines is 65: it must be from 0 to 64" },
         { "copy_engines: 99999999999",
-          ":65: copy_engines is 99999999999: it must lie between 0 and 64" },
+          ":65: copy_engines is 99999999999: it must be from 0 to 64" },
         { "copy_engines: 9999999999999999999999",
           ":65: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
@@ -180,30 +180,29 @@ static void figures_that_cannot_be(void)
     } rows[] = {
         { "name: Test GPU", "name:", ":1: name must have 1 to 63 characters" },
         { "name: Test GPU", "name: \xc3\x9c",
-          ":1: name holds a character that is not plain ASCII" },
+          ":1: name contains a character that is not plain ASCII" },
         { "name: Test GPU",
           "name: 0123456789012345678901234567890123456789012345678901234567890123",
           ":1: name must have 1 to 63 characters" },
-        { "cc: 80", "cc: 8.0", ":2: cc is 8.0: it must lie between 50 and 129" },
-        { "sms: 8", "sms: 0", ":3: sms is 0: it must lie between 1 and 4096" },
+        { "cc: 80", "cc: 8.0", ":2: cc is 8.0: it must be from 50 to 129" },
+        { "sms: 8", "sms: 0", ":3: sms is 0: it must be from 1 to 4096" },
         { "threads_per_sm: 2048", "threads_per_sm: 2047",
-          ": threads_per_sm and threads_per_block must be whole warps of 32" },
+          ": threads_per_sm and threads_per_block must be multiples of 32" },
         { "threads_per_sm: 2048", "threads_per_sm: 512",
-          ": threads_per_block is more than threads_per_sm" },
+          ": threads_per_block exceeds threads_per_sm" },
         { "threads_per_sm: 2048\nblocks_per_sm: 32\nthreads_per_block: 1024\n"
           "registers_per_sm: 65536\nregister_unit: 256\nschedulers_per_sm: 4\n",
           "threads_per_sm: 2080\nblocks_per_sm: 32\nthreads_per_block: 1024\n"
           "registers_per_sm: 65536\nregister_unit: 256\nschedulers_per_sm: 1\n",
           ": threads_per_sm: a scheduler has 64 warps at most" },
         { "shared_per_block_optin_bytes: 163KiB", "shared_per_block_optin_bytes: 164 KiB",
-          ": the shared memory of a block must be at most that of opt-in, and that at most an "
-          "SM's "
-          "less the reserved bytes" },
+          ": shared_per_block_bytes must not exceed shared_per_block_optin_bytes, which must not "
+          "exceed shared_per_sm_bytes minus shared_reserved_bytes" },
         { "l2_bytes: 1 MiB", "l2_bytes: 1 Mib",
-          ":16: l2_bytes must be a number of bytes, or of KiB, MiB, GiB, MB, GB, not `1 Mib`" },
+          ":16: l2_bytes must be a number of bytes, KiB, MiB, GiB, MB or GB, not `1 Mib`" },
         { "sm_mhz: 1410.5", "sm_mhz: 1410,5", ":14: sm_mhz must be a number, not `1410,5`" },
         { "sm_mhz: 1410.5", "sm_mhz: inf", ":14: sm_mhz must be a number, not `inf`" },
-        { "sm_mhz: 1410.5", "sm_mhz: 0", ":14: sm_mhz is 0: it must lie between 1 and 100000" },
+        { "sm_mhz: 1410.5", "sm_mhz: 0", ":14: sm_mhz is 0: it must be from 1 to 100000" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -279,11 +278,11 @@ static void devices_that_are_not_there(void)
           "rtx4090 "
           "t4 teaching" },
         { "nowhere", "a100", "there is no device `a100`; no descriptions were found in nowhere" },
-        { folder, "", "`` is no name of a device" },
+        { folder, "", "`` is not a valid device name" },
         { folder, "./none.txt", "./none.txt: No such file or directory" },
-        { folder, "/tmp/", "`/tmp/` is no name of a device" },
+        { folder, "/tmp/", "`/tmp/` is not a valid device name" },
         { folder, "12345678901234567890123456789012",
-          "`12345678901234567890123456789012` is no name of a device" },
+          "`12345678901234567890123456789012` is not a valid device name" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
