@@ -50,9 +50,9 @@ struct Step {
     uint8_t mod;      /* the main variant: comparison, atomic operation, shuffle mode ... (a Mod) */
     uint8_t rounding; /* MOD_rn, rz, rm, rp, rni ..., or 0 */
     bool ftz, sat, approx, wide, hi, cc;
-    bool kernel_param;    /* ld.param: true: from launch->params, the same for all lanes; false:
-                           * from the frame's params. Both at `offset`, plus the lane's value in
-                           * plane a unless a is -1 */
+    bool kernel_param; /* ld.param: true: from launch->params, the same for all lanes; false: from
+                          the frame's params. In both cases at `offset`, plus the lane's value in
+                          plane a unless a is -1 */
     uint8_t address_size; /* ld st atom cp.async: bytes per lane in a's plane: 4 or 8; 0: 8.
                            * Constant planes always have 8 */
     uint8_t data_size;    /* ld st: bytes per lane in the data planes: 4 or 8 (ld.param.s32 %rd4:
@@ -61,7 +61,7 @@ struct Step {
     uint8_t treatment;    /* Treatment */
     uint32_t number;      /* unique in the process: 1, 2, ... */
     int64_t offset;       /* of an address, or of a variable */
-    union {               /* what only one family of instructions needs */
+    union {               /* fields of a single family of instructions */
         struct {
             int target; /* step index, or index into code->launch's codes */
         } jump;         /* bra, call */
@@ -358,7 +358,8 @@ void fail(Warp *warp, const Step *step, int lane, FindingKind kind, const char *
 /* Reports a finding; the kernel continues. */
 void warn(Warp *warp, const Step *step, int lane, FindingKind kind, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* The same, about two instructions: the finding also has the line of `other` (NULL: unknown). */
+/* The same for a finding about two instructions: it also has the line of `other` (NULL: unknown).
+ */
 void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const Step *other,
                  const char *text);
 Count *count_of(Warp *warp, const Step *step);

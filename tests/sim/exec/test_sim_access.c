@@ -223,10 +223,10 @@ static void faults_that_need_a_scene(void)
     new_world(false, false);
     memory_free(w.other->base);
     f.address = w.other->base + 8;
-    snprintf(
-        text, sizeof text,
-        "writes 4 bytes at 0x%llx, inside allocation 2 (400 bytes, cudaMalloc), which is freed",
-        (unsigned long long) f.address);
+    snprintf(text, sizeof text,
+             "writes 4 bytes at 0x%llx, inside allocation 2 (400 bytes, cudaMalloc), which has "
+             "been freed",
+             (unsigned long long) f.address);
     check_fault(&f);
 
     new_world(false, false);
