@@ -148,7 +148,7 @@ static void too_much_is_told(void)
     free(large);
 }
 
-/* Every beginning of a text is read or refused; the message fits however small the room is. */
+/* Every prefix of a text is read or refused; the message fits into a buffer of any size. */
 static void cut_off_text_is_refused(void)
 {
     static const char source[] = BEGIN
@@ -157,7 +157,7 @@ static void cut_off_text_is_refused(void)
     char why[7];
 
     for (size_t length = 0; length < sizeof source - 1; length++) {
-        char *copy = xmalloc(length + 1); /* so that a sanitizer sees what lies behind */
+        char *copy = xmalloc(length + 1); /* so that a sanitizer detects reads past the end */
         memcpy(copy, source, length);
         memset(why, 'x', sizeof why);
         Module *module = module_parse(copy, length, why, sizeof why);
@@ -175,7 +175,7 @@ CU_SuiteInfo test_sim_refuse = {
         (CU_TestInfo[]){
             { "malformed text is reported", malformed_text_is_told },
             { "too much is reported", too_much_is_told },
-            { "cut off text is refused", cut_off_text_is_refused },
+            { "truncated text is refused", cut_off_text_is_refused },
             CU_TEST_INFO_NULL,
         },
 };
