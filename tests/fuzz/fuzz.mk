@@ -19,7 +19,7 @@ fuzz_c_ptx     := tests/fuzz/fuzz_ptx.c tests/fuzz/ptx_mutate.c
 fuzz_c_launch  := tests/fuzz/fuzz_launch.c tests/fuzz/ptx_mutate.c
 fuzz_sim_c     := $(filter-out $(call in,sim/runtime),$(sim_c))
 fuzz_o          = $(addprefix $(B)/fuzz/$(1)/,$(patsubst %.c,%.o,$(2) $(fuzz_sim_c)))
-# A few compressed bytes of a fat binary may expand to 64 KiB of text, so inputs can be short: -max_len.
+# For -max_len. It does not bound the text of a fat binary: a few compressed bytes can expand to 64 KiB.
 fuzz_most_fatbin := 8192
 fuzz_most_ptx    := 6144
 fuzz_most_launch := 6144

@@ -131,7 +131,7 @@ static bool make_steps(CodeMaker *maker)
     if (!code->steps || !rpc || !treatment) {
         free(rpc);
         free(treatment);
-        return refuse(maker, "no memory");
+        return refuse(maker, "out of memory");
     }
     find_reconvergence(function, rpc);
     find_treatments(function, treatment);
@@ -177,7 +177,7 @@ Code *code_make_for(const Code *kernel, const Module *module, int function,
 
     if (size)
         why[0] = 0;
-    bool well = code || refuse(&maker, "no memory");
+    bool well = code || refuse(&maker, "out of memory");
     if (well) {
         code->module = module;
         code->variable_address = variable_address;

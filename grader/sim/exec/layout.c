@@ -148,7 +148,7 @@ static bool place_shared(CodeMaker *maker, int function)
             reach_from(&reach, &module->functions[reach.open[--reach.open_count]]);
         well = place_reached(maker, reach.variables);
     } else {
-        refuse(maker, "no memory");
+        refuse(maker, "out of memory");
     }
     free(reach.variables);
     free(reach.functions);
@@ -212,7 +212,7 @@ static bool place_registers(CodeMaker *maker)
 
     maker->slot = calloc((size_t) maker->function->register_count + 1, sizeof *maker->slot);
     if (!maker->slot)
-        return refuse(maker, "no memory");
+        return refuse(maker, "out of memory");
     code->predicates = FIRST_PREDICATE;
     for (int i = 0; i < maker->function->register_count; i++) {
         PtxType type = maker->function->registers[i].type;
@@ -243,7 +243,7 @@ static bool make_tables(CodeMaker *maker)
     code->local_plane = malloc(variables * sizeof *code->local_plane);
     code->special_plane = malloc(SPECIAL_UNKNOWN * 3 * sizeof *code->special_plane);
     if (!code->variable_offset || !code->local_plane || !code->special_plane)
-        return refuse(maker, "no memory");
+        return refuse(maker, "out of memory");
     memset(code->local_plane, -1, variables * sizeof *code->local_plane);
     memset(code->special_plane, -1, SPECIAL_UNKNOWN * 3 * sizeof *code->special_plane);
     return true;

@@ -28,7 +28,7 @@ static bool grow_constants(CodeMaker *maker)
     PlaneConstant *table = calloc((size_t) room, sizeof *table);
 
     if (!table)
-        return refuse(maker, "no memory");
+        return refuse(maker, "out of memory");
     for (int i = 0; i < maker->constants_room; i++) {
         const PlaneConstant *old = &maker->constants[i];
         if (old->size)
@@ -80,7 +80,7 @@ bool fill_constants(CodeMaker *maker)
 
     maker->code->constants = aligned_alloc(PLANE, bytes);
     if (!maker->code->constants)
-        return refuse(maker, "no memory");
+        return refuse(maker, "out of memory");
     memset(maker->code->constants, 0, bytes);
     for (int i = 0; i < maker->constants_room; i++)
         if (maker->constants[i].size)

@@ -162,7 +162,7 @@ static bool make_edges(FlowGraph *g)
 
 /* ---- Blocks ---- */
 
-/* Sets block_of to 1 where a block begins, elsewhere to 0. */
+/* Sets block_of to 1 for the first instruction of each block, and to 0 elsewhere. */
 static void mark_leaders(FlowGraph *g)
 {
     const Function *f = g->f;

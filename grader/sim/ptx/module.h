@@ -1,8 +1,8 @@
 /* module.h - a PTX module: functions, variables, instructions.
  *
- * The parser (parse.c) writes it, all later stages only read it. Names and texts point into the PTX
- * text, which the module keeps. Comments name the array of each index; -1: no element. The parser
- * has checked each index, each count and each size.
+ * The parser (parse.c) writes it; all later stages only read it. Names and texts point into the PTX
+ * text, which the module keeps. A comment gives the array to which each index refers; -1: no
+ * element. The parser has checked each index, each count and each size.
  */
 #ifndef SIM_PTX_MODULE_H
 #define SIM_PTX_MODULE_H

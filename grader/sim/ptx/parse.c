@@ -156,7 +156,7 @@ void skip_braces(Parser *p)
 
     do {
         if (p->token.kind == TOKEN_END) {
-            parse_fail(p, line, "a '{' without its '}'");
+            parse_fail(p, line, "a '{' without a matching '}'");
             return;
         }
         depth += at_punct(p, '{');
@@ -185,7 +185,7 @@ void skip_statement(Parser *p)
 void skip_directive(Parser *p)
 {
     int line = p->token.line;
-    bool goes_on = false; /* on the next line, for example after a comma */
+    bool goes_on = false; /* the directive continues on the next line, for example after a comma */
 
     parse_warn(p, line, p->token.text);
     for (advance(p); p->token.kind != TOKEN_END && !at_punct(p, '}');) {

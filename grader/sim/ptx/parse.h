@@ -160,7 +160,7 @@ bool take_dot(Parser *p, const char *word);
 bool expect_name(Parser *p, Name *name);
 void skip_to_semicolon(Parser *p);     /* or to a } */
 void skip_statement(Parser *p);        /* including the semicolon */
-void skip_braces(Parser *p);           /* from { to after its } */
+void skip_braces(Parser *p);           /* from { through the matching } */
 void skip_directive(Parser *p);        /* an unknown one; warns */
 bool read_common_directive(Parser *p); /* directives that may stand anywhere: .loc, .pragma ... */
 
@@ -207,23 +207,23 @@ typedef struct Linkage {
     bool is_extern, is_visible, is_weak, is_common;
 } Linkage;
 
-/* From after the space's word to after the semicolon. */
+/* Starts after the state space; reads through the semicolon. */
 void read_variables(Parser *p, Space space, Linkage linkage);
-void read_registers(Parser *p); /* from after .reg */
+void read_registers(Parser *p); /* starts after .reg */
 /* Reads ( ... ) and appends to p->declarations; returns the number of parameters. */
 int read_parameters(Parser *p);
-/* From after the = sign. `shape`: dimensions, innermost last; shape[0] 0: as many as there are
+/* Starts after the = sign. `shape`: dimensions, innermost last; shape[0] 0: as many as there are
  * values. */
 void read_initial(Parser *p, Variable *variable, size_t element, const size_t *shape,
                   int dimensions);
 
 /* ---- parse_function.c ---- */
 
-void read_function(Parser *p, Linkage linkage); /* from .entry or .func on */
+void read_function(Parser *p, Linkage linkage); /* starts at .entry or .func */
 
 /* ---- parse_body.c ---- */
 
-void read_body(Parser *p); /* from { to after } */
+void read_body(Parser *p); /* from { through } */
 Instruction *instruction_add(Parser *p);
 Operand *operand_add(Parser *p, Operand operand); /* appends to the function's operands */
 void pending_add(Parser *p, Pending pending);

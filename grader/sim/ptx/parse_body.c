@@ -94,7 +94,7 @@ Operand *operand_add(Parser *p, Operand operand)
     return &f->operands[f->operand_count++];
 }
 
-/* @p or @!p, from after the @. */
+/* @p or @!p; starts after the @. */
 static bool read_guard(Parser *p, Instruction *in)
 {
     const Function *f = &p->module->functions[p->function];
@@ -214,5 +214,5 @@ void read_body(Parser *p)
             read_statement(p);
         }
     }
-    parse_fail(p, line, "a function without its '}'");
+    parse_fail(p, line, "a function without a closing '}'");
 }

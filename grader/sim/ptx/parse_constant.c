@@ -139,7 +139,7 @@ static bool apply(Parser *p, int punct, Constant *value, const Constant *right)
 
 /* ---- One operand ---- */
 
-/* (.s64) x or (.u64) x, from after the parenthesis. */
+/* (.s64) x or (.u64) x; starts after the parenthesis. */
 static bool read_cast(Parser *p, Constant *value)
 {
     bool is_unsigned = at_dot(p, ".u64");

@@ -263,7 +263,7 @@ int read_parameters(Parser *p)
 
 /* ---- Registers ---- */
 
-/* %r<44>, from after the <. */
+/* %r<44>; starts after the <. */
 static bool read_range(Parser *p, int *count)
 {
     if (p->token.kind != TOKEN_INTEGER)

@@ -163,7 +163,7 @@ static bool continues(const Filler *f, const Relocation *next, int byte)
            last->function == next->function && last->addend == next->addend;
 }
 
-/* mask(address), from the parenthesis on. */
+/* mask(address); starts at the parenthesis. */
 static bool put_masked(Filler *f, size_t index, uint64_t mask)
 {
     Parser *p = f->p;
@@ -210,8 +210,8 @@ static size_t stride_of(const Filler *f, int level)
     return stride;
 }
 
-/* Reads the values in one pair of braces, from after the opening brace, into the elements from
- * `begin` on. */
+/* Reads the values in one pair of braces into the elements from `begin` on. Starts after the
+ * opening brace. */
 static bool fill(Filler *f, int level, size_t begin)
 {
     Parser *p = f->p;

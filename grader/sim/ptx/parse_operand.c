@@ -156,7 +156,7 @@ static bool may_be_element(OperandKind kind)
            kind == OPERAND_SPECIAL || kind == OPERAND_DISCARD;
 }
 
-/* From after the brace. */
+/* Starts after the opening brace. */
 static bool braces_operand(Parser *p, Operand *operand)
 {
     const Function *f = &p->module->functions[p->function];
@@ -180,7 +180,7 @@ static bool braces_operand(Parser *p, Operand *operand)
     return expect_punct(p, '}');
 }
 
-/* From after the bracket. */
+/* Starts after the opening bracket. */
 static bool address_operand(Parser *p, Operand *operand)
 {
     int line = p->token.line;
@@ -202,7 +202,7 @@ static bool address_operand(Parser *p, Operand *operand)
     return expect_punct(p, ']');
 }
 
-/* From after the exclamation mark. */
+/* Starts after the exclamation mark. */
 static bool negated_operand(Parser *p, Operand *operand)
 {
     int line = p->token.line;
@@ -292,7 +292,7 @@ void read_operands(Parser *p, Instruction *in)
 /* ---- call (result, ...), target, (argument, ...), table; all but the target may be missing ----
  */
 
-/* From after the parenthesis. */
+/* Starts after the opening parenthesis. */
 static bool read_list(Parser *p)
 {
     if (take_punct(p, ')'))
