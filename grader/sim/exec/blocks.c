@@ -392,8 +392,7 @@ static void begin_next(Residents *residents)
                                      : "not enough memory to run a block");
         return;
     }
-    const long number = next_number(
-        residents); /* a separate statement, because the count below must not change first */
+    const long number = next_number(residents); /* before the count below changes */
     block_begin(residents->blocks[residents->there++], number);
     if (!side_by_side(residents->launch))
         go_on(residents, residents->there - 1);

@@ -81,7 +81,7 @@ static void read_width(Printer *printer, Conversion *c)
     bool asked = *printer->at == '*' || (*printer->at >= '0' && *printer->at <= '9');
 
     c->width = asked ? read_number(printer) : -1;
-    if (asked && c->width < 0) { /* a negative value of * aligns left */
+    if (asked && c->width < 0) { /* a negative value aligns left */
         c->width = c->width < -MOST_WIDTH ? MOST_WIDTH : -c->width;
         strcat(c->flags, "-");
     }

@@ -10,8 +10,7 @@ enum { WORD_BYTES = 4 };
 
 static bool grow(void **array, int *room, int needed, size_t size)
 {
-    int now =
-        *room ? *room : 16; /* a block has many traces; small ones stay in the processor's caches */
+    int now = *room ? *room : 16; /* a block has many traces: small ones stay in the caches */
     void *more;
 
     while (now < needed)

@@ -35,8 +35,7 @@ void warp_settle(Warp *warp); /* drops entries that have arrived or are empty, a
                                * entry */
 void warp_arrive(Warp *warp); /* the same, after the running part's pc has changed */
 void warp_unpark(Warp *warp); /* the event that its lanes waited for has occurred */
-void warp_return(Warp *warp,
-                 uint32_t lanes); /* from the function; in the kernel, the same as exit */
+void warp_return(Warp *warp, uint32_t lanes); /* from the function; in the kernel: exit */
 void warp_exit(Warp *warp, uint32_t lanes);
 bool warp_rotate(Warp *warp); /* moves to the top another part that is not waiting */
 /* True if these lanes have nothing left to execute but the end of the kernel. */
