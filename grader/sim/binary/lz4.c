@@ -50,8 +50,7 @@ long lz4_unpack(const unsigned char *in, size_t size, unsigned char *out, size_t
         match += SHORTEST_MATCH;
         if (!distance || distance > used || match > room - used)
             return -1;
-        for (size_t i = 0; i < match;
-             i++, used++) /* byte by byte: source and destination may overlap */
+        for (size_t i = 0; i < match; i++, used++) /* source and target may overlap */
             out[used] = out[used - distance];
     }
     return -1; /* a block never ends with a match */

@@ -217,8 +217,7 @@ static void shrink(void *array, int count, size_t size)
     void *old, *less;
 
     memcpy(&old, array, sizeof old);
-    less =
-        realloc(old, (size_t) (count + !count) * size); /* at least 1, so that NULL means failure */
+    less = realloc(old, (size_t) (count + !count) * size); /* never of 0 bytes */
     if (less)
         memcpy(array, &less, sizeof less);
 }

@@ -173,8 +173,7 @@ static void add_dotted(const Parser *p, Instruction *in, Name dotted)
         return;
     }
     Name first = { dotted.at, (int) (colons - dotted.at) };
-    Name second = { colons + 1,
-                    dotted.length - first.length - 1 }; /* with a colon in place of the dot */
+    Name second = { colons + 1, dotted.length - first.length - 1 }; /* with a colon as its dot */
     Space space;
     if (!space_word(p, first, &space)) {
         add_mod(in, MOD_other);
