@@ -133,8 +133,7 @@ static int passes_of(const Shape *s, uint32_t phase, int unit_bytes, bool each_l
 {
     int columns = BANKS * BANK_BYTES / unit_bytes, most = 0;
     int64_t unit[LANES];
-    int8_t last[BANKS],
-        before[LANES]; /* lists of the lanes in a column, last lane first; -1: end */
+    int8_t last[BANKS], before[LANES]; /* lists of the lanes per column; -1: end */
     int in_column[BANKS] = { 0 };
 
     memset(last, -1, sizeof last);
