@@ -110,7 +110,7 @@ links()
     try "rpath" 0 ok '' ./by_path
     try "both" 0 ok '' env LD_PRELOAD="$preload" LD_LIBRARY_PATH="$build/sim" ./by_path
     try "warpbook sim" 0 ok '*' "$build/warpbook" sim ./shared
-    try "static runtime" 3 '' 'holds its own copy of the CUDA runtime' "$build/warpbook" sim ./static
+    try "static runtime" 3 '' 'contains its own copy of the CUDA runtime' "$build/warpbook" sim ./static
     try "static runtime: what to do" 3 '' '-cudart shared' "$build/warpbook" sim ./static
     if [ -e "$build/sim/libcudart.so.12" ]; then
         gcc -std=c11 -D_GNU_SOURCE -I"$root/tests" "$here/runtime/abi12.c" -o abi12 \

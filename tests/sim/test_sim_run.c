@@ -301,7 +301,7 @@ static void programs(void)
     CU_ASSERT_TRUE(plan_for(in_folder("empty")));
     CU_ASSERT_EQUAL(chmod(in_folder("script"), 04755), 0);
     CU_ASSERT_FALSE(plan_for(in_folder("script")));
-    CU_ASSERT_PTR_NOT_NULL(strstr(plan.why, "changes its user or group"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(plan.why, "runs as another user or group"));
     end();
 }
 
