@@ -192,7 +192,7 @@ one for all: wrong" "" env SIM_CHECKS=races ./turns
 memory()
 {
     local peak
-    try "more than the machine has" 1 '*' 'the simulated GPU has them, but this machine has not' \
+    try "more than the machine has" 1 '*' 'the simulated GPU has enough, but this machine does not' \
         env LD_PRELOAD="$preload" SIM_DEVICE=h200 ./sizes touch 130000
     LD_PRELOAD="$preload" ./sizes touch 256 > out
     peak=$(cat out)
