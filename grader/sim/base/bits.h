@@ -1,4 +1,4 @@
-/* bits.h - one bit per byte: which bytes of a memory are written, or forbidden. */
+/* bits.h - one bit per byte of memory: marks bytes as written, or as forbidden. */
 #ifndef SIM_BASE_BITS_H
 #define SIM_BASE_BITS_H
 

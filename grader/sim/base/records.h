@@ -1,4 +1,4 @@
-/* records.h - what pictures are drawn from: samples of what kernels did on the simulated GPU.
+/* records.h - samples of what kernels did on the simulated GPU, from which pictures are drawn.
  *
  * The recorder (sim/record/record.h) fills a Records; the runner copies it whole to the grader,
  * which calls records_check() before it reads anything. All tables have a fixed capacity, so the

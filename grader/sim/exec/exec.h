@@ -202,9 +202,10 @@ struct Warp {
     int frame, frame_room;
     uint8_t *local; /* LANES * launch->local_bytes: lane * local_bytes + offset */
     uint64_t executed;
-    void *async;              /* sim/exec/ops/async.c: cp.async groups in flight */
-    uint32_t waiting_lanes;   /* lanes that wait at a barrier for other lanes of the warp */
-    uint32_t diverged_lanes;  /* lanes that were elsewhere when others reached a __syncthreads() */
+    void *async;            /* sim/exec/ops/async.c: cp.async groups in flight */
+    uint32_t waiting_lanes; /* lanes that wait at a barrier for other lanes of the warp */
+    uint32_t
+        diverged_lanes; /* lanes that were elsewhere when other lanes reached a __syncthreads() */
     const Step *barrier_step; /* the step at which the warp waits */
     int spins;                /* consecutive turns in which it came back to the same state */
     const Step *polled_step;  /* the last load of such a turn (NULL: none), and its lanes: */
@@ -261,8 +262,7 @@ typedef struct Observer {
     void (*fence)(Warp *warp, bool of_block);      /* membar, fence; of_block: .cta scope */
     void (*access)(struct Access *access);         /* an access to shared or global memory, already
                                                     * resolved and counted */
-    /* The two halves of a copy that reads at one time and writes at another: what it reads, and
-     * what it has begun to write. */
+    /* The two halves of an asynchronous copy: its reads, and the start of its writes. */
     void (*copy_reads)(struct Access *access);
     void (*copy_claims)(struct Access *access);
     /* The model of time has played a block. */
@@ -298,7 +298,7 @@ struct Launch {
     bool cooperative;
     /* Set by blocks_run: warps (blocks) take turns at atomics whose result is used. */
     bool warps_draw, blocks_draw;
-    long resident; /* how many blocks of this kernel the GPU holds at once; 0: unknown */
+    long resident; /* number of blocks of this kernel that the GPU holds at once; 0: unknown */
     Schedule schedule;
     uint64_t schedule_seed;
     bool check_races, check_uninitialised;

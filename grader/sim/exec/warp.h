@@ -76,7 +76,7 @@ void blocks_run(Launch *launch, long count); /* runs the blocks to their ends, o
 /* ---- barrier.c ---- */
 
 bool bind_barrier(Step *step, const Instruction *in);
-/* Lanes wait for others of their warp that may still arrive. */
+/* Called while lanes wait for other lanes of their warp that may still arrive. */
 void barrier_resolve(Warp *warp);
 void barrier_warp_done(Warp *warp);
 /* All warps wait at barriers that can never be filled: reports that. */

@@ -82,7 +82,8 @@ static bool read_whole(Access *x, AsyncCopy *copy)
     return true;
 }
 
-/* A lane that reads fewer bytes than it writes; the others become zeros. Rare, so byte by byte. */
+/* A lane that reads fewer bytes than it writes; the remaining bytes become zeros. Rare, so byte by
+ * byte. */
 static bool read_part(Access *x, AsyncCopy *copy, int lane, uint32_t bytes)
 {
     Access byte = *x;
