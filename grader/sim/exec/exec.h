@@ -202,10 +202,9 @@ struct Warp {
     int frame, frame_room;
     uint8_t *local; /* LANES * launch->local_bytes: lane * local_bytes + offset */
     uint64_t executed;
-    void *async;            /* sim/exec/ops/async.c: cp.async groups in flight */
-    uint32_t waiting_lanes; /* lanes that wait at a barrier for other lanes of the warp */
-    uint32_t
-        diverged_lanes; /* lanes that were elsewhere when other lanes reached a __syncthreads() */
+    void *async;              /* sim/exec/ops/async.c: cp.async groups in flight */
+    uint32_t waiting_lanes;   /* lanes that wait at a barrier for other lanes of the warp */
+    uint32_t diverged_lanes;  /* lanes elsewhere when other lanes reached a __syncthreads() */
     const Step *barrier_step; /* the step at which the warp waits */
     int spins;                /* consecutive turns in which it came back to the same state */
     const Step *polled_step;  /* the last load of such a turn (NULL: none), and its lanes: */
