@@ -1,4 +1,4 @@
-/* list.c - `warpbook sim --list`: the described devices; real GPUs by their size. */
+/* list.c - `warpbook sim --list`: the described devices, with real GPUs sorted by size. */
 #include "sim/list.h"
 #include "base/util.h"
 

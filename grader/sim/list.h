@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Prints one line per device of the folder, as it is simulated. False: no description found;
- * already reported. */
+/* Prints one line per simulated device of the folder. False: no description was found, which has
+ * been reported. */
 bool sim_list(const char *folder);
 
 #endif

@@ -1,7 +1,7 @@
-/* tool.c - `warpbook sim`: replaces a program's CUDA runtime by the simulated GPU, and executes the
- * program; or waits for it, if findings decide the exit status.
+/* tool.c - `warpbook sim`: replaces a program's CUDA runtime with the simulated GPU and executes
+ * the program. If findings decide the exit status, it waits for the program.
  *
- * LD_PRELOAD makes the loader take the runtime's functions from libcudart-sim.so first. That has no
+ * LD_PRELOAD makes the loader look for the runtime's functions in libcudart-sim.so first. It has no
  * effect on a program with a static runtime (nvcc's default), so the program's file is inspected
  * first: a clear message is better than error 35 from a missing driver.
  */
@@ -27,14 +27,14 @@
 
 enum { USAGE = 2, COULD_NOT = 3, CANNOT_EXECUTE = 126, NOT_FOUND = 127, PROGRAM_BYTES = 1 << 30 };
 
-/* As environment variables they need no change of a Makefile and no quoting. */
+/* An environment variable needs no change to a Makefile, and no quoting. */
 #define FLAGS                                                                                      \
     "-lineinfo -cudart shared --no-compress -gencode arch=compute_80,code=[sm_80,compute_80]"
 
 static const char usage[] =
     "usage: warpbook sim [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
     "\n"
-    "Runs a CUDA program on a simulated GPU, which reports faults of its kernels and counts what\n"
+    "Runs a CUDA program on a simulated GPU, which reports faults in its kernels and counts what\n"
     "they do. Compile the program with\n"
     "\n"
     "  export NVCC_APPEND_FLAGS=\"" FLAGS "\"\n"
@@ -54,7 +54,7 @@ static const char usage[] =
     "  --help\n"
     "\n"
     "Exit status: that of the program (128 + N for signal N), unless --error-exitcode applies;\n"
-    "2 wrong usage, 3 it cannot be simulated, 126 it cannot be executed, 127 it was not found.\n";
+    "2 wrong usage, 3 cannot be simulated, 126 cannot be executed, 127 not found.\n";
 
 /* ---- Helpers ---- */
 
@@ -70,7 +70,7 @@ __attribute__((format(printf, 3, 4))) static bool refuse(SimPlan *plan, int stat
     return false;
 }
 
-/* If a setting is given twice, the later one counts. */
+/* If a setting is given twice, the last one counts. */
 static char *setting(SimPlan *plan, const char *name)
 {
     for (int i = 0; i < plan->setting_count; i++)
@@ -93,8 +93,9 @@ static bool set_device(void *self, const char *value)
     return *value;
 }
 
-/* The program may change its folder before its end. The file is created now, so that a path that
- * cannot be written is reported at once; an earlier report is deleted. */
+/* Makes the path absolute, since the program may change its folder before it ends. The file is
+ * created now, so that an unwritable path is reported immediately and an earlier report is deleted.
+ */
 static bool set_report(void *self, const char *value)
 {
     SimPlan *plan = self;
@@ -112,7 +113,7 @@ static bool set_report(void *self, const char *value)
     return true;
 }
 
-/* True if each word of the list, separated by commas, is among the words. */
+/* True if each word of the comma-separated list is among `words`. */
 static bool are_among(const char *list, const char *const *words)
 {
     for (;; list++) {
@@ -202,7 +203,7 @@ static const OptionRow option_rows[] = {
     { 0 },
 };
 
-/* `argv` are the words behind `warpbook sim`: those before PROGRAM are options. */
+/* `argv` has the words after `warpbook sim`; those before PROGRAM are options. */
 static bool take_options(SimPlan *plan, int argc, char **argv)
 {
     OptionReader reader = { option_rows, plan, NULL };
@@ -213,7 +214,7 @@ static bool take_options(SimPlan *plan, int argc, char **argv)
     if (read < 0)
         return *plan->why ? false : refuse(plan, USAGE, "%s", reader.why);
     plan->arguments = argv + read - 1;
-    return read <= argc || refuse(plan, USAGE, "which PROGRAM is to run? (--help)");
+    return read <= argc || refuse(plan, USAGE, "no PROGRAM given (see --help)");
 }
 
 /* ---- The program ---- */
@@ -232,7 +233,7 @@ static bool find_program(SimPlan *plan)
 
     if (strchr(name, '/')) {
         PUT(plan->program, "%s", name);
-        return is_file(name) || refuse(plan, NOT_FOUND, "%.300s: there is no such file", name);
+        return is_file(name) || refuse(plan, NOT_FOUND, "%.300s: no such file", name);
     }
     for (const char *at = folders ? folders : "/usr/bin:/bin"; *name; at++) {
         size_t length = strcspn(at, ":");
@@ -244,11 +245,11 @@ static bool find_program(SimPlan *plan)
             break;
     }
     if (is_file(name))
-        return refuse(plan, NOT_FOUND, "%.300s: not in $PATH; is ./%.300s meant?", name, name);
+        return refuse(plan, NOT_FOUND, "%.300s: not in $PATH; did you mean ./%.300s?", name, name);
     return refuse(plan, NOT_FOUND, "%.300s: not found in $PATH", name);
 }
 
-/* Checks an ELF file. One without a section table cannot be checked, and runs. */
+/* Checks an ELF file. A file without a section table cannot be checked, and is run. */
 static bool check_elf(SimPlan *plan, const Elf *elf, bool *needs_libcudart)
 {
     ElfHost host;
@@ -258,14 +259,15 @@ static bool check_elf(SimPlan *plan, const Elf *elf, bool *needs_libcudart)
     *needs_libcudart = host.needs_libcudart;
     if (!host.has_kernels || host.needs_libcudart || host.calls_registered)
         return true;
-    return refuse(plan, COULD_NOT,
-                  "%.300s holds its own copy of the CUDA runtime (nvcc's default), which cannot be "
-                  "replaced. Compile it once more, after\n"
-                  "  export NVCC_APPEND_FLAGS=\"" FLAGS "\"",
-                  plan->program);
+    return refuse(
+        plan, COULD_NOT,
+        "%.300s contains its own copy of the CUDA runtime (nvcc's default), which cannot be "
+        "replaced. Recompile it after\n"
+        "  export NVCC_APPEND_FLAGS=\"" FLAGS "\"",
+        plan->program);
 }
 
-/* Scripts may run: the programs that they start use the simulated GPU, too. */
+/* Scripts are run, too: programs that they start use the simulated GPU. */
 static bool check_program(SimPlan *plan, bool *needs_libcudart)
 {
     struct stat about;
@@ -279,16 +281,16 @@ static bool check_program(SimPlan *plan, bool *needs_libcudart)
                       strerror(errno));
     if (!stat(plan->program, &about) && about.st_mode & (S_ISUID | S_ISGID))
         return refuse(plan, COULD_NOT,
-                      "%.300s changes its user or group when it starts, so the loader takes no "
-                      "library from us",
+                      "%.300s runs as another user or group (set-user-ID), so the loader ignores "
+                      "LD_PRELOAD",
                       plan->program);
     bytes = read_file(plan->program, PROGRAM_BYTES, &size);
     if (!bytes)
-        return true; /* may be executed, but not read */
+        return true; /* executable but not readable */
     if (elf_open(&elf, bytes, size))
         fine = check_elf(plan, &elf, needs_libcudart);
     else if (size > 4 && !memcmp(bytes, "\177ELF\1", 5))
-        fine = refuse(plan, COULD_NOT, "%.300s is a 32-bit program: CUDA has 64-bit ones only",
+        fine = refuse(plan, COULD_NOT, "%.300s is a 32-bit program, which CUDA does not support",
                       plan->program);
     free(bytes);
     return fine;
@@ -296,7 +298,7 @@ static bool check_program(SimPlan *plan, bool *needs_libcudart)
 
 /* ---- The simulated GPU ---- */
 
-/* Adds to a list that is in the environment already. */
+/* Appends to a list that may already be in the environment. */
 static void set_list(SimPlan *plan, const char *name, const char *more)
 {
     const char *old = getenv(name);
@@ -310,15 +312,16 @@ static bool find_library(SimPlan *plan, const char *build, bool needs_libcudart)
 
     PUT(path, "%s/libcudart-sim.so", build);
     if (!is_file(path))
-        return refuse(plan, COULD_NOT, "%.300s is not there: run make first", path);
+        return refuse(plan, COULD_NOT, "%.300s not found: run make first", path);
     if (strpbrk(path, ": "))
-        return refuse(plan, COULD_NOT,
-                      "%.300s: the loader takes no path with a blank or a colon in it; build "
-                      "elsewhere, as in: make B=$HOME/warpbook",
-                      path);
+        return refuse(
+            plan, COULD_NOT,
+            "%.300s: the loader cannot load a path that contains a blank or a colon; build "
+            "elsewhere, for example: make B=$HOME/warpbook",
+            path);
     set_list(plan, "LD_PRELOAD", path);
     PUT(path, "%s/sim", build);
-    if (needs_libcudart && file_exists(path)) /* if there is no toolkit to take it from */
+    if (needs_libcudart && file_exists(path)) /* in case no toolkit is installed */
         set_list(plan, "LD_LIBRARY_PATH", path);
     return true;
 }
@@ -371,7 +374,7 @@ static void set_environment(const SimPlan *plan)
 {
     for (int i = 0; i < plan->setting_count; i++)
         if (setenv(plan->settings[i].name, plan->settings[i].value, 1))
-            die("the environment cannot be set: %s", strerror(errno));
+            die("cannot set the environment: %s", strerror(errno));
 }
 
 static int become(const SimPlan *plan)
@@ -385,7 +388,7 @@ static int become(const SimPlan *plan)
     return error == ENOENT ? NOT_FOUND : CANNOT_EXECUTE;
 }
 
-/* ---- Waiting for it ---- */
+/* ---- Waiting for the program ---- */
 
 static volatile pid_t started;
 
@@ -395,8 +398,8 @@ static void pass_on(int number)
         kill(started, number);
 }
 
-/* A signal that stops warpbook also stops the program; the program receives the terminal's signals
- * itself. */
+/* A signal that stops warpbook also stops the program, which receives the terminal's signals
+ * directly. */
 static void mind_signals(void)
 {
     signal(SIGINT, SIG_IGN);
@@ -411,22 +414,22 @@ static int wait_for_it(void)
 
     while (waitpid(started, &status, 0) < 0)
         if (errno != EINTR)
-            die("the program cannot be waited for: %s", strerror(errno));
+            die("cannot wait for the program: %s", strerror(errno));
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The library, in the program or its children, writes to a file that only this path names. */
+/* The library, in the program and its children, writes findings to a temporary file. */
 static int run_and_judge(SimPlan *plan)
 {
     int found = memfd_create("found", 0), status;
     struct stat about = { 0 };
 
     if (found < 0)
-        die("no file for what is found: %s", strerror(errno));
+        die("cannot create a file for the findings: %s", strerror(errno));
     SET(plan, "SIM_FOUND", "/proc/%d/fd/%d", (int) getpid(), found);
     started = fork();
     if (started < 0)
-        die("no process for the program: %s", strerror(errno));
+        die("cannot create a process for the program: %s", strerror(errno));
     if (!started)
         _exit(become(plan));
     mind_signals();

@@ -16,16 +16,16 @@ typedef struct SimPlan {
         char value[2 * SIM_PATH];
     } settings[SIM_SETTINGS];
     int setting_count;
-    bool help, list;    /* only this was requested */
-    int error_exitcode; /* the exit status if there are findings; 0: findings do not matter */
-    int status;         /* with which to exit if it can't be run */
-    char why[800];      /* what is wrong, and what to do */
+    bool help, list;    /* only this option was requested */
+    int error_exitcode; /* exit status if there are findings; 0: findings do not affect it */
+    int status;         /* exit status if the program cannot be run */
+    char why[800];      /* the error, and what to do */
 } SimPlan;
 
-/* From the words behind `warpbook sim`. False: plan->why, plan->status. */
+/* Fills the plan from the words after `warpbook sim`. False: plan->why and plan->status are set. */
 bool sim_plan(SimPlan *plan, int argc, char **argv);
 
-/* Plans, and becomes the program. Returns only if that can't be: the status to exit with. */
+/* Plans, and becomes the program. Returns only if that fails, with the exit status. */
 int sim_run(int argc, char **argv);
 
 #endif

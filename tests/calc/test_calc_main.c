@@ -65,7 +65,7 @@ static void what_it_says(void)
         { "waves --blocks .", 2, "must be a whole number" },
         { "waves --blocks 11111111111111111111111111111111111111111111111111", 2, "must be" },
         { "waves --device 0 --blocks 1 --resident 1", 2, "the number of a real GPU" },
-        { "waves --device sim: --blocks 1 --resident 1", 2, "is no name of a device" },
+        { "waves --device sim: --blocks 1 --resident 1", 2, "is not a valid device name" },
         { "waves --device sim:gtx480", 2, "there is no device `gtx480`; there are: a100" },
         { "waves --device /dev/null", 2, "name is missing" },
         { "amdahl --device t4", 2, "unknown option" },

@@ -1,4 +1,4 @@
-/* fuzz.h - what a fuzzer needs: libFuzzer's functions, and random numbers. */
+/* fuzz.h - declares libFuzzer's functions, and random numbers for the fuzzers. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most); /* libFuzzer's own */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most); /* from libFuzzer */
 
 #define MUST(condition)                                                                            \
     do {                                                                                           \

@@ -1,12 +1,12 @@
-# fuzz.mk - any bytes for what reads a program's code: `make fuzz`, with libFuzzer (Debian: clang), all under
-# the sanitizers for memory and undefined behaviour.
+# fuzz.mk - `make fuzz` runs the readers of device code on arbitrary bytes, with libFuzzer (Debian: clang) and
+# sanitizers for memory and undefined behaviour.
 #
 #     make fuzz [FUZZ="ptx fatbin launch"] [SECONDS=60] [EXECUTIONS=1000000]   SECONDS=0: no limit
-#     make fuzz-corpus            what was found, minimised, becomes tests/fuzz/corpus/TARGET.tar.gz
-#     make fuzz-check             runs the corpus, and a few mutations, without libFuzzer: by gcc
+#     make fuzz-corpus            minimises the inputs found, and writes them to tests/fuzz/corpus/TARGET.tar.gz
+#     make fuzz-check             runs the corpus, and a few mutations, without libFuzzer: built by gcc
 #
-# What is new goes to $(B)/fuzz/corpus; an input that fails, to $(B)/fuzz. One that once failed belongs in
-# tests/fuzz/corpus as a file of its own, TARGET-NAME, beside the archive.
+# New inputs go to $(B)/fuzz/corpus, failing inputs to $(B)/fuzz. An input that once failed belongs in
+# tests/fuzz/corpus as a separate file, TARGET-NAME, next to the archive.
 
 FUZZ       ?= fatbin ptx launch
 SECONDS    ?= 60
@@ -19,7 +19,7 @@ fuzz_c_ptx     := tests/fuzz/fuzz_ptx.c tests/fuzz/ptx_mutate.c
 fuzz_c_launch  := tests/fuzz/fuzz_launch.c tests/fuzz/ptx_mutate.c
 fuzz_sim_c     := $(filter-out $(call in,sim/runtime),$(sim_c))
 fuzz_o          = $(addprefix $(B)/fuzz/$(1)/,$(patsubst %.c,%.o,$(2) $(fuzz_sim_c)))
-# A fat binary's text may be 64 KiB of repeated bytes in a few: -max_len bounds the rest.
+# For -max_len. It does not bound the text of a fat binary: a few compressed bytes can expand to 64 KiB.
 fuzz_most_fatbin := 8192
 fuzz_most_ptx    := 6144
 fuzz_most_launch := 6144

@@ -1,5 +1,5 @@
-/* fuzz_fatbin.c - any bytes as a fat binary, a cubin, an LZ4 block and a host program. `make fuzz`
- * builds and runs it.
+/* fuzz_fatbin.c - reads arbitrary bytes as a fat binary, a cubin, an LZ4 block and a host program.
+ * `make fuzz` builds and runs it.
  */
 #include "sim/binary/elf_reader.h"
 #include "sim/binary/fatbin.h"

@@ -1,6 +1,6 @@
-/* fuzz_launch.c - any bytes as a PTX text, whose kernels are then run: 48 threads in each of two
- * blocks, all checks on, a small array for each 8 bytes of the parameters, and a budget of a
- * few thousand warp instructions. `make fuzz` builds and runs it.
+/* fuzz_launch.c - reads arbitrary bytes as a PTX text and runs its kernels: two blocks of 48
+ * threads, with all checks, a small array for each 8 bytes of parameters, and a budget of a few
+ * thousand warp instructions. `make fuzz` builds and runs it.
  */
 #include "sim/check/check.h"
 #include "sim/exec/exec.h"
@@ -28,7 +28,7 @@ static void say_nothing(void *self, const char *text, size_t length)
     (void) last;
 }
 
-/* False: no memory for them. */
+/* False: out of memory. */
 static bool place_variables(const Module *module, uint64_t *addresses)
 {
     for (int i = 0; i < module->variable_count; i++) {
@@ -48,7 +48,7 @@ static bool place_variables(const Module *module, uint64_t *addresses)
     return true;
 }
 
-/* As the report does with each launch. */
+/* Estimates instructions, as the report does for each launch. */
 static void estimate(const Code *code, const Count *counts)
 {
     Issue *issues = calloc((size_t) code->step_count + 1, sizeof *issues);

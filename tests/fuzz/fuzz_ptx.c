@@ -1,4 +1,4 @@
-/* fuzz_ptx.c - any bytes as a PTX text: either it is refused with a message, or the parsed
+/* fuzz_ptx.c - reads arbitrary bytes as a PTX text: it is refused with a message, or the parsed
  * module is valid. `make fuzz` builds and runs it.
  */
 #include "sim/exec/exec.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Reads the whole result, so that a sanitizer finds invalid parts ---- */
+/* ---- Reads the whole result, so that sanitizers detect invalid parts ---- */
 
 static void check_name(const Module *module, Name name, bool may_be_ours)
 {

@@ -1,5 +1,5 @@
-/* ptx_mutate.c - mutations that keep a text close to PTX: they move lines, exchange words and
- * parts of opcodes, and delete pieces.
+/* ptx_mutate.c - mutations that keep a text close to PTX: they move lines, replace words and parts
+ * of opcodes, and delete pieces.
  */
 #include "ptx_mutate.h"
 
@@ -15,7 +15,7 @@ typedef struct Text {
 
 /* ---- Mutations ---- */
 
-/* Puts `with` where `length` bytes were. */
+/* Replaces `length` bytes by `with`. */
 static void replace(Text *text, size_t at, size_t length, const void *with, size_t size)
 {
     if (text->size - length + size > text->room)
@@ -43,7 +43,7 @@ static void remove_part(Text *text, const Text *other)
     replace(text, at, length < text->size - at ? length : text->size - at, "", 0);
 }
 
-/* A piece of another text, or of the same. */
+/* Inserts a piece of another text, or of the same text. */
 static void insert_part(Text *text, const Text *other)
 {
     uint8_t part[400];
@@ -92,7 +92,7 @@ static size_t line_end(const Text *text, size_t at)
     return at;
 }
 
-/* A part of an opcode, or the opcode, for another. */
+/* Replaces an opcode or a part of one by another. */
 static void change_opcode(Text *text, const Text *other)
 {
     /* clang-format off */
@@ -129,7 +129,7 @@ static void change_opcode(Text *text, const Text *other)
         replace(text, at, fuzz_next() % 4 ? length : 0, word, strlen(word));
 }
 
-/* A register for another of the same kind, in place: the number of its last digit. */
+/* Replaces a digit, which often selects another register of the same kind. */
 static void change_digit(Text *text, const Text *other)
 {
     size_t at = fuzz_below(text->size);
@@ -141,7 +141,7 @@ static void change_digit(Text *text, const Text *other)
         text->at[at] = (uint8_t) ('0' + fuzz_below(10));
 }
 
-/* Whole lines keep a text nearly right. */
+/* Moves a whole line, which keeps a text nearly valid. */
 static void move_line(Text *text, const Text *other)
 {
     uint8_t line[400];
@@ -175,7 +175,7 @@ static void mutate(Text *text, const Text *other)
         cut_off(text, other);
 }
 
-/* ---- As libFuzzer wants them ---- */
+/* ---- The interface of libFuzzer ---- */
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {

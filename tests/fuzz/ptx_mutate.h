@@ -1,4 +1,4 @@
-/* ptx_mutate.h - the mutations of PTX texts, by libFuzzer's names. */
+/* ptx_mutate.h - mutations of PTX texts, named as libFuzzer expects. */
 #ifndef PTX_MUTATE_H
 #define PTX_MUTATE_H
 

@@ -1,10 +1,10 @@
-/* standalone.c - a main for the fuzzers where there is no libFuzzer: mutates the files that it is
- * given, or only runs them.
+/* standalone.c - a main() for the fuzzers without libFuzzer: runs the given files, and mutations of
+ * them.
  *
  *     fuzz_ptx RUNS SEED FILE...
  *
- * RUNS may be 0; the same seed makes the same runs. With a file's name in $LAST, each input is
- * written there before it is tried.
+ * RUNS may be 0. The same seed gives the same runs. If $LAST names a file, each input is written to
+ * it before it is tried.
  */
 #include "fuzz.h"
 
@@ -19,7 +19,7 @@ typedef struct Input {
     size_t size;
 } Input;
 
-/* In place of libFuzzer's own mutations: a bit, a byte, an end. */
+/* Replaces libFuzzer's mutations: changes a bit or a byte, or truncates. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most)
 {
     size_t at = fuzz_below(size);
@@ -51,7 +51,7 @@ static bool load(const char *path, Input *input)
     return true;
 }
 
-/* An exact copy, so that a read past its end is detected. */
+/* Copies the input exactly, so that a read past its end is detected. */
 static void try(const uint8_t *at, size_t size)
 {
     const char *last = getenv("LAST");
@@ -69,7 +69,7 @@ static void try(const uint8_t *at, size_t size)
     free(copy);
 }
 
-/* Small ones more often than large ones: the smaller of two. */
+/* Picks the smaller of two random inputs, so that small inputs are more frequent. */
 static const Input *pick(const Input *inputs, int count)
 {
     const Input *a = &inputs[fuzz_below((size_t) count)], *b = &inputs[fuzz_below((size_t) count)];

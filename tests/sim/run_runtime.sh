@@ -110,7 +110,7 @@ links()
     try "rpath" 0 ok '' ./by_path
     try "both" 0 ok '' env LD_PRELOAD="$preload" LD_LIBRARY_PATH="$build/sim" ./by_path
     try "warpbook sim" 0 ok '*' "$build/warpbook" sim ./shared
-    try "static runtime" 3 '' 'holds its own copy of the CUDA runtime' "$build/warpbook" sim ./static
+    try "static runtime" 3 '' 'contains its own copy of the CUDA runtime' "$build/warpbook" sim ./static
     try "static runtime: what to do" 3 '' '-cudart shared' "$build/warpbook" sim ./static
     if [ -e "$build/sim/libcudart.so.12" ]; then
         gcc -std=c11 -D_GNU_SOURCE -I"$root/tests" "$here/runtime/abi12.c" -o abi12 \
@@ -179,8 +179,8 @@ one for all: wrong" "" env SIM_CHECKS=races ./turns
     try "sizes on an H200" 1 '*' '*' env SIM_DEVICE=h200 ./sizes
     try "grids" 0 ok 'in block 750000 of 9223090559730712575' env SIM_BUDGET=3000000 ./grids
     holds "grids: each reason is reported" grep -q 'a block of (0,1,1) threads: none at all' err
-    try "endless" 0 ok 'is this loop without end' env SIM_BUDGET=3000000 ./endless
-    try "endless with a barrier" 0 ok 'is this loop without end' \
+    try "endless" 0 ok 'is this an endless loop' env SIM_BUDGET=3000000 ./endless
+    try "endless with a barrier" 0 ok 'is this an endless loop' \
         env SIM_BUDGET=3000000 ./endless barrier
     try "fork before the GPU is used" 0 ok '' ./forks before
     try "fork after" 0 ok 'this process was forked from one that had used the GPU already' ./forks
@@ -192,7 +192,7 @@ one for all: wrong" "" env SIM_CHECKS=races ./turns
 memory()
 {
     local peak
-    try "more than the machine has" 1 '*' 'the simulated GPU has them, but this machine has not' \
+    try "more than the machine has" 1 '*' 'the simulated GPU has enough, but this machine does not' \
         env LD_PRELOAD="$preload" SIM_DEVICE=h200 ./sizes touch 130000
     LD_PRELOAD="$preload" ./sizes touch 256 > out
     peak=$(cat out)
@@ -235,7 +235,7 @@ ends()
         "host code reads or writes the device address"
     end_of signal_in_callback 143 '"signal":15' ''
     end_of jump_out_of_callback 27 '"findings":1' 'leak'
-    end_of in_kernel 1 '"kernels":2,"findings":1' 'is this loop without end'
+    end_of in_kernel 1 '"kernels":2,"findings":1' 'is this an endless loop'
     end_of thread_in_kernel 23 none 'the program ended while a thread of it was inside' 0
     end_of cancelled 22 '"findings":2' 'null pointer'
     end_of unfinished 20 '"findings":2' 'the program ended before 1 launch ran'
@@ -274,7 +274,7 @@ command_line()
     try "error exit code: through a script" 9 ok '*' $sim --error-exitcode 9 sh -c './sticky; exit 0'
     try "error exit code: the program's own is kept" 25 '' '*' $sim --error-exitcode 9 ./ends quick_exit
     try "error exit code: a signal" 134 '' '*' $sim --error-exitcode 9 ./ends abort
-    try "budget" 0 ok 'is this loop without end' $sim --budget 100000 ./endless
+    try "budget" 0 ok 'is this an endless loop' $sim --budget 100000 ./endless
     try "progress" 124 '*' 'of 1 blocks,' timeout 5 $sim --budget 0 ./ends in_kernel
 }
 

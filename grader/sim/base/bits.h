@@ -1,4 +1,4 @@
-/* bits.h - one bit per byte: which bytes of a memory are written, or forbidden. */
+/* bits.h - one bit per byte of memory: marks bytes as written, or as forbidden. */
 #ifndef SIM_BASE_BITS_H
 #define SIM_BASE_BITS_H
 
@@ -12,7 +12,8 @@ static inline size_t bits_room(size_t bytes)
     return bytes / 8 + 1;
 }
 
-/* The bits of `count` (1 .. 8) bytes from `first` on that lie in one byte of the map. */
+/* Mask for the bits of bytes first .. first + count - 1 (1 <= count <= 8) that lie in one byte of
+ * the map. */
 static inline uint8_t bits_few(size_t first, size_t count)
 {
     return (uint8_t) (((1u << count) - 1) << (first & 7));
@@ -35,7 +36,8 @@ static inline void bits_fill(uint8_t *bits, size_t first, size_t count, bool val
     }
 }
 
-/* The first bit from `first` on that is not `value`; first + count if all are. */
+/* The first of `count` bits, starting at `first`, that differs from `value`; first + count if none
+ * does. */
 static inline size_t bits_other(const uint8_t *bits, size_t first, size_t count, bool value)
 {
     const uint8_t same = value ? 255 : 0;

@@ -16,7 +16,7 @@ static inline uint64_t round_up(uint64_t value, uint64_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
-/* The later of two moments. */
+/* The later of two times. */
 static inline uint64_t later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;

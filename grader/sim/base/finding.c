@@ -1,4 +1,4 @@
-/* finding.c - the findings of a run: kept once each, and printed. */
+/* finding.c - stores each finding of a run once, and prints it. */
 #include "sim/base/finding.h"
 
 #include <pthread.h>
@@ -61,14 +61,14 @@ void finding_reset(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- One for each kind, kernel and line ---- */
+/* ---- One finding per kind, kernel and line ---- */
 
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Findings without a line, such as a refused launch, differ by their sentence. */
+/* Findings without a line, such as a refused launch, are told apart by their format string. */
 static bool same(const Finding *f, FindingKind kind, const Place *place, const char *format)
 {
     return f->kind == kind && f->place.line == place->line &&
@@ -83,7 +83,8 @@ static uint32_t hash(uint32_t h, const char *text)
     return h;
 }
 
-/* The slot that holds it, or the free one for it. Half of the slots are always free. */
+/* The slot that holds this finding, or the free slot where it belongs. Half of the slots are always
+ * free. */
 static short *find_slot(FindingKind kind, const Place *place, const char *format)
 {
     uint32_t h = hash(2166136261u + (uint32_t) kind * 31u + (uint32_t) place->line, place->kernel);
@@ -93,7 +94,7 @@ static short *find_slot(FindingKind kind, const Place *place, const char *format
             return &table.slot[i];
 }
 
-/* The module that the texts point into may be gone before the report is written. */
+/* The texts point into the module, which may be freed before the report is written. */
 static const char *copy(const char *text, size_t length)
 {
     return text ? strndup(text, length) : NULL;
@@ -125,7 +126,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Prints a text in lines of 80 columns, broken at blanks. */
+/* Prints a text, wrapped at 80 columns. */
 void finding_print(const char *text)
 {
     for (int left = WIDTH; *text; left = WIDTH - INDENT) {

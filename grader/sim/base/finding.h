@@ -1,4 +1,4 @@
-/* finding.h - what is wrong with a program: printed once per place, and kept for the report.
+/* finding.h - findings: faults of a program, each printed once per place and kept for the report.
  *
  * A finding is fatal (the kernel ends there and the next call returns its error, as on a GPU) or a
  * warning (races, uninitialised reads: a GPU would continue). Many threads with the same fault are
@@ -18,29 +18,29 @@ typedef enum FindingKind {
     FINDINGS
 } FindingKind;
 
-/* Where: all optional. */
+/* Where a finding occurred. All members are optional. */
 typedef struct Place {
-    const char *kernel; /* demangled as far as it is simple */
-    const char *file;   /* of the source, or NULL */
-    int line;           /* of `file`, else of the PTX */
+    const char *kernel; /* demangled if that is simple */
+    const char *file;   /* source file, or NULL */
+    int line;           /* in `file`; in the PTX if that is NULL */
     int block[3], thread[3];
     bool has_thread;
-    const char *instruction; /* the opcode; not terminated; see instruction_length */
+    const char *instruction; /* the opcode; not NUL-terminated, see instruction_length */
     int instruction_length;
-    int other_line; /* of the other access of a race; 0: unknown */
+    int other_line; /* line of the other access in a race; 0: unknown */
 } Place;
 
 typedef struct Finding {
     FindingKind kind;
     bool fatal;
     Place place;
-    char text[400];     /* one or two sentences: what, and what to do */
-    uint64_t count;     /* of threads or times */
-    const char *format; /* of the text: which sentence it is */
+    char text[400];     /* one or two sentences: what happened, and what to do */
+    uint64_t count;     /* number of threads or of occurrences */
+    const char *format; /* printf format of `text`; identifies the sentence */
 } Finding;
 
-/* Prints to stderr (unless quiet) the first finding of a kind at a line of a kernel, and counts the
- * next ones. Texts are printf formats. */
+/* Prints the first finding of a kind at a line of a kernel to stderr (unless quiet), and counts
+ * later ones. Texts are printf formats. */
 void finding(FindingKind kind, bool fatal, const Place *place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -50,7 +50,7 @@ void finding_note(const char *text);
 const char *finding_word(FindingKind kind); /* "out of bounds", for the table and the JSON */
 int finding_count(void);
 const Finding *finding_at(int i);
-void finding_print(const char *text); /* on stderr, in lines of 80 columns */
+void finding_print(const char *text); /* to stderr, wrapped at 80 columns */
 void finding_quiet(bool quiet);
 void finding_reset(void); /* forgets all findings */
 

@@ -78,8 +78,8 @@ Roofline roofline_of(const Limits *limits, double fp32_tflops, double memory_gbp
 
 /* ---- The limiter ---- */
 
-/* Issuing counts as busy time, as that of units does. Copies that overlap with longer kernels do
- * not limit anything. */
+/* Issuing counts as busy time, like the busy time of units. Copies that overlap with longer kernels
+ * do not limit anything. */
 static double busy_ns(const Limits *limits, Limit limit)
 {
     const double *at = limits->spent.at, issued = at[AT_ISSUE] + at[AT_FP32];
@@ -110,7 +110,7 @@ Limit limits_most(const Limits *limits)
 typedef struct Sentence {
     const Limits *limits;
     double all;   /* ns */
-    double share; /* of the limit that the sentence is about, in % */
+    double share; /* share of the limit that the sentence describes, in % */
     char *text;
     size_t size;
 } Sentence;
@@ -125,19 +125,19 @@ __attribute__((format(printf, 2, 3))) static void say(const Sentence *t, const c
     va_end(arguments);
 }
 
-/* In %. */
+/* Busy time in %. */
 static double busy(const Sentence *t, Limit limit)
 {
     return t->all > 0 ? fmin(100, 100 * t->limits->busy[limit] / t->all) : 0;
 }
 
-/* The factor above the minimum; 1: at the minimum. */
+/* The ratio to the minimum. */
 static double times(double is, double least)
 {
     return least > 0 && is > least ? is / least : 1;
 }
 
-enum { MUCH = 120 }; /* in % of the minimum: a waste above this is reported */
+enum { MUCH = 120 }; /* in % of the minimum: waste is reported above this */
 
 static bool say_sectors(const Sentence *t)
 {
@@ -148,7 +148,7 @@ static bool say_sectors(const Sentence *t)
     return waste * 100 > MUCH;
 }
 
-/* For kernels in which no limit takes half of the time. */
+/* For kernels in which no single limit takes half of the time. */
 static void say_mixed(const Sentence *t, const char *what, Limit limit)
 {
     Spent others = t->limits->spent;
@@ -197,10 +197,11 @@ static void of_units(const Sentence *t)
         t->share);
 }
 
-/* In %: what is busy for less of the time is not a limit yet. */
+/* In %: a unit that is busy less of the time than this is not a limit. */
 enum { FULL = 67 };
 
-/* True if reported: warps wait for something that could do more. */
+/* If the unit is not busy enough to be the limit, reports that warps wait for it and returns true.
+ */
 static bool say_unfilled(const Sentence *t, Limit limit, const char *name)
 {
     if (busy(t, limit) >= FULL)
@@ -247,7 +248,7 @@ static void of_dram(const Sentence *t)
     else
         say(t, "the device's memory is busy %.0f %% of the time", busy(t, AT_DRAM));
     if (!say_sectors(t) && busy(t, AT_DRAM) >= FULL)
-        say(t, ", and nearly all of its bytes are needed: only fewer bytes would help");
+        say(t, ", and nearly all of these bytes are needed: only moving fewer would help");
 }
 
 static void of_atomics(const Sentence *t)
@@ -274,7 +275,7 @@ static void of_latency(const Sentence *t)
             ": more independent work, in a thread or in more warps, would fill the gaps",
         [WAIT_NEAR] = ": more independent work, in a thread or in more warps, would fill the gaps",
         [WAIT_FAR] = ": more loads in flight, per thread or from more warps, would help",
-        [WAIT_BARRIER] = ": fewer barriers would help, or more blocks per SM that run meanwhile",
+        [WAIT_BARRIER] = ": fewer barriers would help, or more blocks per SM to run meanwhile",
         [WAIT_BRANCH] = ": fewer branches or more warps would help",
         [WAIT_BLOCK] = ": each block does too little work, or some of its warps end early",
     };
@@ -290,7 +291,7 @@ static void of_latency(const Sentence *t)
 static void of_tail(const Sentence *t)
 {
     say(t,
-        "SMs have no block %.0f %% of the time: in the last wave, or because there are too few "
+        "SMs have no block %.0f %% of the time: during the last wave, or because there are too few "
         "blocks",
         t->share);
 }
@@ -308,7 +309,7 @@ static void of_transfer(const Sentence *t)
 {
     if (busy(t, AT_TRANSFER) >= 90)
         say(t,
-            "copies in one direction run %.0f %% of the time, and all else overlaps with them: the "
+            "copies in one direction run %.0f %% of the time and overlap with all other work: the "
             "link is the limit",
             busy(t, AT_TRANSFER));
     else

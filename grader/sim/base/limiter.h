@@ -1,7 +1,7 @@
-/* limiter.h - what limits a kernel: where its time went, and the sentence that follows from it.
+/* limiter.h - what limits a kernel: where its time went, and a sentence that describes it.
  *
  * The model of time (sim/time/limits.c) attributes each cycle of each scheduler; the rules are in
- * docs/simulator-time.md, section Limits. This file has the words, the sums and the sentence, for
+ * docs/simulator-time.md, section Limits. This file has the names, the sums and the sentence, for
  * the report and for the runner (query.h). It does not depend on the model.
  */
 #ifndef SIM_BASE_LIMITER_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One row per limit: enumerator, key, what the time was spent on. */
+/* One row per limit: enumerator, key, description of how the time was spent. */
 #define LIMIT_ROWS(X)                                                                              \
     X(AT_ISSUE, "issue", "issuing other than FP32")                                                \
     X(AT_FP32, "fp32", "FP32 arithmetic")                                                          \
@@ -46,26 +46,26 @@ typedef enum WaitKind { WAIT_ROWS(WAIT_ENUM) WAITS } WaitKind;
 extern const char *const limit_keys[LIMITS], *const limit_words[LIMITS];
 extern const char *const wait_keys[WAITS], *const wait_words[WAITS];
 
-/* Time by limit: for a launch in cycles, for a step in scheduler cycles. */
+/* Time by limit: in cycles for a launch, in scheduler cycles for a step. */
 typedef struct Spent {
     double at[LIMITS];
 } Spent;
 
 double spent_sum(const Spent *spent);
 void spent_add(Spent *sum, const Spent *more, double factor);
-Limit spent_most(const Spent *spent); /* the first one of equals */
+Limit spent_most(const Spent *spent); /* in a tie, the first */
 
 /* For a kernel's launches, or for a call with all its kernels and copies. Times are in nanoseconds.
  */
 typedef struct Limits {
-    Spent spent;                   /* adds up to the time taken */
-    double waits[WAITS];           /* of that, what schedulers with warps waited for */
-    double busy[LIMITS];           /* busy time of FP32, SHARED, L1, L2, DRAM, ATOMICS, TRANSFER */
-    double flops, bytes;           /* single precision; moved by the device's memory */
-    double warps;                  /* resident per SM, in the kernel with the most */
-    double sectors, least_sectors; /* of global memory: moved; minimum for the requested data */
-    double wavefronts, least_shared; /* of shared memory: taken; without bank conflicts */
-    double lanes;                    /* active per instruction on average, of 32 */
+    Spent spent;         /* adds up to the time taken */
+    double waits[WAITS]; /* part of that: what schedulers with warps waited for */
+    double busy[LIMITS]; /* busy time of FP32, SHARED, L1, L2, DRAM, ATOMICS, TRANSFER */
+    double flops, bytes; /* single-precision operations; bytes moved by the device's memory */
+    double warps;        /* resident per SM, in the kernel with the most */
+    double sectors, least_sectors;   /* of global memory: moved; minimum for the data */
+    double wavefronts, least_shared; /* shared memory: actual; without bank conflicts */
+    double lanes;                    /* active lanes per instruction on average, out of 32 */
 } Limits;
 
 /* The counts by key, for the runner's protocol. */
@@ -77,8 +77,9 @@ enum { LIMIT_COUNTS = 8 };
 extern const LimitCount limit_counts[LIMIT_COUNTS];
 double *limit_count(Limits *limits, int i);
 
-/* A point on the roofline: operations per byte of memory, and the ridge, above which arithmetic is
- * the roof. 0 operations: a kernel that only moves data. `reached`: the share of the roof there. */
+/* A point on the roofline: operations per byte of memory, and the ridge point, above which
+ * arithmetic is the roof. 0 operations: the kernel only moves data. `reached`: the share of the
+ * roof that the kernel achieves. */
 typedef struct Roofline {
     double intensity, ridge, roof_gflops, gflops, gbps, reached;
     bool is_cached; /* no byte came from memory, so the point is undefined */
@@ -86,7 +87,7 @@ typedef struct Roofline {
 
 Roofline roofline_of(const Limits *limits, double fp32_tflops, double memory_gbps);
 
-/* The limit: what is busy nearly all of the time (including the issue of instructions), or else the
+/* The limit: the unit (or instruction issue) that is busy nearly all of the time, or else the
  * largest share. */
 Limit limits_most(const Limits *limits);
 

@@ -1,11 +1,11 @@
-/* records.c - are records that another process wrote valid? */
+/* records.c - validates records that another process wrote. */
 #include "sim/base/records.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Numbers beyond these cannot be right, and sums of smaller ones cannot overflow. */
+/* Larger numbers cannot be right, and sums of smaller ones cannot overflow. */
 #define MOST_COUNT  (1ull << 52)
 #define MOST_OFFSET (1ull << 48)
 #define MOST_NUMBER 1e15
@@ -20,7 +20,7 @@ static bool is_number(double value)
     return isfinite(value) && value >= 0 && value < MOST_NUMBER;
 }
 
-/* Ends, and is printable. */
+/* True if the text is NUL-terminated and printable. */
 static bool is_text(const char *text, size_t size)
 {
     const char *end = memchr(text, 0, size);
@@ -41,7 +41,7 @@ static bool in_array(const Records *r, int array)
     return between(array, 0, r->array_count - 1);
 }
 
-/* ---- A row of each table ---- */
+/* ---- One row of each table ---- */
 
 static bool check_array(const Records *r, int i)
 {
@@ -133,7 +133,7 @@ static bool check_write(const Records *r, int i)
            w->lane < RECORD_LANES && between(w->bytes, 1, 64) && w->offset < MOST_OFFSET;
 }
 
-/* ---- All of it ---- */
+/* ---- All tables ---- */
 
 static bool check_device(const RecordedDevice *d)
 {

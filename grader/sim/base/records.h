@@ -1,9 +1,9 @@
-/* records.h - what pictures are drawn from: samples of what kernels did on the simulated GPU.
+/* records.h - samples of what kernels did on the simulated GPU, from which pictures are drawn.
  *
  * The recorder (sim/record/record.h) fills a Records; the runner copies it whole to the grader,
- * which calls records_check() before it reads anything. All tables have a fixed room, so the size
- * is bounded whatever a kernel does; `lost` counts what did not fit. Nothing here knows how a
- * picture looks.
+ * which calls records_check() before it reads anything. All tables have a fixed capacity, so the
+ * size is bounded whatever a kernel does; the `lost_...` members count rows that did not fit. This
+ * file does not depend on how pictures look.
  */
 #ifndef SIM_BASE_RECORDS_H
 #define SIM_BASE_RECORDS_H
@@ -32,24 +32,24 @@ enum {
     MOST_WRITES = 65536,
 };
 
-/* What is to be recorded. -1: any; accesses are then those of the first warp with the most passes,
- * and lanes and writes those of block 0 and warp 0. */
+/* Selects what is recorded. -1: any; accesses are then taken from the first warp with the most
+ * passes, and lanes and writes from block 0 and warp 0. */
 typedef struct RecordFilter {
     int64_t block;
     int warp;
 } RecordFilter;
 
-/* The device as it is simulated. */
+/* The simulated device. */
 typedef struct RecordedDevice {
     char name[RECORD_NAME];
     int sms;
     double sm_mhz, fp32_tflops, memory_gbps;
 } RecordedDevice;
 
-/* An array that kernels accessed; offsets count from `start` bytes before its first element, where
- * a line of 128 bytes begins. */
+/* An array that kernels accessed. Offsets are relative to the 128-byte boundary `start` bytes
+ * before its first element. */
 typedef struct RecordedArray {
-    char name[RECORD_NAME]; /* "in"; "": lanes accessed several arrays at once */
+    char name[RECORD_NAME]; /* "in"; "": lanes accessed several arrays in one request */
     uint64_t bytes;
     int start;
 } RecordedArray;
@@ -58,11 +58,11 @@ typedef struct RecordedArray {
 typedef struct RecordedLaunch {
     char kernel[RECORD_NAME];
     int grid[3], block[3];
-    int64_t resident;         /* blocks that the GPU holds at once; 0: unknown */
-    int64_t played;           /* blocks whose time was modelled */
-    int shared_bytes;         /* per block */
-    double cycles;            /* modelled; 0: not */
-    uint64_t executed, lanes; /* warp instructions; active lanes in all of them together */
+    int64_t resident;                       /* blocks that the GPU holds at once; 0: unknown */
+    int64_t played;                         /* blocks whose time was modelled */
+    int shared_bytes;                       /* per block */
+    double cycles;                          /* modelled; 0: time was not modelled */
+    uint64_t executed, lanes;               /* warp instructions; sum of their active lanes */
     uint8_t touched[MOST_SHARED_WORDS / 8]; /* words of shared memory that any warp accessed */
 } RecordedLaunch;
 
@@ -75,28 +75,28 @@ typedef struct SharedVariable {
 typedef enum RecordSpace { RECORD_GLOBAL, RECORD_SHARED } RecordSpace;
 typedef enum RecordKind { RECORD_LOAD, RECORD_STORE, RECORD_ATOMIC } RecordKind;
 
-/* One access of one warp: that of its instruction with the most passes. */
+/* One access of one warp: the access of this instruction with the most passes. */
 typedef struct WarpAccess {
-    int launch, step; /* step: the instruction's place in the kernel's PTX */
-    int line;         /* of kernel.cu; 0: of another file, or unknown */
+    int launch, step; /* step: index of the instruction in the kernel's PTX */
+    int line;         /* in kernel.cu; 0: in another file, or unknown */
     int space, kind;
     int array; /* index; -1 for shared memory */
     int bytes; /* per lane */
     int warp;
     int64_t block;
-    uint32_t mask;     /* active lanes */
-    int passes, least; /* sectors, or wavefronts; and the fewest that these bytes need */
+    uint32_t mask;                  /* active lanes */
+    int passes, least;              /* sectors or wavefronts; the minimum for these bytes */
     uint64_t address[RECORD_LANES]; /* offset in the array or in shared memory; 0 if inactive */
-    /* Of the instruction, over all warps of the launch: the simulator's counters. */
-    uint64_t requests, all_passes, all_least; /* all_least: bytes of global memory; wavefronts
-                                               * without conflicts of shared memory */
+    /* The simulator's counters of the instruction, over all warps of the launch. */
+    uint64_t requests, all_passes, all_least; /* all_least: global memory: bytes; shared memory:
+                                                 wavefronts without conflicts */
 } WarpAccess;
 
 /* One instruction of one warp. */
 typedef struct LaneStep {
     int launch, step, line;
     uint32_t active;   /* lanes that were at this instruction */
-    uint32_t executed; /* of them, those that executed it: its guard was true */
+    uint32_t executed; /* active lanes whose guard was true */
 } LaneStep;
 
 /* One block on an SM, in modelled cycles from the beginning of the launch. */
@@ -134,7 +134,7 @@ typedef struct Records {
     RecordedDevice device;
     int array_count, launch_count, variable_count, access_count, lane_step_count, block_span_count,
         block_tile_count, span_count, write_count;
-    /* What did not fit. */
+    /* Rows that did not fit. */
     uint64_t lost_launches, lost_accesses, lost_lane_steps, lost_block_spans, lost_block_tiles,
         lost_spans, lost_writes;
     RecordedArray arrays[MOST_ARRAYS];
@@ -148,8 +148,8 @@ typedef struct Records {
     ElementWrite writes[MOST_WRITES];
 } Records;
 
-/* Is every count, index, number and text within its bounds? False, with the reason in `why`. The
- * bytes may come from a process that ran a student's code. */
+/* True if every count, index, number and text is within its bounds; if not, `why` has the reason.
+ * The bytes may come from a process that ran a student's code. */
 bool records_check(const Records *records, char *why, size_t size);
 
 #endif

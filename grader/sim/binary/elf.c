@@ -1,10 +1,10 @@
-/* elf.c - reads ELF files: cubins for what ptxas made of a kernel, programs for where they get the
- * CUDA runtime.
+/* elf.c - reads ELF files: cubins for the resources that a kernel uses, host programs for how they
+ * link the CUDA runtime.
  *
- * A cubin says about a kernel K: its registers in .nv.info (or, before sm_90, in the top byte of
- * .text.K's sh_info), its stack in .nv.info, its launch bounds in .nv.info.K, its static shared
- * memory as the size of .nv.shared.K (from sm_90 on with the block's reserved KiB in it). The file
- * is not trusted: every offset is checked before it is used.
+ * For a kernel K, a cubin holds the number of registers in .nv.info (or, before sm_90, in the top
+ * byte of .text.K's sh_info), the stack size in .nv.info, and the launch bounds in .nv.info.K. The
+ * size of .nv.shared.K is that of its static shared memory (from sm_90 on, including the block's
+ * reserved KiB). The file is not trusted: every offset is checked before it is used.
  */
 #include "sim/binary/elf_reader.h"
 
@@ -18,7 +18,7 @@ enum {
     MAX_THREADS = 0x05, /* x, y, z: launch bounds */
     REQUIRED_THREADS = 0x10,
     FRAME_SIZE = 0x11,     /* symbol, bytes */
-    MIN_STACK_SIZE = 0x12, /* symbol, bytes: with those of what it calls */
+    MIN_STACK_SIZE = 0x12, /* symbol, bytes: including its callees */
     REGISTER_COUNT = 0x2f, /* symbol, registers */
 };
 
@@ -50,7 +50,7 @@ bool elf_open(Elf *elf, const void *bytes, size_t size)
            elf->count <= (size - elf->headers) / SECTION_BYTES;
 }
 
-/* All but the name. */
+/* Reads everything but the name. */
 static bool read_section(const Elf *elf, uint32_t number, ElfSection *section)
 {
     const unsigned char *at;
@@ -93,7 +93,7 @@ bool elf_section(const Elf *elf, uint32_t number, ElfSection *section)
     return true;
 }
 
-/* The section whose name is these two put together. */
+/* Finds the section whose name is `prefix` followed by `rest`. */
 static bool find_section(const Elf *elf, const char *prefix, const char *rest, ElfSection *section)
 {
     size_t length = strlen(prefix);
@@ -146,9 +146,9 @@ static bool is_undefined(const ElfSymbols *symbols, uint64_t number)
     return !number_at(symbols->table.bytes + number * SYMBOL_BYTES + 6, 2);
 }
 
-/* ---- What ptxas writes in .nv.info ---- */
+/* ---- The contents of .nv.info ---- */
 
-/* Of one kernel; -1: not said. */
+/* Values for one kernel; -1: not given. */
 typedef struct Info {
     int64_t registers, frame, stack, threads;
 } Info;
@@ -160,7 +160,7 @@ static int64_t product(const unsigned char *at)
     return x <= 1024 && y <= 1024 && z <= 1024 ? (int64_t) (x * y * z) : -1;
 }
 
-/* One attribute of `size` bytes. In a kernel's own section nothing names a symbol. */
+/* One attribute of `size` bytes. Attributes in a kernel's own section have no symbol. */
 static void take_attribute(Info *info, int attribute, const unsigned char *at, size_t size,
                            const ElfSymbols *symbols, const char *kernel)
 {
@@ -176,7 +176,7 @@ static void take_attribute(Info *info, int attribute, const unsigned char *at, s
         info->stack = (int64_t) number_at(at + 4, 4);
 }
 
-/* Walks over a section of attributes; false: the last one is cut off. */
+/* Reads a section of attributes. False: the last one is truncated. */
 static bool take_attributes(Info *info, const ElfSection *section, const ElfSymbols *symbols,
                             const char *kernel)
 {

@@ -21,29 +21,30 @@ typedef struct Elf {
 
 typedef struct ElfSection {
     const char *name;
-    const unsigned char *bytes; /* NULL: it takes no room in the file */
-    uint64_t size;              /* lies inside the file, if `bytes` */
+    const unsigned char *bytes; /* NULL: it occupies no space in the file */
+    uint64_t size;              /* within the file, unless `bytes` is NULL */
     uint32_t type, link, info;
 } ElfSection;
 
-/* False: no such file, or its section table lies outside of it. Keeps the pointer. */
+/* False: not such a file, or its section table extends past the end. Keeps the pointer. */
 bool elf_open(Elf *elf, const void *bytes, size_t size);
 
-/* False: the number is too large, or its bytes lie outside of the file. */
+/* False: the number is too large, or the section extends past the end of the file. */
 bool elf_section(const Elf *elf, uint32_t number, ElfSection *section);
 bool elf_find(const Elf *elf, const char *name, ElfSection *section);
 
 /* A string of a string table; "" if it does not end inside the table. */
 const char *elf_string(const ElfSection *table, uint64_t offset);
 
-/* What ptxas made of a kernel, from its cubin. False: it is not in there, or malformed. */
+/* Reads a kernel's resources from its cubin. False: the kernel is not in it, or the cubin is
+ * malformed. */
 bool elf_resources(const Elf *elf, int arch, const char *kernel, KernelResources *found);
 
 /* How a host program gets its CUDA runtime. */
 typedef struct ElfHost {
-    bool has_kernels;      /* a fat binary is in it */
-    bool needs_libcudart;  /* by name */
-    bool calls_registered; /* __cudaRegisterFatBinary is taken from outside */
+    bool has_kernels;      /* it contains a fat binary */
+    bool needs_libcudart;  /* as a shared library */
+    bool calls_registered; /* __cudaRegisterFatBinary is an undefined symbol */
 } ElfHost;
 
 bool elf_host(const Elf *elf, ElfHost *host);

@@ -1,8 +1,8 @@
-/* fatbin.c - reads a fat binary: a header, then entries of a header, a name, options and a payload
- * each, which is PTX or a cubin, raw or packed by zstd (nvcc's default) or LZ4.
+/* fatbin.c - reads a fat binary: a header, then entries. Each entry has a header, a name, options
+ * and a payload: PTX or a cubin, uncompressed or compressed by zstd (nvcc's default) or LZ4.
  *
  * The program is not trusted: sizes and offsets are checked before they are used, the sum of all
- * unpacked bytes is bounded, and fatbin_read_bytes() reads nothing beyond the end of its input.
+ * unpacked bytes is bounded, and fatbin_read_bytes() never reads past the end of its input.
  */
 #include "sim/binary/fatbin.h"
 #include "sim/binary/elf_reader.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The formats, as they lie in memory ---- */
+/* ---- The formats ---- */
 
 typedef struct Wrapper {
     uint32_t magic, version;
@@ -29,7 +29,7 @@ typedef struct FatbinHeader {
 
 typedef struct EntryHeader {
     uint16_t kind, version;
-    uint32_t header_bytes; /* with name and options, which follow this */
+    uint32_t header_bytes; /* including the name and options, which follow this */
     uint64_t payload_bytes;
     uint32_t packed_bytes; /* 0: not packed */
     uint32_t options_offset;
@@ -45,7 +45,7 @@ enum {
     FLAG_ZSTD = 0x8000,
 };
 #define FATBIN_MAGIC  0xBA55ED50u
-#define FATBIN_MOST   ((uint64_t) 1 << 31) /* nvcc itself writes no larger ones */
+#define FATBIN_MOST   ((uint64_t) 1 << 31) /* nvcc does not write larger ones */
 #define UNPACKED_MOST ((size_t) 256 << 20) /* of all entries together */
 
 #define ADVICE                                                                                     \
@@ -55,7 +55,7 @@ enum {
 
 typedef struct Reader {
     Fatbin *fatbin;
-    size_t room; /* what may still be unpacked */
+    size_t room; /* bytes that may still be unpacked */
     char *why;
     size_t why_size;
 } Reader;
@@ -88,8 +88,8 @@ static Decompress *zstd(void)
     return found;
 }
 
-/* Fills `size` bytes of `out`; false with why. libzstd's error codes are sizes that no buffer has,
- * so that comparing with the size wanted is enough. */
+/* Fills `size` bytes of `out`; false with why. libzstd's error codes are larger than any buffer, so
+ * comparing with the expected size is enough. */
 static bool unpack(Reader *reader, const EntryHeader *entry, const unsigned char *payload,
                    unsigned char *out, size_t size)
 {
@@ -97,9 +97,8 @@ static bool unpack(Reader *reader, const EntryHeader *entry, const unsigned char
 
     if (entry->flags & FLAG_ZSTD) {
         if (!zstd())
-            return refuse(reader,
-                          "the kernels are compressed by zstd, and there is no libzstd.so.1 "
-                          "here: build with nvcc --no-compress, or install libzstd1");
+            return refuse(reader, "the kernels are compressed with zstd, but libzstd.so.1 is not "
+                                  "installed: build with nvcc --no-compress, or install libzstd1");
         got = zstd()(out, size, payload, entry->packed_bytes);
     } else if (entry->flags & FLAG_LZ4) {
         got = (size_t) lz4_unpack(payload, entry->packed_bytes, out, size);
@@ -111,15 +110,15 @@ static bool unpack(Reader *reader, const EntryHeader *entry, const unsigned char
     }
     if (got != size)
         return refuse(reader,
-                      "the fat binary is damaged: what is compressed in it does not unpack "
-                      "to the %zu bytes that it names",
+                      "the fat binary is damaged: an entry does not decompress to %zu bytes, "
+                      "the size in its header",
                       size);
     return true;
 }
 
 /* ---- Entries ---- */
 
-/* The entry's bytes, unpacked, with a 0 behind; NULL with why. */
+/* The entry's bytes, unpacked, followed by a 0. NULL on failure, with `why`. */
 static char *contents(Reader *reader, const EntryHeader *entry, const unsigned char *payload,
                       size_t *size)
 {
@@ -127,7 +126,7 @@ static char *contents(Reader *reader, const EntryHeader *entry, const unsigned c
     unsigned char *out;
 
     if (entry->packed_bytes > entry->payload_bytes) {
-        refuse(reader, "the fat binary is damaged: an entry is longer than its place");
+        refuse(reader, "the fat binary is damaged: an entry extends past its end");
         return NULL;
     }
     if (wanted > reader->room) {
@@ -137,7 +136,7 @@ static char *contents(Reader *reader, const EntryHeader *entry, const unsigned c
     *size = (size_t) wanted;
     out = malloc(*size + 1);
     if (!out) {
-        refuse(reader, "no memory for the %zu bytes of the fat binary", *size);
+        refuse(reader, "not enough memory for the %zu bytes of the fat binary", *size);
         return NULL;
     }
     if (!entry->packed_bytes)
@@ -178,34 +177,34 @@ static bool keep(Reader *reader, const EntryHeader *entry, const unsigned char *
     return true;
 }
 
-/* Reads the entry at `at`; *length: what it takes, with its header. */
+/* Reads the entry at `at`. *length: its size, including its header. */
 static bool read_entry(Reader *reader, const unsigned char *at, size_t left, size_t *length)
 {
     EntryHeader entry;
 
     if (left < sizeof entry)
-        return refuse(reader, "the fat binary is cut off in the header of an entry");
+        return refuse(reader, "the fat binary is truncated within the header of an entry");
     memcpy(&entry, at, sizeof entry);
     if (entry.header_bytes < sizeof entry || entry.header_bytes > left ||
         entry.payload_bytes > left - entry.header_bytes)
         return refuse(reader,
-                      "the fat binary is damaged or cut off: an entry of %llu bytes, where "
+                      "the fat binary is damaged or truncated: an entry has %llu bytes, but only "
                       "%zu are left",
                       (unsigned long long) entry.payload_bytes, left);
     *length = entry.header_bytes + (size_t) entry.payload_bytes;
     return keep(reader, &entry, at + entry.header_bytes);
 }
 
-/* ---- The whole ---- */
+/* ---- The whole fat binary ---- */
 
 static bool read_header(Reader *reader, const void *bytes, FatbinHeader *header)
 {
     memcpy(header, bytes, sizeof *header);
     if (header->magic != FATBIN_MAGIC)
-        return refuse(reader, "this is no fat binary (it begins with 0x%08x): " ADVICE,
+        return refuse(reader, "not a fat binary (it begins with 0x%08x): " ADVICE,
                       (unsigned) header->magic);
     if (header->version != 1 || header->header_bytes < sizeof *header)
-        return refuse(reader, "this fat binary is of an unknown version (%d, header of %d bytes)",
+        return refuse(reader, "the fat binary has an unknown version (%d, header of %d bytes)",
                       header->version, header->header_bytes);
     if (header->size > FATBIN_MOST)
         return refuse(reader, "the fat binary is damaged: it claims %llu bytes",
@@ -232,11 +231,11 @@ bool fatbin_read_bytes(const void *bytes, size_t size, Fatbin *fatbin, char *why
 
     fatbin->count = 0;
     if (size < sizeof header)
-        return refuse(&reader, "the fat binary is cut off: it has %zu bytes", size);
+        return refuse(&reader, "the fat binary is truncated: it has %zu bytes", size);
     if (!read_header(&reader, bytes, &header))
         return false;
     if (header.header_bytes > size || header.size > size - header.header_bytes)
-        return refuse(&reader, "the fat binary is cut off: it claims %llu bytes and has %zu",
+        return refuse(&reader, "the fat binary is truncated: it claims %llu bytes but has %zu",
                       (unsigned long long) header.size + header.header_bytes, size);
     if (read_entries(&reader, (const unsigned char *) bytes + header.header_bytes,
                      (size_t) header.size))
@@ -253,16 +252,17 @@ bool fatbin_read(const void *wrapper, Fatbin *fatbin, char *why, size_t size)
 
     fatbin->count = 0;
     if (!wrapper)
-        return refuse(&reader, "the program registers no fat binary");
+        return refuse(&reader, "the program does not register a fat binary");
     memcpy(&w, wrapper, sizeof w);
     if (w.magic != WRAPPER_MAGIC)
-        return refuse(&reader, "what the program registers is no fat binary of nvcc's (0x%08x)",
+        return refuse(&reader,
+                      "the program registers something other than a fat binary of nvcc (0x%08x)",
                       (unsigned) w.magic);
     if (w.version == WRAPPER_RELOCATABLE)
         return refuse(&reader, "relocatable device code (nvcc -rdc=true or -dc) is not simulated: "
-                               "build without it, all device code of a kernel in one file");
+                               "build without it, with all device code of a kernel in one file");
     if (w.version != 1 || !w.data)
-        return refuse(&reader, "the fat binary's wrapper is of an unknown version (%u)",
+        return refuse(&reader, "the fat binary's wrapper has an unknown version (%u)",
                       (unsigned) w.version);
     if (!read_header(&reader, w.data, &header))
         return false;
@@ -278,7 +278,8 @@ void fatbin_free(Fatbin *fatbin)
 
 /* ---- Lookups ---- */
 
-/* True if an entry of `arch` serves better than one of `than`, on a device of `wanted`. */
+/* True if an entry for `arch` suits a device of architecture `wanted` better than one for `than`.
+ */
 static bool serves_better(int arch, int than, int wanted)
 {
     if ((arch <= wanted) != (than <= wanted))

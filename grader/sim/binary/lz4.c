@@ -1,6 +1,6 @@
 /* lz4.c - a decoder of LZ4 blocks. A block is a series of sequences: a token (two lengths of 4
- * bits), more of the first length, so many literal bytes, the 2-byte distance of a match, more of
- * the second length. The last sequence ends after its literals. */
+ * bits), further bytes of the first length, that many literal bytes, the 2-byte distance of a
+ * match, and further bytes of the second length. The last sequence ends after its literals. */
 #include "sim/binary/fatbin.h"
 
 #include <stdbool.h>
@@ -8,7 +8,8 @@
 
 enum { LONG = 15 /* in 4 bits: the length continues in the next bytes */, SHORTEST_MATCH = 4 };
 
-/* The rest of a length that did not fit into its token. False: the input ends, or it is absurd. */
+/* Adds the part of a length that did not fit into its token. False: the input ends before the
+ * length does. */
 static bool more_length(const unsigned char **at, const unsigned char *end, size_t *length)
 {
     unsigned char byte;
@@ -49,7 +50,7 @@ long lz4_unpack(const unsigned char *in, size_t size, unsigned char *out, size_t
         match += SHORTEST_MATCH;
         if (!distance || distance > used || match > room - used)
             return -1;
-        for (size_t i = 0; i < match; i++, used++) /* may overlap what it writes: byte by byte */
+        for (size_t i = 0; i < match; i++, used++) /* source and target may overlap */
             out[used] = out[used - distance];
     }
     return -1; /* a block never ends with a match */

@@ -1,9 +1,9 @@
 /* device.c - reads the description of a GPU, and computes how many blocks of a kernel fit on one of
  * its SMs.
  *
- * A description is lines of `key: value`, with comments from # on. Each figure is there exactly
- * once, within bounds that no GPU leaves, so that a wrong one is reported with its line, and no
- * computation divides by zero. Numbers are not read by strtod, which would follow the program's
+ * A description consists of `key: value` lines; # starts a comment. Each figure must appear exactly
+ * once and lie within bounds that hold for every GPU, so mistakes are reported with their line, and
+ * no computation divides by zero. Numbers are not read by strtod, which depends on the program's
  * locale.
  */
 #include "sim/device/device.h"
@@ -117,7 +117,8 @@ static const Field *find_field(const char *key)
 
 /* ---- Numbers ---- */
 
-/* Digits with at most one point among them, as 1215 or 15.75. NULL: none; else what follows. */
+/* Reads digits with at most one decimal point, such as 1215 or 15.75. Returns the text after them;
+ * NULL: not a number. */
 static const char *read_number(const char *at, double *value)
 {
     double whole = 0, scale = 1;
@@ -129,7 +130,7 @@ static const char *read_number(const char *at, double *value)
             point = true;
             continue;
         }
-        if (++digits > 15) /* so many are exact in a double */
+        if (++digits > 15) /* up to 15 digits are exact in a double */
             return NULL;
         whole = whole * 10 + (*at - '0');
         scale *= point ? 10 : 1;
@@ -138,7 +139,7 @@ static const char *read_number(const char *at, double *value)
     return digits ? at : NULL;
 }
 
-/* "", or " KiB" and the like; 0: no such unit. */
+/* The value of the unit "", " KiB" etc.; 0: unknown unit. */
 static double unit_of(const char *text)
 {
     static const struct {
@@ -172,7 +173,7 @@ static bool number_of(const Field *field, const char *text, double *value)
     return field->kind == REAL || *value == (double) (long long) *value;
 }
 
-/* ---- A file ---- */
+/* ---- Reading a file ---- */
 
 typedef struct DescriptionReader {
     const char *path;
@@ -199,7 +200,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(const DescriptionReader
     return false;
 }
 
-/* Cuts comment and blanks off both ends. */
+/* Removes the comment, and blanks at both ends. */
 static char *trim(char *text)
 {
     char *end = text + strcspn(text, "#\n");
@@ -218,7 +219,7 @@ static bool set_text(const DescriptionReader *reader, const Field *field, const 
         return refuse(reader, "%s must have 1 to %d characters", field->key, (int) field->most);
     for (const char *at = value; *at; at++)
         if (*at < ' ' || *at > '~')
-            return refuse(reader, "%s holds a character that is not plain ASCII", field->key);
+            return refuse(reader, "%s contains a character that is not plain ASCII", field->key);
     memcpy((char *) reader->device + field->offset, value, length + 1);
     return true;
 }
@@ -231,11 +232,11 @@ static bool set_number(const DescriptionReader *reader, const Field *field, cons
     if (!number_of(field, value, &number))
         return refuse(reader, "%s must be a %s, not `%.40s`", field->key,
                       field->kind == REAL ? "number"
-                      : has_unit(field)   ? "number of bytes, or of KiB, MiB, GiB, MB, GB"
+                      : has_unit(field)   ? "number of bytes, KiB, MiB, GiB, MB or GB"
                                           : "whole number",
                       value);
     if (number < field->least || number > field->most)
-        return refuse(reader, "%s is %.40s: it must lie between %lld and %lld", field->key, value,
+        return refuse(reader, "%s is %.40s: it must be from %lld to %lld", field->key, value,
                       (long long) field->least, (long long) field->most);
     if (field->kind == REAL || field->kind == LARGE)
         memcpy(place, &number, sizeof number);
@@ -252,13 +253,13 @@ static bool take_line(DescriptionReader *reader, char *line)
     if (!*key)
         return true;
     if (!colon)
-        return refuse(reader, "this is no `key: value`");
+        return refuse(reader, "expected `key: value`");
     *colon = 0;
     field = find_field(key);
     if (!field)
-        return refuse(reader, "there is no key `%.40s`", key);
+        return refuse(reader, "unknown key `%.40s`", key);
     if (reader->seen[field - fields])
-        return refuse(reader, "%s is there twice", key);
+        return refuse(reader, "%s appears twice", key);
     reader->seen[field - fields] = true;
     colon += 1 + strspn(colon + 1, " \t");
     return field->kind == TEXT ? set_text(reader, field, colon) : set_number(reader, field, colon);
@@ -279,7 +280,7 @@ static bool take_lines(DescriptionReader *reader, FILE *file)
     return !ferror(file) || refuse(reader, "cannot be read: %s", strerror(errno));
 }
 
-/* What one figure alone cannot show. */
+/* Checks that involve several figures. */
 static bool check_whole(const DescriptionReader *reader)
 {
     const Device *d = reader->device;
@@ -288,19 +289,22 @@ static bool check_whole(const DescriptionReader *reader)
         if (!reader->seen[i])
             return refuse(reader, "%s is missing", fields[i].key);
     if (d->threads_per_sm % WARP || d->threads_per_block % WARP)
-        return refuse(reader, "threads_per_sm and threads_per_block must be whole warps of 32");
+        return refuse(reader, "threads_per_sm and threads_per_block must be multiples of 32");
     if (d->l2_latency < d->l1_latency || d->memory_latency < d->l2_latency)
-        return refuse(reader, "the L2 must not be faster than the L1, nor memory than the L2");
+        return refuse(reader,
+                      "the L2 must not be faster than the L1, or memory faster than the L2");
     if (d->memory_atom_bytes & (d->memory_atom_bytes - 1))
         return refuse(reader, "memory_atom_bytes must be 32, 64 or 128");
     if (d->threads_per_block > d->threads_per_sm)
-        return refuse(reader, "threads_per_block is more than threads_per_sm");
-    if (d->threads_per_sm > WARP * 64 * d->schedulers_per_sm) /* sim/time/sm.c: a bit each */
+        return refuse(reader, "threads_per_block exceeds threads_per_sm");
+    if (d->threads_per_sm > WARP * 64 * d->schedulers_per_sm) /* sim/time/sm.c: one bit per warp */
         return refuse(reader, "threads_per_sm: a scheduler has 64 warps at most");
     if (d->shared_per_block_bytes > d->shared_per_block_optin_bytes ||
         d->shared_per_block_optin_bytes > d->shared_per_sm_bytes - d->shared_reserved_bytes)
-        return refuse(reader, "the shared memory of a block must be at most that of opt-in, and "
-                              "that at most an SM's less the reserved bytes");
+        return refuse(
+            reader,
+            "shared_per_block_bytes must not exceed shared_per_block_optin_bytes, which must not "
+            "exceed shared_per_sm_bytes minus shared_reserved_bytes");
     return true;
 }
 
@@ -311,7 +315,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* The keys of all descriptions in the folder, in order, as far as they fit. */
+/* Lists the keys of all descriptions in the folder, in order, as far as they fit. */
 static void list_devices(const char *folder, char *text, size_t size)
 {
     enum { MOST = 64 };
@@ -340,7 +344,7 @@ static void list_devices(const char *folder, char *text, size_t size)
     free(names);
 }
 
-/* The file's path, and the key without folder and end. */
+/* Finds the file's path, and the key without folder and extension. */
 static bool find_file(const char *folder, const char *key, char *path, char *short_key, size_t size)
 {
     const char *slash = strrchr(key, '/');
@@ -368,7 +372,7 @@ bool device_read(const char *folder, const char *key, Device *device, char *why,
     *device = (Device){ .slice = 1 };
     reader.path = path;
     if (!find_file(folder, key, path, device->key, sizeof device->key)) {
-        snprintf(why, size, "`%.40s` is no name of a device", key);
+        snprintf(why, size, "`%.40s` is not a valid device name", key);
         return false;
     }
     file = fopen(path, "re");
@@ -390,7 +394,7 @@ bool device_read(const char *folder, const char *key, Device *device, char *why,
 void device_slice(Device *device)
 {
     int parts = (device->sms + SLICE_SMS - 1) / SLICE_SMS, sms = device->sms / parts;
-    double share = (double) sms / device->sms; /* what is shared, by what an SM has of it */
+    double share = (double) sms / device->sms; /* each SM keeps its share of the common resources */
 
     device->slice *= parts;
     device->sms = sms;
@@ -400,14 +404,14 @@ void device_slice(Device *device)
     device->memory_bus_bits = (int) (device->memory_bus_bits * share + 0.5);
     device->pcie_gbps *= share;
     device->fp32_tflops *= share;
-    device->atomic_ns /= share; /* one address has one unit, however small the slice */
+    device->atomic_ns /= share; /* an address is updated by one unit, however small the slice */
     device->integer_atomic_ns /= share;
 }
 
 /* ---- Occupancy ---- */
 
-/* Registers are allocated to whole warps, in units, from the part of the file that belongs to the
- * warp's scheduler; and a block is started only if it would fit with as many warps on every
+/* Registers are allocated per warp, in units, from the part of the register file that belongs to
+ * the warp's scheduler. A block starts only if it would fit with the same number of warps on every
  * scheduler. */
 static long by_registers(const Device *device, int registers, int warps, Occupancy *found)
 {

@@ -8,21 +8,21 @@
 
 typedef struct Device {
     char name[64]; /* "Teaching GPU" */
-    char key[32];  /* the file's name without its end: "teaching" */
+    char key[32];  /* the file name without its extension: "teaching" */
     int cc;        /* 80: compute capability 8.0 */
     int sms;
     int threads_per_sm, blocks_per_sm, registers_per_sm, threads_per_block;
     int shared_per_sm_bytes, shared_per_block_bytes, shared_per_block_optin_bytes;
-    int shared_reserved_bytes; /* a block: 1024 from cc 8.0 on, else 0 */
-    int register_unit;         /* registers are allocated to a warp in such steps: 256 */
+    int shared_reserved_bytes; /* per block: 1024 from cc 8.0 on, else 0 */
+    int register_unit;         /* registers are allocated to a warp in multiples of this: 256 */
     int schedulers_per_sm;     /* 4 */
     int copy_engines;
     double sm_mhz, memory_mhz;
     int memory_bus_bits;
     double memory_gbps, pcie_gbps, fp32_tflops;
     double l2_bytes, memory_bytes;
-    /* Of the model of time (timing.h); docs/simulator-time.md, says what each means. Lanes
-     * and lines are those of an SM in a cycle, latencies cycles of an SM. */
+    /* For the time model (timing.h); docs/simulator-time.md explains each figure. Lanes and lines
+     * are per SM and cycle; latencies are in SM cycles. */
     int fp32_lanes, fp64_lanes, fp16_lanes, int_lanes, convert_lanes, sfu_lanes, lsu_lanes;
     int register_reads, shared_cycle_bytes;
     int alu_latency, fp64_latency, sfu_latency, shuffle_latency, branch_latency, barrier_latency;
@@ -32,18 +32,18 @@ typedef struct Device {
     int lsu_queue, memory_atom_bytes, memory_ecc, block_start_cycles;
     double l2_gbps, memory_read_share, memory_write_share, atomic_ns, integer_atomic_ns, launch_us;
     double copy_us, pcie_pinned_share, pcie_both_share, pcie_pageable_share;
-    int slice; /* 1; n: SMs, L2, bandwidths are those of the whole over n */
+    int slice; /* n: SMs, L2 and bandwidths are those of the whole GPU divided by n */
 } Device;
 
-/* Reads devices/KEY.txt (or the path, if `key` holds a slash). False with `why`: file:line and what
- * is wrong. Every key must be there once; unknown ones are mistakes. */
+/* Reads devices/KEY.txt (or the path, if `key` contains a slash). False, with `why`: the file, line
+ * and error. Every key must appear once; unknown keys are errors. */
 bool device_read(const char *folder, const char *key, Device *device, char *why, size_t size);
 
-/* The whole divided by the smallest number that leaves at most 12 SMs: SMs, L2, memory and link
- * bandwidth; per-SM figures stay. */
+/* Divides SMs, L2, memory and link bandwidth by the smallest number that leaves at most 12 SMs.
+ * Per-SM figures stay. */
 void device_slice(Device *device);
 
-/* What limits the blocks that fit on one SM. */
+/* The resource that limits the number of blocks on an SM. */
 typedef enum Limiter {
     LIMIT_WARPS,
     LIMIT_BLOCKS,
@@ -54,17 +54,17 @@ typedef enum Limiter {
 
 typedef struct Occupancy {
     int blocks_per_sm, warps_per_sm;
-    double share; /* of the SM's warps */
+    double share; /* share of the SM's warps */
     Limiter limiter;
-    /* How it came about. */
-    long limits[LIMIT_NONE]; /* blocks that each alone allows; LONG_MAX: any number */
-    long warp_registers;     /* that a warp is given: whole units */
-    long register_warps;     /* that the registers are enough for; 0: not for one block */
+    /* How the result came about. */
+    long limits[LIMIT_NONE]; /* blocks that each limit alone allows; LONG_MAX: any number */
+    long warp_registers;     /* allocated to a warp: whole units */
+    long register_warps;     /* warps for which the registers suffice; 0: not even one block */
     long shared_unit,
-        block_shared_bytes; /* what a block is given: whole units, with the reserved */
+        block_shared_bytes; /* allocated to a block: whole units, including the reserved bytes */
 } Occupancy;
 
-/* As cudaOccupancyMaxActiveBlocksPerMultiprocessor; 0 blocks if one does not fit at all. */
+/* Computes what cudaOccupancyMaxActiveBlocksPerMultiprocessor does. 0 blocks: not even one fits. */
 Occupancy device_occupancy(const Device *device, int registers_per_thread, int threads_per_block,
                            size_t shared_bytes);
 const char *limiter_word(Limiter limiter);

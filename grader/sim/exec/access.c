@@ -1,9 +1,9 @@
-/* access.c - one access of a warp to memory: finds the allocation, checks the access and counts
- * its cost.
+/* access.c - one access of a warp to memory: finds the allocation, checks the access and counts its
+ * cost.
  *
- * Nearly always all lanes are in one allocation. Then checking the lowest and highest address
- * and the alignment of the pattern is enough. Only if that check fails, each lane is checked in
- * order, so that the finding names the first faulty lane. */
+ * Nearly always all lanes are in one allocation. Then checking the lowest and highest address and
+ * the alignment of the pattern is enough. Only if that check fails is each lane checked in order,
+ * so that the finding names the first faulty lane. */
 #include "sim/exec/access.h"
 #include "sim/base/bits.h"
 #include "sim/base/common.h"
@@ -182,7 +182,7 @@ static bool forbidden(const Access *x, int lane, const Allocation *a)
 
     name_part(a, is_before ? after : before, name, sizeof name);
     if (before.begin == before.end && after.begin == after.end)
-        snprintf(what, sizeof what, "where the kernel may touch nothing");
+        snprintf(what, sizeof what, "which the kernel may not access");
     else if (is_before)
         snprintf(what, sizeof what, "%zu byte%s before %s", after.begin - at,
                  plural(after.begin - at), name);
@@ -363,7 +363,7 @@ static bool find_param(Access *x)
         return find_private(x, x->warp->params, bytes, bytes, "parameter", "the call");
     if (x->kind != ACCESS_LOAD) {
         fail(x->warp, x->step, first_lane(x->mask), FINDING_FORBIDDEN,
-             "%s the kernel's parameters, which it may only read", access_verb(x));
+             "%s the kernel's parameters, which are read-only", access_verb(x));
         return false;
     }
     return find_private(x, launch->params, 0, launch->param_bytes, "parameter", "the kernel");

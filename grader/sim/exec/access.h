@@ -16,8 +16,9 @@ struct Access {
     Space space; /* not generic: see access_split; shared and local addresses are offsets */
     AccessKind kind;
     int bytes;    /* per lane */
-    bool strong;  /* volatile, relaxed, acquire, release, or atomic: made for others to see */
-    bool release; /* makes earlier writes visible to others, too */
+    bool strong;  /* volatile, relaxed, acquire, release, or atomic: meant to be visible to other
+                     threads */
+    bool release; /* also makes earlier writes visible to other threads */
     void (*value)(const Access *access, int lane, uint8_t *bytes); /* the bytes that a store writes;
                                                                     * may be NULL */
     _Alignas(64) uint64_t address[LANES];

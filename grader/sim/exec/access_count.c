@@ -1,4 +1,4 @@
-/* access_count.c - what an access costs. */
+/* access_count.c - counts the cost of an access. */
 #include "sim/exec/access.h"
 #include "sim/exec/trace.h"
 
@@ -6,7 +6,7 @@
 
 /* ---- Requests, sectors, wavefronts ---- */
 
-/* NULL: no memory for it; then it is missing in the report. */
+/* The array's counters. NULL: out of memory; the array is then missing from the report. */
 static ArrayCount *array_of(Launch *launch, Allocation *a)
 {
     int *place = &a->array;
@@ -50,7 +50,7 @@ static void count_array(Access *x, Allocation *a, int sectors, int bytes)
     }
 }
 
-/* One request that goes to several arrays is one of each of them. */
+/* A request that touches several arrays counts as one request for each of them. */
 static void count_each_array(Access *x)
 {
     for (uint32_t left = x->mask; left;) {
@@ -89,7 +89,8 @@ static void count_shared(Access *x)
     count->round_lanes += (uint64_t) x->shape->round_lanes;
 }
 
-/* Constant memory has a cache and counters of its own on hardware; local memory, too. */
+/* Constant and local memory are not counted here: on hardware they have separate caches and
+ * counters. */
 void access_count(Access *x)
 {
     if (x->space == SPACE_GLOBAL)

@@ -1,9 +1,9 @@
 /* barrier.c - bar and barrier: warps of a block that wait for each other, and lanes of a warp.
  *
  * A warp counts at a barrier as 32 threads, once all of its living lanes have reached it. Lanes
- * that arrive alone become waiting_lanes; then other parts of the warp run, if any of them is
- * not waiting. Lanes that would only exit do so. If the rest of the warp waits for the
- * waiting_lanes, the barrier can never complete, and that is reported. */
+ * that arrive alone become waiting_lanes; then other parts of the warp run, if any of them is not
+ * waiting. Lanes that would only exit do so. If the rest of the warp waits for the waiting_lanes,
+ * the barrier can never complete, which is reported. */
 #include "sim/exec/warp.h"
 
 #include <stdio.h>
@@ -87,7 +87,7 @@ static void check(Block *block, Barrier *barrier)
     if (barrier->expected && barrier->warps && barrier->arrived >= needed)
         release(block, barrier);
     else if (barrier->expected && barrier->arrived >= needed)
-        *barrier = (Barrier){ 0 }; /* all warps used bar.arrive: none waits */
+        *barrier = (Barrier){ 0 }; /* all warps used bar.arrive, so none is waiting */
 }
 
 void barrier_warp_done(Warp *warp)
@@ -117,7 +117,7 @@ static int expected_of(Warp *warp, const Step *step, uint32_t mask)
     if (count && count <= WARPS_A_BLOCK * LANES && count % LANES == 0)
         return (int) count;
     fail(warp, step, __builtin_ctz(mask), FINDING_BARRIER,
-         "a barrier for %u threads: it must be a multiple of 32, and at most 1024", count);
+         "a barrier for %u threads: the number must be a multiple of 32 and at most 1024", count);
     return 0;
 }
 
@@ -127,7 +127,8 @@ static Barrier *barrier_of(Warp *warp, const Step *step, uint32_t mask)
 
     if (number < BARRIERS)
         return &warp->block->barriers[number];
-    fail(warp, step, __builtin_ctz(mask), FINDING_BARRIER, "barrier %u: there are 0 to 15", number);
+    fail(warp, step, __builtin_ctz(mask), FINDING_BARRIER,
+         "there is no barrier %u: barriers are numbered 0 to 15", number);
     return NULL;
 }
 
@@ -151,7 +152,7 @@ static bool add_warp(Warp *warp, const Step *step, Barrier *barrier)
         return false;
     if (barrier->expected && barrier->expected != expected) {
         fail(warp, step, __builtin_ctz(warp->active), FINDING_BARRIER,
-             "barrier %d is for another number of threads here than where other warps wait at it",
+             "barrier %d has a different number of threads here than where other warps wait at it",
              number);
         return false;
     }
@@ -169,7 +170,7 @@ static void report_absent_lanes(Warp *warp, uint32_t diverged_lanes)
     describe_lanes(warp->alive, here, sizeof here);
     describe_lanes(diverged_lanes, there, sizeof there);
     warn(warp, warp->barrier_step, __builtin_ctz(warp->alive), FINDING_BARRIER,
-         "only %s of warp %d reach%s this barrier; its %s took another branch and ended: all "
+         "only %s of warp %d reach%s this barrier; %s took another branch and ended: all "
          "threads that do not return early must reach the same __syncthreads()",
          here, warp->number, lanes_end(warp->alive, "es"), there);
 }
@@ -237,13 +238,13 @@ static void report_missing_lanes(Warp *warp, uint32_t missing, bool ends)
     describe_lanes(missing, there, sizeof there);
     if (ends)
         fail(warp, warp->barrier_step, lane, FINDING_BARRIER,
-             "%s of warp %d wait%s here, but its %s did not take this branch and wait%s for "
+             "%s of warp %d wait%s here, but %s did not take this branch and wait%s for "
              "them at line %d: all threads must reach the same __syncthreads()",
              here, warp->number, lanes_end(warp->waiting_lanes, "s"), there,
              lanes_end(missing, "s"), step_line(other));
     else
         warn(warp, warp->barrier_step, lane, FINDING_SHUFFLE,
-             "the mask of this warp barrier names %s, not here but waiting at line %d", there,
+             "the mask of this warp barrier names %s, waiting at line %d instead of here", there,
              step_line(other));
 }
 
@@ -300,7 +301,7 @@ static void run_arrive(Warp *warp, const Step *step, uint32_t mask)
         return;
     if (mask != warp->alive)
         warn(warp, step, __builtin_ctz(mask), FINDING_BARRIER,
-             "only a part of warp %d arrives at this barrier, where a warp counts as a whole",
+             "only part of warp %d arrives at this barrier, which counts whole warps",
              warp->number);
     if (!add_warp(warp, step, barrier))
         return;
@@ -350,7 +351,7 @@ bool bind_barrier(Step *step, const Instruction *in)
     return step->run;
 }
 
-/* ---- A barrier that is never filled ---- */
+/* ---- A barrier that never completes ---- */
 
 /* Lists the warps that are not at this barrier, each with its state: "32 threads of warp 1
  * (ended)". */
@@ -385,10 +386,10 @@ void barrier_report_stuck(Block *block)
         const Barrier *barrier = &block->barriers[warp->barrier];
         describe_missing(block, warp, missing, sizeof missing);
         fail(warp, warp->barrier_step, __builtin_ctz(warp->alive), FINDING_BARRIER,
-             "barrier %d is never full: %d of %d threads wait here; missing: %s", warp->barrier,
+             "barrier %d never completes: %d of %d threads wait here; missing: %s", warp->barrier,
              barrier->arrived,
              barrier->expected == ALL_THREADS ? block->warp_count * LANES : barrier->expected,
-             missing[0] ? missing : "none, it waits for more threads than the block has");
+             missing[0] ? missing : "none, it expects more threads than the block has");
         return;
     }
 }

@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum {
-    MOST_THERE = 1024, /* where the caller does not give the number that the GPU holds */
+    MOST_THERE = 1024, /* used if the caller does not give the number that the GPU holds */
     SAMPLED = 4,
 };
 
@@ -133,7 +133,7 @@ typedef enum Turn {
     TURN_MOVED, /* a warp made progress */
 } Turn;
 
-/* Each warp that can run has its turn. */
+/* Gives each warp that can run a turn. */
 static Turn block_turn(Block *block, uint64_t *seed)
 {
     int order[WARPS_A_BLOCK];
@@ -162,13 +162,13 @@ static bool block_is_done(const Block *block)
     return true;
 }
 
-/* Each of its parts runs in a loop without progress or sleeps. */
+/* True if each part of the warp loops without progress or sleeps. */
 static bool warp_waits(const Warp *warp)
 {
     return warp->spins > warp->depth || warp->sleeps >= MOST_SLEEPS;
 }
 
-/* All of its warps that could run are waiting: other blocks get a turn. */
+/* True if all warps of the block that could run are waiting, so that other blocks get a turn. */
 static bool block_waits(const Block *block)
 {
     bool any = false;
@@ -195,14 +195,15 @@ static void report_spinning(Warp *warp, const char *hint)
     describe_lanes(others, there, sizeof there);
     if (others)
         fail(warp, step, __builtin_ctz(lanes), FINDING_STUCK,
-             "%s loop%s here for ever. Of the same warp %s wait%s for that at line %d: if one of "
-             "those holds the lock, release it inside the branch that took it, or let one thread "
-             "of a warp take it%s",
+             "%s loop%s here forever, while %s of the same warp wait%s at line %d for this loop to "
+             "end: if a waiting lane holds the lock, release it inside the branch that took it, or "
+             "let only one thread per warp take it%s",
              here, lanes_end(lanes, "s"), there, lanes_end(others, "s"),
              step_line(warp_step_of(warp, __builtin_ctz(others))), hint);
     else
         fail(warp, step, __builtin_ctz(lanes), FINDING_ENDLESS,
-             "this loop has no end: it waits for what no other thread that can still run will do%s",
+             "this loop never ends: it waits for something that no thread that can still run will "
+             "do%s",
              hint);
 }
 
@@ -228,12 +229,12 @@ typedef struct Batch {
 
 typedef struct Residents {
     Launch *launch;
-    Block **blocks; /* the first `there` of them run, in the order in which they started; the
-                     * rest of `made` have ended, and their memory is reused */
+    Block **blocks; /* the first `there` blocks run, in the order in which they started; the other
+                       blocks of `made` have ended, and their memory is reused */
     long there, made, most;
     long done, total;
     bool moved; /* a block made progress in this round */
-    int idle;   /* consecutive rounds in which none did */
+    int idle;   /* consecutive rounds without progress */
     Batch batch;
     uint64_t seed; /* for the order of the warps */
 } Residents;
@@ -301,7 +302,7 @@ static bool crew_open(Residents *residents, Launch *launch, long total)
     residents->seed = launch->schedule_seed ^ 0x5eed;
     residents->blocks = calloc((size_t) residents->most, sizeof *residents->blocks);
     if (!residents->blocks)
-        fail_launch(launch, FINDING_LIMIT, "no memory to run the launch");
+        fail_launch(launch, FINDING_LIMIT, "not enough memory to run the launch");
     return residents->blocks;
 }
 
@@ -326,18 +327,17 @@ static void report_progress(const Residents *residents)
         launch->progress(launch->progress_self, residents->done, residents->total);
 }
 
-/* For a grid of very many short blocks; a long block is stopped in its own turn (turn.c). */
+/* Stops a grid of very many short blocks. A long block is stopped in its own turn (turn.c). */
 static void check_budget(Launch *launch, long done, long count)
 {
     char text[300];
 
     if (!launch->budget || launch->executed < launch->budget || done == count || launch->failed)
         return;
-    snprintf(
-        text, sizeof text,
-        "the kernel was stopped after %llu warp instructions, in block %ld of %ld. Is so large "
-        "a grid meant? SIM_BUDGET (warpbook sim --budget) allows more",
-        (unsigned long long) launch->executed, done, count);
+    snprintf(text, sizeof text,
+             "the kernel was stopped after %llu warp instructions, in block %ld of %ld. Is such a "
+             "large grid intended? SIM_BUDGET (warpbook sim --budget) raises the limit",
+             (unsigned long long) launch->executed, done, count);
     fail_launch(launch, FINDING_ENDLESS, text);
 }
 
@@ -388,12 +388,11 @@ static void begin_next(Residents *residents)
 {
     if (residents->there == residents->made && !make_block(residents)) {
         fail_launch(residents->launch, FINDING_LIMIT,
-                    residents->there ? "no memory to run so many blocks that wait for each other"
-                                     : "no memory to run a block");
+                    residents->there ? "not enough memory for the blocks that wait for each other"
+                                     : "not enough memory to run a block");
         return;
     }
-    const long number = next_number(residents); /* in a statement of its own: the count must not
-                                                 * change first */
+    const long number = next_number(residents); /* before the count below changes */
     block_begin(residents->blocks[residents->there++], number);
     if (!side_by_side(residents->launch))
         go_on(residents, residents->there - 1);
@@ -406,8 +405,8 @@ static void report_all_wait(const Residents *residents)
 
     if (not_begun(residents))
         snprintf(hint, sizeof hint,
-                 ". %ld block%s, as many as the GPU holds at once; %ld %s not begun, and will not "
-                 "before one of those has ended",
+                 ". %ld block%s, as many as the GPU holds at once; %ld %s not begun and cannot "
+                 "begin before one of them ends",
                  residents->there, residents->there == 1 ? " waits" : "s wait",
                  not_begun(residents), not_begun(residents) == 1 ? "has" : "have");
     report_endless(residents->blocks[0], hint);

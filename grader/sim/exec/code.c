@@ -1,9 +1,9 @@
-/* code.c - code_make(): a function of a module becomes steps that can be run.
+/* code.c - code_make(): turns a function of a module into steps that can be run.
  *
- * First everything gets its place (layout.c), then each instruction becomes a step: its operands
- * are found (operands.c), and one of the families of handlers binds it. A step that no family
- * binds, or whose operands do not fit, stays and is reported only when it is executed, since a
- * program may never get there.
+ * First variables and registers are placed (layout.c); then each instruction becomes a step: its
+ * operands are resolved (operands.c), and one of the families of handlers binds it. A step that no
+ * family binds, or whose operands do not fit, is reported only when it is executed, since a program
+ * may never reach it.
  */
 #include "sim/ptx/cfg.h"
 #include "sim/exec/code.h"
@@ -32,11 +32,11 @@ bool refuse(CodeMaker *maker, const char *format, ...)
 static void run_unknown(Warp *warp, const Step *step, uint32_t mask)
 {
     fail(warp, step, __builtin_ctz(mask), FINDING_UNKNOWN_INSTRUCTION,
-         "the simulated GPU does not know this instruction%s",
+         "the simulated GPU does not support this instruction%s",
          step->in->op == OP_unknown ? "" : " with these operands");
 }
 
-/* The mod that says what an instruction does, where one does. */
+/* True for groups whose mods determine what an instruction does. */
 static bool is_main(ModGroup group)
 {
     return group == GROUP_COMPARISON || group == GROUP_REDUCTION || group == GROUP_SHUFFLE ||
@@ -62,7 +62,7 @@ static void fill_mods(Step *step, const Instruction *in)
 
 static void begin_step(Step *step, const Instruction *in)
 {
-    static uint32_t numbers; /* caches are keyed by it, since addresses are reused */
+    static uint32_t numbers; /* caches use it as their key, since addresses are reused */
 
     *step = (Step){ .number = ++numbers,
                     .in = in,
@@ -103,7 +103,7 @@ static bool make_step(CodeMaker *maker, Step *step, const Instruction *in)
     begin_step(step, in);
     if (in->guard >= 0) {
         if (maker->function->registers[in->guard].type != TYPE_PRED)
-            return refuse(maker, "line %d of the PTX: the guard is no predicate", in->ptx_line);
+            return refuse(maker, "line %d of the PTX: the guard is not a predicate", in->ptx_line);
         step->guard = maker->slot[in->guard];
     }
     if (!fill_operands(maker, step) || !bind(step, in)) {
@@ -131,7 +131,7 @@ static bool make_steps(CodeMaker *maker)
     if (!code->steps || !rpc || !treatment) {
         free(rpc);
         free(treatment);
-        return refuse(maker, "no memory");
+        return refuse(maker, "out of memory");
     }
     find_reconvergence(function, rpc);
     find_treatments(function, treatment);
@@ -177,7 +177,7 @@ Code *code_make_for(const Code *kernel, const Module *module, int function,
 
     if (size)
         why[0] = 0;
-    bool well = code || refuse(&maker, "no memory");
+    bool well = code || refuse(&maker, "out of memory");
     if (well) {
         code->module = module;
         code->variable_address = variable_address;

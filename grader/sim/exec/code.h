@@ -39,7 +39,8 @@ typedef struct CodeMaker {
 /* Returns false, with `why` filled in. */
 bool refuse(CodeMaker *maker, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* layout.c: places of param, shared and local variables, of registers and of special registers. */
+/* layout.c: assigns places to param, shared and local variables, registers and special registers.
+ */
 bool lay_out(CodeMaker *maker, const Code *kernel);
 bool is_kernel_param(const CodeMaker *maker, int variable);
 
@@ -55,7 +56,7 @@ void run_end(Warp *warp, const Step *step, uint32_t mask);
 Code *code_make_for(const Code *kernel, const Module *module, int function,
                     const uint64_t *variable_address, char *why, size_t size);
 
-/* special.c: bytes per lane, 4 or 8; 0: unknown register. A clock is read again at each use. */
+/* special.c: bytes per lane, 4 or 8; 0: unknown register. Clocks are read at each use. */
 int special_bytes(Special special);
 bool special_is_clock(Special special);
 void special_fill(Warp *warp, const Code *code,

@@ -1,4 +1,4 @@
-/* exec.c - running a launch: what it needs, and its findings. */
+/* exec.c - runs a launch: sets up its data, and reports its findings. */
 #include "sim/exec/warp.h"
 
 #include <fenv.h>
@@ -115,7 +115,7 @@ static bool has_calls(const Code *code)
     return false;
 }
 
-/* Creates what the caller has not set. */
+/* Creates the members that the caller has not set. */
 static bool complete(Launch *launch)
 {
     const Code *kernel = launch->kernel;
@@ -136,11 +136,11 @@ static bool complete(Launch *launch)
     if (!launch->call_counts)
         launch->call_counts = calloc(functions, sizeof *launch->call_counts);
     if (!launch->counts || !launch->codes || !launch->call_counts)
-        return fail_launch(launch, FINDING_LIMIT, "no memory to run the kernel");
+        return fail_launch(launch, FINDING_LIMIT, "not enough memory to run the kernel");
     return true;
 }
 
-/* -1: too many, or none. */
+/* The number of blocks; -1: none, or too many. */
 static long block_count(const Launch *launch)
 {
     __int128 blocks = 1;
@@ -166,7 +166,7 @@ bool launch_run(Launch *launch)
                            "a launch needs 1 to 1024 threads per block, and at least one block");
     if (!complete(launch))
         return false;
-    /* A program may have set another rounding, or flush-to-zero, for its own computations. */
+    /* The program may have set another rounding mode or flush-to-zero for its own computations. */
     fegetenv(&programs);
     fesetenv(FE_DFL_ENV);
     OBSERVE(launch, launch_begin, launch);

@@ -50,9 +50,9 @@ struct Step {
     uint8_t mod;      /* the main variant: comparison, atomic operation, shuffle mode ... (a Mod) */
     uint8_t rounding; /* MOD_rn, rz, rm, rp, rni ..., or 0 */
     bool ftz, sat, approx, wide, hi, cc;
-    bool kernel_param;    /* ld.param: true: from launch->params, the same for all lanes; false:
-                           * from the frame's params. Both at `offset`, plus the lane's value in
-                           * plane a unless a is -1 */
+    bool kernel_param; /* ld.param: true: from launch->params, the same for all lanes; false: from
+                          the frame's params. In both cases at `offset`, plus the lane's value in
+                          plane a unless a is -1 */
     uint8_t address_size; /* ld st atom cp.async: bytes per lane in a's plane: 4 or 8; 0: 8.
                            * Constant planes always have 8 */
     uint8_t data_size;    /* ld st: bytes per lane in the data planes: 4 or 8 (ld.param.s32 %rd4:
@@ -61,7 +61,7 @@ struct Step {
     uint8_t treatment;    /* Treatment */
     uint32_t number;      /* unique in the process: 1, 2, ... */
     int64_t offset;       /* of an address, or of a variable */
-    union {               /* what only one family of instructions needs */
+    union {               /* fields of a single family of instructions */
         struct {
             int target; /* step index, or index into code->launch's codes */
         } jump;         /* bra, call */
@@ -204,7 +204,7 @@ struct Warp {
     uint64_t executed;
     void *async;              /* sim/exec/ops/async.c: cp.async groups in flight */
     uint32_t waiting_lanes;   /* lanes that wait at a barrier for other lanes of the warp */
-    uint32_t diverged_lanes;  /* lanes that were elsewhere when others reached a __syncthreads() */
+    uint32_t diverged_lanes;  /* lanes elsewhere when other lanes reached a __syncthreads() */
     const Step *barrier_step; /* the step at which the warp waits */
     int spins;                /* consecutive turns in which it came back to the same state */
     const Step *polled_step;  /* the last load of such a turn (NULL: none), and its lanes: */
@@ -261,8 +261,7 @@ typedef struct Observer {
     void (*fence)(Warp *warp, bool of_block);      /* membar, fence; of_block: .cta scope */
     void (*access)(struct Access *access);         /* an access to shared or global memory, already
                                                     * resolved and counted */
-    /* The two halves of a copy that reads at one time and writes at another: what it reads, and
-     * what it has begun to write. */
+    /* The two halves of an asynchronous copy: its reads, and the start of its writes. */
     void (*copy_reads)(struct Access *access);
     void (*copy_claims)(struct Access *access);
     /* The model of time has played a block. */
@@ -298,7 +297,7 @@ struct Launch {
     bool cooperative;
     /* Set by blocks_run: warps (blocks) take turns at atomics whose result is used. */
     bool warps_draw, blocks_draw;
-    long resident; /* how many blocks of this kernel the GPU holds at once; 0: unknown */
+    long resident; /* number of blocks of this kernel that the GPU holds at once; 0: unknown */
     Schedule schedule;
     uint64_t schedule_seed;
     bool check_races, check_uninitialised;
@@ -358,7 +357,8 @@ void fail(Warp *warp, const Step *step, int lane, FindingKind kind, const char *
 /* Reports a finding; the kernel continues. */
 void warn(Warp *warp, const Step *step, int lane, FindingKind kind, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* The same, about two instructions: the finding also has the line of `other` (NULL: unknown). */
+/* The same for a finding about two instructions: it also has the line of `other` (NULL: unknown).
+ */
 void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const Step *other,
                  const char *text);
 Count *count_of(Warp *warp, const Step *step);

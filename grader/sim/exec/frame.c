@@ -1,4 +1,4 @@
-/* frame.c - calls: the registers, parameters and local memory of a function that runs. */
+/* frame.c - calls: the registers, parameters and local memory of a running function. */
 #include "sim/exec/warp.h"
 #include "sim/base/common.h"
 
@@ -7,7 +7,7 @@
 
 /* ---- Frames ---- */
 
-/* A frame is one block of memory, which is kept for the next call at this depth. */
+/* A frame is one piece of memory, which is kept for the next call at this depth. */
 bool frame_make(Frame *frame, const Code *code, uint8_t unwritten)
 {
     size_t planes = (size_t) code->planes * PLANE;
@@ -157,17 +157,16 @@ static Frame *new_frame(Warp *warp, const Step *step, int lane, const Code *code
 
     if (next >= MOST_FRAMES || code->local_bytes > room - base ||
         (size_t) next * (size_t) code->planes * PLANE > MOST_FRAME_BYTES) {
-        fail(
-            warp, step, lane, FINDING_LIMIT,
-            "calls are %d deep here and the stack (%d bytes per thread) is full: recursion without "
-            "end, or a larger cudaLimitStackSize is needed",
-            next, room);
+        fail(warp, step, lane, FINDING_LIMIT,
+             "calls are nested %d deep here and the stack (%d bytes per thread) is full: the "
+             "recursion is endless, or cudaLimitStackSize is too small",
+             next, room);
         return NULL;
     }
     if (next == warp->frame_room) {
         Frame *frames = realloc(warp->frames, (size_t) warp->frame_room * 2 * sizeof *frames);
         if (!frames) {
-            fail(warp, step, lane, FINDING_LIMIT, "no memory for one more call");
+            fail(warp, step, lane, FINDING_LIMIT, "not enough memory for another call");
             return NULL;
         }
         memset(frames + warp->frame_room, 0, (size_t) warp->frame_room * sizeof *frames);
@@ -178,7 +177,7 @@ static Frame *new_frame(Warp *warp, const Step *step, int lane, const Code *code
     if (frame_make(&warp->frames[next], code, warp->block->launch->unwritten) &&
         counts_of(warp->block->launch, code))
         return &warp->frames[next];
-    fail(warp, step, lane, FINDING_LIMIT, "no memory for one more call");
+    fail(warp, step, lane, FINDING_LIMIT, "not enough memory for another call");
     return NULL;
 }
 

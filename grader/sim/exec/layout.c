@@ -1,9 +1,9 @@
-/* layout.c - where a function's variables and registers lie.
+/* layout.c - assigns places to a function's variables and registers.
  *
- * Parameters of a kernel lie in the order and with the alignment in which they are declared, from 0
- * on, as the runtime packs them. Shared memory holds the variables that the kernel can reach: its
- * own, and those of functions that it may call; the external ones, which share the dynamic part,
- * come after them. A called function uses the kernel's layout.
+ * Parameters of a kernel start at offset 0, in their declared order and alignment, as the runtime
+ * packs them. Shared memory holds the variables that the kernel can reach: its own, those of
+ * functions that it may call, and then the external ones, which share the dynamic part. A called
+ * function uses the kernel's layout.
  */
 #include "sim/exec/code.h"
 
@@ -20,7 +20,7 @@ bool is_kernel_param(const CodeMaker *maker, int variable)
     return false;
 }
 
-/* Puts the variable at the end of `bytes`. */
+/* Places the variable at offset `bytes`, aligned, and advances it. */
 static bool place(CodeMaker *maker, int variable, int *bytes, int most)
 {
     const Variable *v = &maker->module->variables[variable];
@@ -57,11 +57,11 @@ static bool place_params(CodeMaker *maker, int function)
 
 /* ---- Shared memory ---- */
 
-/* What a kernel can reach. */
+/* The functions and variables that a kernel can reach. */
 typedef struct Reach {
     const Module *module;
     bool *variables, *functions;
-    int *open; /* functions that are still to be visited */
+    int *open; /* functions still to be visited */
     int open_count;
 } Reach;
 
@@ -148,7 +148,7 @@ static bool place_shared(CodeMaker *maker, int function)
             reach_from(&reach, &module->functions[reach.open[--reach.open_count]]);
         well = place_reached(maker, reach.variables);
     } else {
-        refuse(maker, "no memory");
+        refuse(maker, "out of memory");
     }
     free(reach.variables);
     free(reach.functions);
@@ -212,7 +212,7 @@ static bool place_registers(CodeMaker *maker)
 
     maker->slot = calloc((size_t) maker->function->register_count + 1, sizeof *maker->slot);
     if (!maker->slot)
-        return refuse(maker, "no memory");
+        return refuse(maker, "out of memory");
     code->predicates = FIRST_PREDICATE;
     for (int i = 0; i < maker->function->register_count; i++) {
         PtxType type = maker->function->registers[i].type;
@@ -232,7 +232,7 @@ static bool place_registers(CodeMaker *maker)
     return true;
 }
 
-/* ---- All of it ---- */
+/* ---- The whole layout ---- */
 
 static bool make_tables(CodeMaker *maker)
 {
@@ -243,7 +243,7 @@ static bool make_tables(CodeMaker *maker)
     code->local_plane = malloc(variables * sizeof *code->local_plane);
     code->special_plane = malloc(SPECIAL_UNKNOWN * 3 * sizeof *code->special_plane);
     if (!code->variable_offset || !code->local_plane || !code->special_plane)
-        return refuse(maker, "no memory");
+        return refuse(maker, "out of memory");
     memset(code->local_plane, -1, variables * sizeof *code->local_plane);
     memset(code->special_plane, -1, SPECIAL_UNKNOWN * 3 * sizeof *code->special_plane);
     return true;

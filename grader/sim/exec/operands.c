@@ -1,7 +1,7 @@
-/* operands.c - the operands of one instruction, into its step: planes, predicates, offsets.
+/* operands.c - fills in the operands of a step: planes, predicates, offsets.
  *
- * Each operand has a role (roles.h), which says how wide its plane must be. If an operand does not
- * fit, the step is reported when it is executed, so handlers can rely on their operands.
+ * Each operand has a role (roles.h), which determines the width of its plane. If an operand does
+ * not fit, the step is reported when it is executed, so handlers can rely on their operands.
  */
 #include "sim/exec/code.h"
 
@@ -28,7 +28,7 @@ static bool grow_constants(CodeMaker *maker)
     PlaneConstant *table = calloc((size_t) room, sizeof *table);
 
     if (!table)
-        return refuse(maker, "no memory");
+        return refuse(maker, "out of memory");
     for (int i = 0; i < maker->constants_room; i++) {
         const PlaneConstant *old = &maker->constants[i];
         if (old->size)
@@ -80,7 +80,7 @@ bool fill_constants(CodeMaker *maker)
 
     maker->code->constants = aligned_alloc(PLANE, bytes);
     if (!maker->code->constants)
-        return refuse(maker, "no memory");
+        return refuse(maker, "out of memory");
     memset(maker->code->constants, 0, bytes);
     for (int i = 0; i < maker->constants_room; i++)
         if (maker->constants[i].size)
@@ -92,7 +92,7 @@ bool fill_constants(CodeMaker *maker)
 
 /* ---- Values ---- */
 
-/* The digits of 0f..., so that no bit of a NaN is lost. */
+/* Reads the digits of 0f..., so that no bit of a NaN is lost. */
 static bool hexadecimal(const Operand *operand, uint64_t *bits)
 {
     char digits[9];
@@ -106,7 +106,7 @@ static bool hexadecimal(const Operand *operand, uint64_t *bits)
     return true;
 }
 
-/* As f32 for types of 4 bytes. False: not a constant of such a type. */
+/* The bits of a constant, as f32 for types of 4 bytes. False: not a constant of such a type. */
 static bool float_bits(const Operand *operand, PtxType type, uint64_t *bits)
 {
     double wide;
@@ -134,7 +134,7 @@ static uint64_t integer_bits(uint64_t bits, PtxType type)
     return size > 0 && size < 4 ? bits & ((1ull << size * 8) - 1) : bits;
 }
 
-/* Where a variable is, in its space; false: it has no address. */
+/* The address of a variable in its space. False: it has none. */
 static bool variable_at(CodeMaker *maker, int variable, uint64_t *at)
 {
     const Variable *v = &maker->module->variables[variable];
@@ -143,7 +143,7 @@ static bool variable_at(CodeMaker *maker, int variable, uint64_t *at)
     case SPACE_GLOBAL:
     case SPACE_CONST:
         *at = maker->code->variable_address ? maker->code->variable_address[variable] : 0;
-        return *at || refuse(maker, "variable %.*s is not there", v->name.length, v->name.at);
+        return *at || refuse(maker, "variable %.*s has no address", v->name.length, v->name.at);
     case SPACE_PARAM:
     case SPACE_SHARED:
     case SPACE_LOCAL:
@@ -171,7 +171,7 @@ static bool begins(Name name, const char *text)
     return (size_t) name.length >= strlen(text) && !memcmp(name.at, text, strlen(text));
 }
 
-/* Each block is a cluster of its own. */
+/* Each block forms a cluster by itself. */
 static int cluster_plane(CodeMaker *maker, const Operand *operand, int size)
 {
     if (begins(operand->name, "%cluster_nctaid") || begins(operand->name, "%cluster_nctarank"))
@@ -192,7 +192,7 @@ static int special_plane(CodeMaker *maker, Step *step, const Operand *operand, i
     if (component < 0 || component > 2)
         return constant(maker, 0, size);
     if (special_is_clock(operand->special))
-        step->inner = run_clock; /* until its own is known */
+        step->inner = run_clock; /* until the step's own handler is known */
     return maker->code->special_plane[operand->special * 3 + component];
 }
 
@@ -246,7 +246,7 @@ static int slot_of(CodeMaker *maker, Step *step, const Operand *operand, PtxType
 
 /* ---- Addresses and vectors ---- */
 
-/* An address of a variable, or an absolute one: all of it is the offset. */
+/* The address of a variable, or an absolute one: the offset holds the whole address. */
 static int fixed_address(CodeMaker *maker, Step *step, const Operand *operand, int64_t *offset)
 {
     uint64_t at = 0;
@@ -282,7 +282,7 @@ static int address(CodeMaker *maker, Step *step, const Operand *operand, bool se
     return maker->slot[operand->index];
 }
 
-/* Each element has `size` bytes per lane; 0: as many as the first register among them. */
+/* Each element has `size` bytes per lane; 0: the size of the first register among them. */
 static bool vector(CodeMaker *maker, Step *step, const Operand *operand, PtxType type, int size)
 {
     const Operand *elements = maker->function->operands + operand->first;
@@ -306,7 +306,7 @@ static bool vector(CodeMaker *maker, Step *step, const Operand *operand, PtxType
     return true;
 }
 
-/* Data of loads, stores and atomics: all of one width. */
+/* Data of loads, stores and atomics, all of the same width. */
 static int data(CodeMaker *maker, Step *step, const Operand *operand)
 {
     PtxType type = step->in->types[0];
@@ -324,7 +324,7 @@ static int data(CodeMaker *maker, Step *step, const Operand *operand)
     return slot_of(maker, step, operand, type, size);
 }
 
-/* mov packs or unpacks: elements of the whole's width over their count. */
+/* mov packs or unpacks: the width of an element is that of the whole divided by the count. */
 static int packed(CodeMaker *maker, Step *step, const Operand *operand)
 {
     static const PtxType types[] = {
@@ -339,7 +339,7 @@ static int packed(CodeMaker *maker, Step *step, const Operand *operand)
                                                                              : NOT_POSSIBLE;
 }
 
-/* cvt: a register may be wider than the type, and the step then says so. */
+/* cvt: a register may be wider than the type; the step then records its width. */
 static int converted(CodeMaker *maker, Step *step, const Operand *operand, char role)
 {
     PtxType type = role_type(step->in, role);
@@ -404,7 +404,7 @@ static bool fill_sources(CodeMaker *maker, Step *step, const Roles *roles)
                               &step->negated_e };
 
     for (int i = roles->destinations; i < roles->count; i++) {
-        int source = i - roles->destinations; /* forms have four at most */
+        int source = i - roles->destinations; /* forms have at most four sources */
         *slots[source] = operand_slot(maker, step, &operands[i], roles->role[i], source);
         if (*slots[source] == NOT_POSSIBLE ||
             (operands[i].negated && !is_predicate(maker, &operands[i])))
@@ -414,7 +414,7 @@ static bool fill_sources(CodeMaker *maker, Step *step, const Roles *roles)
     return true;
 }
 
-/* The index of a branch or call is the only operand of these that is a plane. */
+/* The index is the only operand of a branch or call that is a plane. */
 static bool fill_index(CodeMaker *maker, Step *step, int operand, int bytes)
 {
     if (operand >= step->in->count)

@@ -9,7 +9,7 @@ enum { MOST_WIDTH = 500 };
 typedef struct Printer {
     char *line;
     size_t size, used;
-    const char *at; /* in the format */
+    const char *at; /* position in the format */
     NextValue *next;
     ReadText *read;
     void *self;
@@ -20,7 +20,7 @@ typedef struct Printer {
 typedef struct Conversion {
     char flags[8];
     int width, precision; /* -1: none */
-    int longs;            /* l ll j z t: values of 8 bytes; h hh: -1 -2 */
+    int longs;            /* > 0: l ll j z t, values of 8 bytes; h: -1; hh: -2 */
     char letter;
 } Conversion;
 
@@ -62,7 +62,7 @@ static int bounded(int n)
     return n > MOST_WIDTH ? MOST_WIDTH : n;
 }
 
-/* Digits, or * for a value. */
+/* Reads digits, or * for a value. */
 static int read_number(Printer *printer)
 {
     int n = 0;
@@ -81,7 +81,7 @@ static void read_width(Printer *printer, Conversion *c)
     bool asked = *printer->at == '*' || (*printer->at >= '0' && *printer->at <= '9');
 
     c->width = asked ? read_number(printer) : -1;
-    if (asked && c->width < 0) { /* from a value: to the left */
+    if (asked && c->width < 0) { /* a negative value aligns left */
         c->width = c->width < -MOST_WIDTH ? MOST_WIDTH : -c->width;
         strcat(c->flags, "-");
     }
@@ -101,7 +101,7 @@ static void read_length(Printer *printer, Conversion *c)
 
 /* ---- Writing ---- */
 
-/* The specification again, with our own length. */
+/* Writes the specification again, with another length modifier. */
 static void specify(const Conversion *c, const char *length, char *spec, size_t size)
 {
     char width[16] = "", precision[16] = "";

@@ -1,8 +1,8 @@
-/* shape.c - the pattern of the addresses of one access, and what it costs the hardware.
+/* shape.c - the address pattern of one access, and its cost on hardware.
  *
- * A step mostly repeats one pattern at other addresses. The last pattern of each step is kept, so
- * that only 32 subtractions and comparisons remain. Sectors depend on the pattern and on where in a
- * 32-byte sector it begins, bank conflicts on the pattern alone.
+ * A step usually repeats one pattern at other addresses. The last pattern of each step is cached,
+ * so that only 32 subtractions and comparisons remain. Sectors depend on the pattern and on its
+ * offset within a 32-byte sector; bank conflicts depend on the pattern alone.
  */
 #include "sim/exec/shape.h"
 
@@ -16,7 +16,8 @@ static _Thread_local struct Patterns {
     Shape kept[KEPT];
 } * table;
 
-/* Neighbouring steps never share a place, nor do the two sides of a copy to shared memory. */
+/* Neighbouring steps never share an entry, and neither do the two sides of a copy to shared memory.
+ */
 static Shape *place_of(const Step *step, Space space)
 {
     static _Thread_local Shape spare;
@@ -31,9 +32,9 @@ static Shape *place_of(const Step *step, Space space)
     return &table->kept[at % KEPT];
 }
 
-/* ---- Equal and different ---- */
+/* ---- Distinct values ---- */
 
-/* The first lane with each value. `followed`: those whose value other lanes have, too. */
+/* The first lane with each value. `followed`: those whose value other lanes share. */
 static uint32_t first_of_each(const int64_t value[LANES], uint32_t mask, uint32_t *followed)
 {
     uint8_t slot[2 * LANES] = { 0 }; /* by hash: 1 + lane */
@@ -62,15 +63,16 @@ static void find_leaders(Shape *s)
 
 /* ---- Global memory ---- */
 
-/* Which sector, counted from the first lane's. A lane's bytes, being aligned, lie in one. */
+/* The sector of a lane, relative to the first lane's. A lane's bytes are aligned, so they are in
+ * one sector. */
 static int64_t sector_of(const Shape *s, int lane)
 {
     return ((int64_t) s->delta[lane] + s->start) >> 5;
 }
 
-/* Measured on an H200 (204 patterns, no exception): a request costs the different 32-byte sectors
- * that the whole warp touches, for any width of the lanes. Atomics go in passes, each with one lane
- * per address: pass p costs the sectors with an address that at least p lanes share. */
+/* Measured on an H200 (204 patterns, no exception): a request costs the distinct 32-byte sectors
+ * that the whole warp touches, for any width of the lanes. Atomics run in passes, each with one
+ * lane per address: pass p costs the sectors with an address that at least p lanes share. */
 static int count_sectors(const Shape *s, uint32_t lanes)
 {
     int64_t sector[LANES];
@@ -113,7 +115,7 @@ static int count_atomic_sectors(const Shape *s)
 
 /* ---- Shared memory ---- */
 
-/* Whether for each active lane its partner is off, or at the same address. */
+/* True if each active lane's partner is inactive or has the same address. */
 static bool partners_agree(const Shape *s, int distance)
 {
     for (uint32_t left = s->mask; left; left &= left - 1) {
@@ -124,14 +126,14 @@ static bool partners_agree(const Shape *s, int distance)
     return true;
 }
 
-/* The most different words in one bank, or (`each_lane`) the most lanes with a word in one bank. A
- * lane's bytes, 4 or more, fill banks that all lanes share with it wholly or not at all; so units
- * of a lane's bytes stand for words, and `columns` of them for the 32 banks. */
+/* The maximum number of distinct words in one bank, or with `each_lane` of lanes with a word in one
+ * bank. Lanes of 4 or more bytes either use the same set of banks or disjoint sets; so units of a
+ * lane's size take the place of words, and `columns` of them that of the 32 banks. */
 static int passes_of(const Shape *s, uint32_t phase, int unit_bytes, bool each_lane)
 {
     int columns = BANKS * BANK_BYTES / unit_bytes, most = 0;
     int64_t unit[LANES];
-    int8_t last[BANKS], before[LANES]; /* lanes in a column, from the last one on; -1: none */
+    int8_t last[BANKS], before[LANES]; /* lists of the lanes per column; -1: end */
     int in_column[BANKS] = { 0 };
 
     memset(last, -1, sizeof last);
@@ -153,14 +155,14 @@ static int passes_of(const Shape *s, uint32_t phase, int unit_bytes, bool each_l
 /* Measured on an H200 (390 patterns: 4, 8 and 16 bytes per lane, loads and stores; no exception):
  *
  * The warp is cut into phases of 32 lanes (up to 4 bytes per lane), 16 (8 bytes) or 8 (16 bytes).
- * In loads only, neighbouring phases become one if for the whole warp each active lane n has the
- * same address as lane n^1, or for the whole warp as n^2, where inactive lanes match every address.
- * A phase with an active lane then takes as many wavefronts as there are different 4-byte words in
- * the bank that has most of them. Without conflicts each phase takes one.
+ * For loads only, pairs of neighbouring phases merge if each active lane n of the warp has the same
+ * address as lane n^1, or each has the same as lane n^2; inactive lanes match every address. A
+ * phase with an active lane then takes as many wavefronts as the maximum number of distinct 4-byte
+ * words in one bank. Without conflicts each phase takes one.
  *
- * Atomics on integers: as many as there are lanes in the bank that has most of them, equal
- * addresses not being merged (`each_lane`); of a compare-and-swap twice that, and the profiler has
- * half of what is too much among the conflicts. */
+ * Atomics on integers take as many wavefronts as the maximum number of lanes in one bank, since
+ * equal addresses are not merged (`each_lane`). A compare-and-swap takes twice that, and the
+ * profiler counts half of the excess as conflicts. */
 static void count_wavefronts(Shape *s, bool each_lane)
 {
     int unit = s->bytes < BANK_BYTES ? BANK_BYTES : s->bytes;
@@ -180,8 +182,8 @@ static void count_wavefronts(Shape *s, bool each_lane)
     }
 }
 
-/* Whether two lanes of one round of the loop below conflict: at one address, or in one bank in the
- * same phase. */
+/* True if two lanes conflict in one round of the loop below: they have the same address, or use the
+ * same bank in the same phase. */
 static bool in_the_way(const Shape *s, int one, int other)
 {
     int unit = s->bytes < BANK_BYTES ? BANK_BYTES : s->bytes, columns = BANKS * BANK_BYTES / unit;
@@ -206,9 +208,10 @@ static uint32_t winners_of(const Shape *s, uint32_t waiting)
     return winners;
 }
 
-/* Some atomics on shared memory are a loop of load, compute, compare and swap. Measured on an H200
- * (28 patterns of 4 and 8 bytes): in each round one lane of each bank has its turn, all that wait
- * load, and the swap takes 2 wavefronts per phase with a waiting lane, none of them a conflict. */
+/* Some atomics on shared memory are loops of load, compute, compare-and-swap. Measured on an H200
+ * (28 patterns of 4 and 8 bytes): in each round all waiting lanes load, one lane per bank
+ * completes, and the swap takes 2 wavefronts per phase with a waiting lane, none of which counts as
+ * a conflict. */
 static void count_loop_wavefronts(Shape *s)
 {
     Shape round = *s;
@@ -257,8 +260,8 @@ int shape_sectors(const Shape *shape, uint32_t lanes)
     return part.kind == ACCESS_ATOMIC ? count_atomic_sectors(&part) : count_sectors(&part, lanes);
 }
 
-/* ptxas makes a loop of atomics on shared memory that the hardware lacks: floating-point numbers,
- * halves of words, and 64 bits but for exchanges (tried: sm_80, sm_90). */
+/* ptxas emits a loop for atomics on shared memory that the hardware lacks: on floating-point
+ * numbers, on halves of words, and on 64 bits except exchanges (observed for sm_80 and sm_90). */
 static bool is_loop(const Step *step, int bytes)
 {
     return type_is_float((PtxType) step->type) || bytes < BANK_BYTES ||
@@ -280,7 +283,7 @@ static void work_out(Shape *s, const Step *step)
         else
             count_wavefronts(s, s->kind == ACCESS_ATOMIC && step->treatment != ADDRESS_REDUCED);
         if (s->kind == ACCESS_ATOMIC && step->mod == MOD_cas && !s->loop_loads) {
-            s->ideal += s->wavefronts; /* these are not conflicts */
+            s->ideal += s->wavefronts; /* the doubling does not count as conflicts */
             s->wavefronts *= 2;
         }
     } else {
@@ -288,7 +291,7 @@ static void work_out(Shape *s, const Step *step)
     }
 }
 
-/* Fills in `delta`; false if nothing of it is new. */
+/* Fills in `delta`; false if it has not changed. */
 WITH_AVX2 static bool take_deltas(Shape *s, uint32_t mask, uint64_t first,
                                   const uint64_t address[LANES])
 {

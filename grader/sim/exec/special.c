@@ -1,4 +1,4 @@
-/* special.c - special registers: planes that are filled when a frame begins, and clocks. */
+/* special.c - special registers: planes filled when a frame begins, and clocks. */
 #include "sim/exec/code.h"
 #include "sim/exec/ops/handlers.h"
 

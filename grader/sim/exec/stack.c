@@ -1,4 +1,4 @@
-/* stack.c - the parts into which a warp diverges, where they reconverge, and where they end. */
+/* stack.c - the parts into which a warp diverges, their reconvergence, and their ends. */
 #include "sim/exec/warp.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ void warp_close(Warp *warp)
     free(warp->local);
 }
 
-/* The special registers keep their values for the next block, except those that name the block. */
+/* Special registers keep their values for the next block, except those that identify the block. */
 static void clear_registers(Warp *warp)
 {
     const Code *code = warp->code;
@@ -100,7 +100,7 @@ void warp_split(Warp *warp, const Step *step, int rpc, uint32_t first, int first
 {
     Entry *top = &warp->stack[warp->depth - 1];
 
-    /* The entry below already waits at the same place: loops do not grow the stack. */
+    /* The entry below already waits at the same place, so loops do not grow the stack. */
     if (rpc == top->rpc)
         warp->depth--;
     else
@@ -115,7 +115,7 @@ void warp_split(Warp *warp, const Step *step, int rpc, uint32_t first, int first
 static void end_warp(Warp *warp)
 {
     warp->alive = warp->active = 0;
-    if (warp->state == WARP_DONE) /* by a fatal finding */
+    if (warp->state == WARP_DONE) /* ended by a fatal finding */
         return;
     warp->state = WARP_DONE;
     async_end(warp);
@@ -198,7 +198,7 @@ bool warp_rotate(Warp *warp)
 
 /* ---- Where lanes are ---- */
 
-/* The frame in which the entry is. */
+/* The frame that contains the entry. */
 static int frame_of(const Warp *warp, int entry)
 {
     int frame = warp->frame;
@@ -227,7 +227,7 @@ const Step *warp_step_of(const Warp *warp, int lane)
     return pc < code->step_count ? &code->steps[pc] : NULL;
 }
 
-/* From here on: jumps, then the end? */
+/* True if only jumps lead from here to the end. */
 static bool ends_from(const Code *code, int pc)
 {
     for (int hops = 0; hops < 64 && pc < code->step_count; hops++) {
@@ -262,7 +262,7 @@ typedef struct Piece {
     size_t bytes;
 } Piece;
 
-/* The parts that wait; then the registers and the predicates, carries included, of each frame. */
+/* The waiting parts, then the registers and predicates (including carries) of each frame. */
 static Piece piece_of(const Warp *warp, int i)
 {
     if (i == 0)

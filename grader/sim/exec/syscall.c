@@ -8,7 +8,7 @@
 
 enum { TEXT = 200 };
 
-/* ---- Parameters of a call, and memory by generic address ---- */
+/* ---- Parameters of a call, and access by generic address ---- */
 
 static uint8_t *param(Warp *warp, const Operand *operand, int lane, size_t bytes)
 {
@@ -47,11 +47,11 @@ static uint64_t argument(Warp *warp, const Step *step, int n, int lane, size_t b
     uint64_t value = 0;
 
     if (from)
-        memcpy(&value, from, bytes); /* little endian, as the GPU */
+        memcpy(&value, from, bytes); /* little-endian, like the GPU */
     return value;
 }
 
-/* The bytes at the address and how many there are; NULL: none. */
+/* The bytes at the address; *room: how many are readable. NULL: none. */
 static const uint8_t *bytes_at(const Warp *warp, int lane, uint64_t address, size_t *room)
 {
     const Block *block = warp->block;
@@ -71,7 +71,7 @@ static const uint8_t *bytes_at(const Warp *warp, int lane, uint64_t address, siz
     return a ? (const uint8_t *) a->host + (address - a->base) : NULL;
 }
 
-/* A string, cut if it is too long. False: no readable text there. */
+/* Reads a string, truncated if it is too long. False: no readable string at the address. */
 static bool text_at(const Warp *warp, int lane, uint64_t address, char *text, size_t size)
 {
     size_t room, length;
@@ -88,7 +88,7 @@ static bool text_at(const Warp *warp, int lane, uint64_t address, char *text, si
 
 /* ---- printf ---- */
 
-/* Where a format takes its values from: the lane's buffer of arguments. */
+/* The source of a format's values: the lane's argument buffer. */
 typedef struct Source {
     const Warp *warp;
     int lane;
@@ -133,7 +133,8 @@ static void print_lane(Warp *warp, const Step *step, int lane)
     int32_t values = -1;
 
     if (!text_at(warp, lane, argument(warp, step, 0, lane, 8), format, sizeof format)) {
-        fail(warp, step, lane, FINDING_OUT_OF_BOUNDS, "printf: its format is no text in memory");
+        fail(warp, step, lane, FINDING_OUT_OF_BOUNDS,
+             "printf: the format argument does not point to a valid string");
         return;
     }
     source.bytes = bytes_at(warp, lane, argument(warp, step, 1, lane, 8), &source.room);
@@ -168,7 +169,7 @@ static void run_assert(Warp *warp, const Step *step, uint32_t mask, Name name)
          mask & (mask - 1) ? "s" : "");
 }
 
-/* ---- All others ---- */
+/* ---- Other system calls ---- */
 
 static void run_not_simulated(Warp *warp, const Step *step, uint32_t mask, Name name)
 {

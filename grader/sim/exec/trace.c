@@ -1,4 +1,4 @@
-/* trace.c - records what a warp executed, for the model of time. */
+/* trace.c - records what a warp executed, for the time model. */
 #include "sim/exec/trace.h"
 
 #include <stdlib.h>
@@ -10,8 +10,7 @@ enum { WORD_BYTES = 4 };
 
 static bool grow(void **array, int *room, int needed, size_t size)
 {
-    int now = *room ? *room
-                    : 16; /* a block's traces are many: small ones stay in the processor's caches */
+    int now = *room ? *room : 16; /* a block has many traces: small ones stay in the caches */
     void *more;
 
     while (now < needed)
@@ -75,7 +74,7 @@ void trace_run(Warp *warp, int pc, bool skipped)
 
 /* ---- Accesses ---- */
 
-/* The lines that its lanes touch, in the order of the lanes. */
+/* The lines that the lanes of an access touch, in lane order. */
 typedef struct TouchedLines {
     int count;
     uint64_t line[2 * LANES];
@@ -94,8 +93,8 @@ static int place_of(TouchedLines *lines, uint64_t line, bool may_be_there)
     return lines->count++;
 }
 
-/* Addresses are relative to the beginning of memory. Host memory lies elsewhere in each run, so its
- * allocation's number stands for its address. */
+/* Addresses are relative to the start of GPU memory. Host memory has a different address in each
+ * run, so the allocation's number replaces it. */
 static uint64_t origin_of(const Allocation *a)
 {
     if (a->kind == HOST_PINNED || a->kind == MANAGED)
@@ -103,7 +102,7 @@ static uint64_t origin_of(const Allocation *a)
     return memory_base();
 }
 
-/* Consecutive addresses in all lanes: the frequent case. */
+/* The frequent case: consecutive addresses in all lanes. */
 static void find_linear_lines(const Access *x, TouchedLines *lines)
 {
     const uint64_t begin = x->address[0] - origin_of(x->allocation);
@@ -142,9 +141,9 @@ static void find_lines(const Access *x, TouchedLines *lines)
     }
 }
 
-/* Local memory is interleaved: the same word of all 32 lanes makes a line, so that lanes with the
- * same index share it. `word`: which word of the access. As many blocks as the GPU holds at once
- * have their own places, which later blocks reuse. */
+/* Local memory is interleaved: the same word of all 32 lanes forms a line, so lanes with the same
+ * index share it. `word`: which word of the access. There are places for as many blocks as the GPU
+ * holds at once, which later blocks reuse. */
 static void find_local_lines(const Access *x, int word, TouchedLines *lines)
 {
     const Block *block = x->warp->block;
@@ -161,11 +160,11 @@ static void find_local_lines(const Access *x, int word, TouchedLines *lines)
         const int at = place_of(lines, first + x->address[lane] / WORD_BYTES + (uint64_t) word,
                                 lines->count > 0);
         lines->sectors[at] |= (uint8_t) (1u << lane * WORD_BYTES / SECTOR_BYTES);
-        lines->bytes[at] = LINE_BYTES; /* merged in the L1: no sector is read for the rest of it */
+        lines->bytes[at] = LINE_BYTES; /* merged in the L1, so no sector is read to fill the line */
     }
 }
 
-/* How often the busiest address is updated. */
+/* The number of updates to the most frequent address. */
 static unsigned passes_of(const Access *x)
 {
     const Treatment treatment = (Treatment) x->step->treatment;
@@ -182,7 +181,7 @@ static unsigned passes_of(const Access *x)
     return most;
 }
 
-/* Written into each of the line's sectors. */
+/* The bytes written to each of the line's sectors. */
 static unsigned bytes_of(const TouchedLines *lines, int i)
 {
     unsigned bytes = lines->bytes[i] / sectors_in(lines->sectors[i]);

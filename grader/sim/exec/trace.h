@@ -1,4 +1,4 @@
-/* trace.h - what each warp of a block did, kept for the model of time (timing.h).
+/* trace.h - a record of what each warp of a block did, for the time model (timing.h).
  *
  * A warp whose `trace` is NULL records nothing, at no cost.
  */
@@ -7,9 +7,8 @@
 
 #include "sim/exec/access.h"
 
-/* Steps first .. first + count - 1 of a code, executed one after another. The last of them made
- * `accesses`; either all of them were skipped, since their guards were false for all lanes, or
- * none. */
+/* Steps first .. first + count - 1 of a code, executed in sequence. The last step made `accesses`
+ * accesses. `skipped`: the guard of every step was false for all lanes. */
 typedef struct TraceRun {
     uint32_t first;
     int32_t function; /* index in the module; -1: the kernel */
@@ -18,7 +17,7 @@ typedef struct TraceRun {
     bool skipped;
 } TraceRun;
 
-/* What an access touched: one word, then for global memory one per line. */
+/* An access is one word, followed by one per line for global memory. */
 typedef enum TraceKind {
     TRACE_SHARED,
     TRACE_LOAD,
@@ -28,10 +27,10 @@ typedef enum TraceKind {
     TRACE_INTEGER_ATOMIC /* any other */
 } TraceKind;
 
-/* Lines of global memory have smaller numbers. */
+/* Added to line numbers of local memory; lines of global memory have smaller numbers. */
 #define TRACE_LOCAL_LINES (1ull << 41)
 
-/* How many sectors of a line are in the mask. */
+/* The number of sectors in the mask of a line. */
 static inline unsigned sectors_in(unsigned mask)
 {
     return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1);
@@ -47,8 +46,8 @@ static inline uint64_t trace_head(TraceKind kind, int lines, int wavefronts)
     return (uint64_t) wavefronts << 16 | (uint64_t) lines << 8 | (uint64_t) kind;
 }
 
-/* `sectors`: one bit each. amount: of a store the bytes in each sector (32: all of it); of an
- * atomic how often its busiest address is updated. */
+/* `sectors`: one bit per sector. amount: for a store, the bytes per sector (32: whole sectors); for
+ * an atomic, the number of updates to its most frequent address. */
 static inline uint64_t trace_line(uint64_t line, unsigned sectors, unsigned amount)
 {
     return line << 16 | amount << 8 | sectors;
@@ -58,7 +57,7 @@ typedef struct Trace {
     TraceRun *runs;
     uint64_t *words;
     int run_count, run_room, word_count, word_room;
-    const Code *code; /* of the last run, and its next step; NULL: the run is over */
+    const Code *code; /* code of the last run, and its next step; NULL: the run has ended */
     uint32_t next;
     bool skipped;
 } Trace;
@@ -71,9 +70,9 @@ typedef struct BlockTrace {
     bool incomplete; /* out of memory */
 } BlockTrace;
 
-void trace_run(Warp *warp, int pc, bool skipped); /* begins one */
+void trace_run(Warp *warp, int pc, bool skipped); /* begins a run */
 
-/* Before a warp does a step, or skips it. */
+/* Called before a warp executes or skips a step. */
 static inline void trace_step(Warp *warp, int pc, bool skipped)
 {
     Trace *trace = warp->trace;
@@ -87,7 +86,7 @@ static inline void trace_step(Warp *warp, int pc, bool skipped)
         trace_run(warp, pc, skipped);
     }
 }
-/* An access, counted already. */
+/* Records an access that has been counted already. */
 void trace_access(const Access *access);
 void trace_clear(BlockTrace *block);
 void trace_free(BlockTrace *block);

@@ -1,8 +1,8 @@
 /* turn.c - the loop over a warp's steps, at most one slice at a time.
  *
- * At the end of a slice the warp is watched: if it returns to exactly the same state, it waits for
- * something that only others can do, so they get a turn. If this repeats turn after turn while no
- * other warp makes progress, it waits forever (blocks.c reports that). */
+ * At the end of a slice the warp is watched. If it returns to exactly the same state, it waits for
+ * something that only other warps can do, so they get a turn. If this repeats turn after turn while
+ * no other warp makes progress, it waits forever, which blocks.c reports. */
 #include "sim/exec/warp.h"
 #include "sim/exec/trace.h"
 
@@ -61,7 +61,7 @@ static void run_steps(Warp *warp, long most)
  * period of up to 6 rounds, and some longer ones. */
 static const unsigned char looks[] = { 1, 2, 3, 4, 5, 6, 8, 12, 24, 60 };
 
-/* The warp waits for a value that one of these reads. */
+/* Remembers the warp's last load: a waiting warp waits for its value. */
 static void keep_poll(Warp *warp)
 {
     const Step *step = &warp->code->steps[warp->pc];
@@ -131,8 +131,8 @@ static void check_budget(Warp *warp)
         return;
     others_text(warp, others, sizeof others);
     fail(warp, step, __builtin_ctz(lanes), FINDING_ENDLESS,
-         "the kernel has run %llu warp instructions and was stopped here: is this loop without "
-         "end?%s%s",
+         "the kernel has run %llu warp instructions and was stopped here: is this an endless "
+         "loop?%s%s",
          (unsigned long long) launch->executed, others[0] ? " Waiting for it: " : "", others);
 }
 

@@ -1,4 +1,4 @@
-/* uses.c - what a function does with the value that a load or an atomic gives. */
+/* uses.c - finds how a function uses the values of its loads and atomics. */
 #include "sim/exec/uses.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ uint8_t *uses_make(const Function *f)
 
 /* ---- Compare and swap ---- */
 
-/* The register that an address comes from: cvta makes another of the same place. */
+/* The register that an address comes from: cvta gives the same address in another register. */
 static int place_of(const Function *f, int reg)
 {
     for (int i = 0; i < f->instruction_count; i++) {
@@ -108,6 +108,6 @@ int uses_of(const Code *code, const Step *step, int element)
     const int reg = uses_register(code->function, step->in, 0, element);
 
     if (!code->uses || !operand_of(code->function, step->in, 0))
-        return USE_COMPUTES | USE_ALL_OF_IT; /* there is nothing to read */
+        return USE_COMPUTES | USE_ALL_OF_IT; /* the uses are unknown */
     return reg == NEVER ? 0 : code->uses[reg];
 }

@@ -4,10 +4,10 @@
 
 #include "sim/exec/exec.h"
 
-/* Sums of these. */
+/* Bits of a set. */
 enum {
     USE_COMPUTES = 1,  /* operand of an instruction other than a store, guard or address */
-    USE_ALL_OF_IT = 2, /* by more than moving it or extracting bits of it */
+    USE_ALL_OF_IT = 2, /* used other than by moving it or extracting bits */
     USE_STORES = 4,    /* stored to memory that outlives the block */
     USE_KEEPS = 8,     /* stored to shared or local memory */
 };
@@ -19,10 +19,10 @@ uint8_t *uses_make(const Function *f);
 /* The uses of element `element` (0 if not a vector) that this step of the code loads. */
 int uses_of(const Code *code, const Step *step, int element);
 
-/* Whether the loaded value is the one that an atom.cas expects at the same address. */
+/* True if an atom.cas expects the loaded value at the same address. */
 bool uses_for_swap(const Function *f, const Instruction *load);
 
-/* Whether a load and a store have the same address, as far as their operands show. */
+/* True if a load and a store have the same address, as far as their operands show. */
 bool uses_one_place(const Function *f, const Instruction *load, const Instruction *store);
 
 /* The register of that element of an operand: operand 0 of a load is its result, operand 1 of a

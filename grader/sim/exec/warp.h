@@ -27,15 +27,15 @@ bool warp_open(Warp *warp, Block *block, int number); /* false: out of memory */
 void warp_close(Warp *warp);
 void warp_begin(Warp *warp, uint32_t lanes); /* at the kernel's first step */
 
-/* The lanes of `first` go to first_pc and run first, the lanes of `then` go to then_pc. They
- * reconverge at rpc, where all other lanes of the top entry already are. */
+/* The lanes of `first` go to first_pc and run first; the lanes of `then` go to then_pc. They
+ * reconverge at rpc, where all other lanes of the top entry already wait. */
 void warp_split(Warp *warp, const Step *step, int rpc, uint32_t first, int first_pc, uint32_t then,
                 int then_pc);
 void warp_settle(Warp *warp); /* drops entries that have arrived or are empty, and loads the top
                                * entry */
 void warp_arrive(Warp *warp); /* the same, after the running part's pc has changed */
 void warp_unpark(Warp *warp); /* the event that its lanes waited for has occurred */
-void warp_return(Warp *warp, uint32_t lanes); /* from the function; in the kernel this is exit */
+void warp_return(Warp *warp, uint32_t lanes); /* from the function; in the kernel: exit */
 void warp_exit(Warp *warp, uint32_t lanes);
 bool warp_rotate(Warp *warp); /* moves to the top another part that is not waiting */
 /* True if these lanes have nothing left to execute but the end of the kernel. */
@@ -76,7 +76,7 @@ void blocks_run(Launch *launch, long count); /* runs the blocks to their ends, o
 /* ---- barrier.c ---- */
 
 bool bind_barrier(Step *step, const Instruction *in);
-/* Lanes wait for others of their warp that may still arrive. */
+/* Called while lanes wait for other lanes of their warp that may still arrive. */
 void barrier_resolve(Warp *warp);
 void barrier_warp_done(Warp *warp);
 /* All warps wait at barriers that can never be filled: reports that. */

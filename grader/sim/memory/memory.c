@@ -1,12 +1,12 @@
-/* memory.c - the simulated GPU's memory: one reserved range, a sorted table of what lies in it.
+/* memory.c - the simulated GPU's memory: one reserved range, and a sorted table of its allocations.
  *
- * Both ranges are anonymous memory without reserve: to open them costs two system calls, and only
- * pages that are touched exist. New allocations go to the end of all addresses that were used, each
- * followed by a gap as long as itself and at least 64 KiB, so that an index that is wrong by a
- * whole array, or by a whole grid in a small array, still hits nothing. Freed addresses are reused
- * only after the end of the range is reached.
+ * Both ranges are anonymous memory mapped without reserve: opening them takes two system calls, and
+ * only touched pages occupy memory. New allocations go after all addresses used so far. Each is
+ * followed by a gap of its own size and at least 64 KiB, so that an index that is wrong by a whole
+ * array, or by a whole grid in a small array, hits no allocation. Freed addresses are reused only
+ * after the range is exhausted.
  *
- * One thread at a time: the runtime holds its lock around all of this.
+ * Not thread-safe: the runtime holds its lock around all of these functions.
  */
 #include "sim/memory/memory.h"
 #include "sim/base/common.h"
@@ -27,17 +27,17 @@ enum { PAGE = 4096, LEAST_GAP = 64 << 10, LONGEST_GAP = 16 << 20, MOST_FREED = 1
 #define LARGEST_RANGE  ((size_t) 1 << 40)
 
 static struct {
-    uint64_t base; /* of the reserved range */
-    char *view;    /* where the simulator keeps its bytes */
-    size_t room;   /* bytes of each */
-    size_t next;   /* offset behind all that was ever used */
-    size_t most;   /* to be allocated at a time */
+    uint64_t base; /* start of the reserved range */
+    char *view;    /* the range where the simulator keeps the bytes */
+    size_t room;   /* size of each range in bytes */
+    size_t next;   /* offset of the end of all addresses used so far */
+    size_t most;   /* maximum that may be allocated at a time */
     size_t in_use;
     bool track;
-    int numbers;      /* given so far */
-    Allocation **all; /* by address; none overlap */
+    int numbers;      /* allocations so far */
+    Allocation **all; /* sorted by address, without overlaps */
     int count, capacity, freed;
-    Allocation *last; /* where memory_find() found something */
+    Allocation *last; /* the last one that memory_find() found */
 } memory;
 
 /* ---- The range ---- */
@@ -50,7 +50,7 @@ static void *map(uint64_t address, size_t bytes, int protection, int more)
     if (at == MAP_FAILED)
         return NULL;
     if (address &&
-        (uint64_t) (uintptr_t) at != address) { /* a kernel before 4.17 took it as a hint */
+        (uint64_t) (uintptr_t) at != address) { /* Linux before 4.17 takes the address as a hint */
         munmap(at, bytes);
         return NULL;
     }
@@ -73,7 +73,8 @@ static bool reserve(size_t room)
     return false;
 }
 
-/* Twice what may be allocated, for the gaps, and as much again for what was freed. */
+/* Twice the maximum that may be allocated, because of gaps, and as much again for freed addresses.
+ */
 static size_t wanted_room(size_t most_bytes)
 {
     if (most_bytes >= LARGEST_RANGE / 4)
@@ -126,7 +127,7 @@ uint64_t memory_base(void)
 
 /* ---- The table ---- */
 
-/* How many begin at or below the address. */
+/* The number of allocations that begin at or below the address. */
 static int count_below(uint64_t address)
 {
     int low = 0, high = memory.count;
@@ -146,7 +147,7 @@ static bool holds(const Allocation *a, uint64_t address)
     return address - a->base < a->bytes;
 }
 
-/* The one that holds the byte, freed or not. */
+/* The allocation that contains the byte, freed or not. */
 static Allocation *find_any(uint64_t address)
 {
     int below = count_below(address);
@@ -177,7 +178,7 @@ static void take_out(int from, int to)
     memory.count -= to - from;
 }
 
-/* Drops the older half of the freed ones: their addresses are then just a gap. */
+/* Forgets the older half of the freed allocations; their addresses become a gap. */
 static void thin_out_freed(void)
 {
     int oldest = memory.numbers - MOST_FREED / 2, kept = 0;
@@ -221,7 +222,7 @@ static Allocation *enter(const Allocation *model)
     return a;
 }
 
-/* ---- Places ---- */
+/* ---- Choosing addresses ---- */
 
 static size_t gap_after(size_t bytes)
 {
@@ -243,12 +244,12 @@ static bool is_near(uint64_t address)
     return address - (memory.base - LONGEST_GAP) < memory.room + LONGEST_GAP;
 }
 
-/* A place of `bytes` between two live allocations; freed ones there are dropped. SIZE_MAX: none
- * found. */
+/* Finds `bytes` of room between two live allocations, and forgets the freed ones there. SIZE_MAX:
+ * not found. */
 static size_t place_among_freed(size_t bytes, size_t align)
 {
     size_t begin = 0;
-    int first = 0; /* of the freed ones since the last live one */
+    int first = 0; /* first freed one after the last live one */
 
     for (int i = 0; i <= memory.count; i++) {
         const Allocation *a = i < memory.count ? memory.all[i] : NULL;
@@ -268,7 +269,7 @@ static size_t place_among_freed(size_t bytes, size_t align)
     return SIZE_MAX;
 }
 
-/* Offset of a place for so many bytes, gap included. */
+/* The offset of room for `bytes`, including the gap. */
 static size_t place(size_t bytes, size_t align)
 {
     size_t at = round_up(memory.next, align), all = bytes + gap_after(bytes);
@@ -296,7 +297,7 @@ static Allocation *give_up(Allocation *a)
     return NULL;
 }
 
-/* Managed memory is used by both sides where it lies. */
+/* Host and device use managed memory at the same address. */
 static bool open_to_host(Allocation *a)
 {
     if (a->kind != MANAGED)
@@ -331,7 +332,7 @@ Allocation *memory_allocate(size_t bytes, AllocationKind kind, const char *name)
     return a;
 }
 
-/* malloc may return a freed range of the host's memory again. */
+/* malloc may return a host range that was freed before. */
 static bool clear_for_host(uint64_t base, size_t bytes)
 {
     for (int i = memory.count - 1; i >= 0; i--) {
@@ -356,7 +357,7 @@ Allocation *memory_adopt(void *host, size_t bytes, AllocationKind kind)
     return enter(&(Allocation){ .base = base, .bytes = bytes, .host = host, .kind = kind });
 }
 
-/* Gives the whole pages back. */
+/* Returns whole pages to the system. */
 static void drop_pages(Allocation *a)
 {
     uintptr_t begin = round_up((uintptr_t) a->host, PAGE);
@@ -442,9 +443,9 @@ bool memory_mark(uint64_t address, size_t bytes, MarkKind kind)
     return true;
 }
 
-/* ---- Where an address leads ---- */
+/* ---- Classifying addresses ---- */
 
-/* mincore() knows the pages of the process, whatever they allow. */
+/* mincore() reports whether a page is mapped, whatever its protection. */
 static bool is_mapped(uint64_t address)
 {
     unsigned char resident;
@@ -473,7 +474,7 @@ static uint64_t distance(const Allocation *a, uint64_t address)
     return holds(a, address) ? 0 : address - a->base - a->bytes;
 }
 
-/* Of equally near ones the one before the address. */
+/* In a tie, the allocation before the address. */
 const Allocation *memory_nearest(uint64_t address)
 {
     int below = count_below(address);

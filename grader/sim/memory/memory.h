@@ -1,10 +1,12 @@
-/* memory.h - the simulated GPU's memory: what is allocated, where, and by which call.
+/* memory.h - the simulated GPU's memory: its allocations, their addresses, and the calls that made
+ * them.
  *
- * Global memory is one range of addresses, reserved at a fixed place where nothing may be touched,
- * so that host code that reads a device pointer faults at once, as with a real GPU. The simulator
- * keeps the bytes in a second range; only touched pages of both take memory. (Managed memory is the
- * exception: both sides use it at its own address.) Between allocations lie gaps. A freed range
- * keeps its place until its addresses are needed again, so that use after free is reported as such.
+ * Global memory is one range of addresses, reserved at a fixed place without access rights, so that
+ * host code that reads a device pointer faults immediately, as with a real GPU. The simulator keeps
+ * the bytes in a second range; only touched pages of either take memory. (Managed memory is the
+ * exception: host and device use it at the same address.) There are gaps between allocations. A
+ * freed range keeps its addresses until they are needed again, so that use after free is reported
+ * as such.
  *
  * Generic addresses: shared and local memory have windows of their own (SHARED_WINDOW,
  * LOCAL_WINDOW); all other addresses are global.
@@ -17,7 +19,7 @@
 #include <stdint.h>
 
 #define GLOBAL_BASE   0x700000000000ull
-#define GLOBAL_STEP   0x010000000000ull /* to the next place, if that is taken */
+#define GLOBAL_STEP   0x010000000000ull /* distance to the next candidate if one is taken */
 #define GLOBAL_BASES  8
 #define GLOBAL_END    (GLOBAL_BASE + GLOBAL_BASES * GLOBAL_STEP)
 #define SHARED_WINDOW 0x600000000000ull /* + offset in the block's shared memory */
@@ -40,40 +42,41 @@ typedef enum MarkKind { MARK_OK, MARK_NO_ACCESS, MARK_UNINIT } MarkKind;
 typedef struct Allocation {
     uint64_t base;
     size_t bytes;
-    char *host; /* where the simulator finds them */
+    char *host; /* the simulator's view of the bytes */
     AllocationKind kind;
     int number;        /* 1, 2, ... in the order of allocation */
-    const char *name;  /* of a variable; else NULL */
-    const char *label; /* what simName() says it is called; NULL */
+    const char *name;  /* name of a variable, or NULL */
+    const char *label; /* name set by simName(), or NULL */
     bool freed;
-    uint8_t *written;   /* one bit per byte: initialised; NULL while not tracked */
+    uint8_t *written;   /* one bit per byte: initialised; NULL: not tracked */
     uint8_t *forbidden; /* one bit per byte: MARK_NO_ACCESS; NULL: none */
-    int array;          /* its place in launch->arrays; a guess */
-    void *races;        /* shadow of race_order.c, one piece of malloc's; NULL: none yet */
+    int array;          /* its likely index in launch->arrays */
+    void *races;        /* shadow memory of race_order.c, from one malloc; NULL: none yet */
 } Allocation;
 
-/* Reserves the range; false with `why`. `most_bytes`: what cudaMemGetInfo calls total. */
+/* Reserves the range. False, with `why`: failed. `most_bytes`: the total that cudaMemGetInfo
+ * reports. */
 bool memory_open(size_t most_bytes, bool track_uninitialised, char *why, size_t why_size);
 void memory_close(void);
 
 Allocation *memory_allocate(size_t bytes, AllocationKind kind,
-                            const char *name); /* NULL: none left */
+                            const char *name); /* NULL: out of memory */
 Allocation *memory_adopt(void *host, size_t bytes,
                          AllocationKind kind); /* pinned: base is `host` */
-bool memory_free(uint64_t base);               /* false: nothing begins there, or freed twice */
+bool memory_free(uint64_t base); /* false: no allocation begins there, or it is freed already */
 size_t memory_in_use(void);
 
-/* The live allocation that holds the byte; NULL. */
+/* The live allocation that contains the byte, or NULL. */
 Allocation *memory_find(uint64_t address);
 
-/* The nearest allocation, freed ones included, for messages. "4 bytes after the 4000 bytes of
- * allocation 3 (cudaMalloc)" */
+/* Describes an address by the nearest allocation, freed ones included: "4 bytes after the end of
+ * allocation 3 (4000 bytes, cudaMalloc)" */
 void memory_describe(uint64_t address, size_t bytes, char *text, size_t size);
 /* "allocation 3 (4000 bytes, cudaMalloc)", "`table` (16 bytes, __constant__)" */
 void memory_name(const Allocation *allocation, char *text, size_t size);
 
-/* What lies at an address: the live memory; a freed range; a place of the GPU's where nothing is;
- * the host's own memory; the first page; nothing at all. */
+/* What an address refers to: live memory; a freed range; a gap in the GPU's range; the host's own
+ * memory; the first page; nothing. */
 typedef enum AddressKind {
     ADDRESS_LIVE,
     ADDRESS_FREED,
@@ -83,21 +86,22 @@ typedef enum AddressKind {
     ADDRESS_NOTHING
 } AddressKind;
 AddressKind memory_address_kind(uint64_t address);
-/* The allocation that holds it, freed or not; of an address in a gap the nearest; NULL. */
+/* The allocation that contains the address, freed or not; the nearest one for an address in a gap;
+ * or NULL. */
 const Allocation *memory_nearest(uint64_t address);
-uint64_t memory_base(void); /* where the range begins: GLOBAL_BASE, unless that was taken */
+uint64_t memory_base(void); /* start of the range: GLOBAL_BASE, unless that was taken */
 
-/* For the runtime's copies: the simulator's view of a range that lies in one live allocation, else
- * NULL. Marks the bytes as written if `writing`. */
+/* For the runtime's copies: the simulator's view of a range within one live allocation, or NULL.
+ * Marks the bytes as written if `writing`. */
 char *memory_range(uint64_t address, size_t bytes, bool writing);
 
-/* written.c. After a copy between two such ranges: what was not written at `from` is not at `to`
- * either. */
+/* written.c. After a copy between two such ranges, marks as unwritten at `to` the bytes that are
+ * unwritten at `from`. */
 void memory_copy_written(uint64_t to, uint64_t from, size_t bytes);
 
 bool memory_mark(uint64_t address, size_t bytes, MarkKind kind);
 
-/* Every allocation not freed, for the report of leaks. */
+/* Visits every allocation that is not freed, for the report of leaks. */
 void memory_each(void (*visit)(const Allocation *, void *), void *self);
 
 #endif

@@ -1,5 +1,4 @@
-/* memory_words.c - describes an address in words: near which allocation it lies, and how far from
- * it.
+/* memory_words.c - describes an address in words, by its distance to the nearest allocation.
  */
 #include "sim/memory/memory.h"
 
@@ -22,7 +21,7 @@ void memory_name(const Allocation *a, char *text, size_t size)
                  made_by[a->kind]);
 }
 
-/* The bytes may begin inside and end behind it. */
+/* The bytes may begin inside the allocation and end after it. */
 static void describe_against(const Allocation *a, uint64_t address, size_t bytes, char *text,
                              size_t size)
 {
@@ -31,10 +30,10 @@ static void describe_against(const Allocation *a, uint64_t address, size_t bytes
 
     memory_name(a, name, sizeof name);
     if (a->freed && address - a->base < a->bytes)
-        snprintf(text, size, "inside %s, which is freed", name);
+        snprintf(text, size, "inside %s, which has been freed", name);
     else if (address < a->base)
         snprintf(text, size, "%llu byte%s before %s%s", (unsigned long long) (a->base - address),
-                 a->base - address == 1 ? "" : "s", name, a->freed ? ", which is freed" : "");
+                 a->base - address == 1 ? "" : "s", name, a->freed ? ", which has been freed" : "");
     else if (off < a->bytes && bytes <= a->bytes - off)
         snprintf(text, size, "byte %llu of %s", (unsigned long long) off, name);
     else if (off < a->bytes)
@@ -42,11 +41,11 @@ static void describe_against(const Allocation *a, uint64_t address, size_t bytes
                  (unsigned long long) (bytes - (a->bytes - off)), name);
     else if (off == a->bytes)
         snprintf(text, size, "the %zu byte%s after %s%s", bytes, bytes == 1 ? "" : "s", name,
-                 a->freed ? ", which is freed" : "");
+                 a->freed ? ", which has been freed" : "");
     else
         snprintf(text, size, "%llu byte%s after the end of %s%s",
                  (unsigned long long) (off - a->bytes), off - a->bytes == 1 ? "" : "s", name,
-                 a->freed ? ", which is freed" : "");
+                 a->freed ? ", which has been freed" : "");
 }
 
 void memory_describe(uint64_t address, size_t bytes, char *text, size_t size)

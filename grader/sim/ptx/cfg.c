@@ -1,15 +1,15 @@
 /* cfg.c - where the lanes of a warp reconverge after a divergent branch.
  *
  * A branch's lanes reconverge at its immediate post-dominator: the nearest block that all of them
- * must pass. Basic blocks are nodes, and one more node is the end, to which all returning paths
- * lead. Immediate post-dominators are the immediate dominators of the graph with its edges turned
- * around, found by iteration over reverse postorder (Cooper, Harvey and Kennedy).
+ * must pass. Basic blocks are nodes, plus one node for the end, to which all returning paths lead.
+ * Immediate post-dominators are the immediate dominators of the graph with its edges reversed; they
+ * are found by iterating over the nodes in reverse postorder (Cooper, Harvey and Kennedy).
  *
  * Other lanes do not wait for lanes that return early: on hardware a lane that exits leaves the
- * barriers of reconvergence, so if (a) { if (b) return; x(); }  y(); reconverges before y()
- * although not all paths pass there. So only the last return is an edge to the end; a jump to a
- * block that is nothing but that return is an early one, too. If no other path is left (for example
- * next to an endless loop), all returns count.
+ * convergence barriers, so if (a) { if (b) return; x(); } y(); reconverges before y() although not
+ * all paths pass through it. Therefore only the last return is an edge to the end; a jump to a
+ * block that consists of only that return counts as an early return, too. If no other path remains
+ * (for example in the presence of an endless loop), all returns count.
  */
 #include "sim/ptx/cfg.h"
 
@@ -18,21 +18,22 @@
 
 typedef struct FlowGraph {
     const Function *f;
-    int *block_of; /* by instruction; [instruction_count]: the end */
-    int *first;    /* by block: its first instruction; [blocks]: instruction_count */
+    int *block_of; /* block of each instruction; [instruction_count]: the end */
+    int *first;    /* first instruction of each block; [blocks]: instruction_count */
     int blocks;    /* the end is node number `blocks` */
     int last_exit; /* the block whose return counts, or -1 */
-    bool *endless; /* by block: an artificial edge to the end */
-    /* Edges turned around: from a block to those that may come before it. */
+    bool *endless; /* for each block: it has an artificial edge to the end */
+    /* Reversed edges: from a block to its predecessors. */
     int *before, *before_at;   /* before[before_at[b] .. before_at[b + 1] - 1] */
-    int *after, *after_at;     /* the edges in their direction */
-    int *postdominator, *rank; /* rank: place in postorder of the turned graph, -1: none */
+    int *after, *after_at;     /* edges in the forward direction */
+    int *postdominator, *rank; /* rank: postorder number in the reversed graph; -1: none */
     int *order;
     int live; /* blocks in `order` */
     long work;
 } FlowGraph;
 
-/* A text that would cost more runs without reconvergence, which is slow but correct. */
+/* A kernel whose analysis would exceed this runs without reconvergence, which is slow but correct.
+ */
 static const long most_work = 5000000;
 
 /* ---- Edges ---- */
@@ -52,7 +53,7 @@ static const Operand *last_operand(const Function *f, const Instruction *in)
     return in->count ? &f->operands[in->first + in->count - 1] : NULL;
 }
 
-/* The instructions that a branch names. */
+/* The target instructions of a branch. */
 static int targets_of(const Function *f, const Instruction *in, const int **targets)
 {
     const Operand *operand = last_operand(f, in);
@@ -74,7 +75,7 @@ static bool goes_on(const Instruction *in)
     return in->guard >= 0 || !ends_block(in);
 }
 
-/* Only a return and nothing else. */
+/* True if the block is a single return. */
 static bool is_bare_exit(const FlowGraph *g, int block)
 {
     const Instruction *in = &g->f->instructions[g->first[block]];
@@ -92,7 +93,7 @@ static void visit_jump(FlowGraph *g, int from, int to, Visit *visit)
         visit(g, from, to);
 }
 
-/* All edges of a block. `last_exit` -1: all returns count. */
+/* Visits all edges of a block. If `last_exit` is -1, all returns count. */
 static void each_edge(FlowGraph *g, int block, Visit *visit)
 {
     const Function *f = g->f;
@@ -116,7 +117,7 @@ static void count_edge(FlowGraph *g, int from, int to)
     g->before_at[to + 1]++;
 }
 
-/* The ends of the lists move on; make_edges() sets them back. */
+/* Advances the ends of the lists; make_edges() resets them. */
 static void add_edge(FlowGraph *g, int from, int to)
 {
     g->after[g->after_at[from]++] = to;
@@ -161,7 +162,7 @@ static bool make_edges(FlowGraph *g)
 
 /* ---- Blocks ---- */
 
-/* Marks where blocks begin in block_of: 1 or 0. */
+/* Sets block_of to 1 for the first instruction of each block, and to 0 elsewhere. */
 static void mark_leaders(FlowGraph *g)
 {
     const Function *f = g->f;
@@ -201,7 +202,8 @@ static bool make_blocks(FlowGraph *g)
     return true;
 }
 
-/* The last unconditional return, or the end of the text if control falls through. */
+/* The block of the last unconditional return, or of the end of the function if control falls
+ * through. */
 static int find_last_exit(const FlowGraph *g)
 {
     for (int b = g->blocks - 1; b >= 0; b--) {
@@ -216,8 +218,8 @@ static int find_last_exit(const FlowGraph *g)
 
 /* ---- Post-dominators ---- */
 
-/* Postorder of the turned graph from the end, without recursion: postdominator[] holds the way
- * back, rank[] how many edges of a node were followed, as -2 - n. */
+/* Computes the postorder of the reversed graph from the end, without recursion: postdominator[]
+ * holds the path back, rank[] the number n of edges already followed from a node, as -2 - n. */
 static void make_order(FlowGraph *g)
 {
     int node = g->blocks;
@@ -246,7 +248,7 @@ static void make_order(FlowGraph *g)
     }
 }
 
-/* Marks what leads to the block: rank 0. `order` serves as the stack. */
+/* Sets rank 0 for all blocks from which this block can be reached. `order` serves as the stack. */
 static void flood(FlowGraph *g, int block)
 {
     int depth = 0;
@@ -295,7 +297,7 @@ static int meet_of_successors(FlowGraph *g, int node)
     return found;
 }
 
-/* False: too much work, or no memory. */
+/* False: too much work, or out of memory. */
 static bool find_postdominators(FlowGraph *g)
 {
     bool changed = true;
@@ -325,8 +327,8 @@ static bool may_split(const Instruction *in)
     return (in->op == OP_bra && in->guard >= 0) || in->op == OP_brx;
 }
 
-/* Sets the place of the branches that have none yet and whose block reaches the end. Returns how
- * many remain. */
+/* Sets the reconvergence point of each branch that has none yet and whose block reaches the end.
+ * Returns the number of branches that remain. */
 static int set_places(const FlowGraph *g, int *rpc)
 {
     int open = 0;

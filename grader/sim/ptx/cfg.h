@@ -4,8 +4,8 @@
 
 #include "sim/ptx/module.h"
 
-/* rpc[i] of each conditional branch (bra with a guard, brx): the first instruction of its immediate
- * post-dominator, or instruction_count. -1 elsewhere. */
+/* Sets rpc[i] for each conditional branch (bra with a guard, brx) to the first instruction of its
+ * immediate post-dominator, or to instruction_count; elsewhere to -1. */
 void find_reconvergence(const Function *function, int *rpc);
 
 #endif

@@ -1,5 +1,5 @@
-/* lex.c - splits PTX text into tokens. The text ends with a 0, so one character of lookahead is
- * always allowed; no token extends beyond it.
+/* lex.c - splits PTX text into tokens. The text ends with a 0, so looking ahead by one character is
+ * always safe; no token extends past the 0.
  */
 #include "sim/ptx/lex.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Characters. The program around us may have set any locale, so none of ctype.h ---- */
+/* ---- Characters. ctype.h depends on the locale, which the program may have set ---- */
 
 enum { DIGIT = 1, LETTER = 2, HEX = 4, START = 8 };
 
@@ -44,7 +44,7 @@ static void skip_line(Lexer *lexer)
         lexer->at++;
 }
 
-/* False: the comment has no end. */
+/* False: the comment is not terminated. */
 static bool skip_comment(Lexer *lexer)
 {
     const char *at = lexer->at + 2;
@@ -80,7 +80,7 @@ static bool skip_blanks(Lexer *lexer)
 
 /* ---- Numbers ---- */
 
-/* 0f3F800000 and 0d3FF0000000000000: the bits themselves. */
+/* Reads a float given by its bits: 0f3F800000 or 0d3FF0000000000000. */
 static bool read_bits(Lexer *lexer, Token *token, int digits)
 {
     const char *at = lexer->at + 2;
@@ -105,7 +105,7 @@ static bool read_bits(Lexer *lexer, Token *token, int digits)
     return true;
 }
 
-/* 1.5, 2e10: the C library reads it, in C's locale. */
+/* Reads 1.5 or 2e10 with the C library, in the C locale. */
 static bool read_decimal(Lexer *lexer, Token *token)
 {
     char text[64], *end = text;
@@ -211,7 +211,7 @@ static bool read_string(Lexer *lexer, Token *token)
     for (; *at && *at != '"' && *at != '\n'; at++)
         at += at[0] == '\\' && at[1] && at[1] != '\n';
     if (*at != '"')
-        return bad(lexer, token, "a string without an end");
+        return bad(lexer, token, "an unterminated string");
     token->kind = TOKEN_STRING;
     token->text = (Name){ lexer->at + 1, (int) (at - lexer->at - 1) };
     lexer->at = at + 1;
@@ -238,7 +238,7 @@ void lex_next(Lexer *lexer, Token *token)
 
     *token = (Token){ .line = lexer->line, .text = { lexer->at, 0 } };
     if (!whole)
-        bad(lexer, token, "a comment without an end");
+        bad(lexer, token, "an unterminated comment");
     else if (!c)
         token->kind = TOKEN_END;
     else if (is(c, DIGIT))

@@ -1,7 +1,7 @@
 /* lex.h - splits PTX text into tokens.
  *
- * A dot and the word after it are one token: .global, .v4, .L2::128B. So an opcode is a name and
- * the dotted words that follow, and %tid.x is two tokens.
+ * A dot and the word after it are one token: .global, .v4, .L2::128B. So an opcode is a name
+ * followed by dotted words, and %tid.x is two tokens.
  */
 #ifndef SIM_PTX_LEX_H
 #define SIM_PTX_LEX_H
@@ -9,14 +9,14 @@
 #include "sim/ptx/module.h"
 
 typedef enum TokenKind {
-    TOKEN_END,     /* of the text, or its first 0 */
+    TOKEN_END,     /* end of the text, or its first 0 */
     TOKEN_NAME,    /* kernel, %r1, $str, _ */
     TOKEN_DOT,     /* .reg; `text` holds the dot, too */
     TOKEN_INTEGER, /* bits */
-    TOKEN_FLOAT,   /* bits: an f64; `single`: it was written 0f... */
-    TOKEN_STRING,  /* `text`: between the quotes, escapes as they are */
+    TOKEN_FLOAT,   /* bits: an f64; `single`: written as 0f... */
+    TOKEN_STRING,  /* `text`: between the quotes, with escapes unchanged */
     TOKEN_PUNCT,   /* punct */
-    TOKEN_BAD      /* bad: what is wrong */
+    TOKEN_BAD      /* bad: describes the error */
 } TokenKind;
 
 /* Two characters that are one token: << >> <= >= == != && || */
@@ -37,7 +37,7 @@ typedef struct Lexer {
     int line;
 } Lexer;
 
-/* At the end of the text, and after an error, it returns the same token again. */
+/* At the end of the text and after an error, every call returns the same token. */
 void lex_next(Lexer *lexer, Token *token);
 
 #endif

@@ -118,7 +118,8 @@ bool has_mod(const Instruction *in, Mod mod)
     return false;
 }
 
-/* Conversions between integers are moves: registers hold 32 bits at least, and ptxas folds most. */
+/* Conversions between integers are moves: registers hold at least 32 bits, and ptxas folds most of
+ * them. */
 static OpClass class_of_cvt(const Instruction *in)
 {
     bool moves = !type_is_float(in->types[0]) && !type_is_float(in->types[1]);

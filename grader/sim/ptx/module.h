@@ -1,8 +1,8 @@
 /* module.h - a PTX module: functions, variables, instructions.
  *
- * The parser (parse.c) writes it, all later stages only read it. Names and texts point into the PTX
- * text, which the module keeps. Comments name the array of each index; -1: no element. The parser
- * has checked each index, each count and each size.
+ * The parser (parse.c) writes it; all later stages only read it. Names and texts point into the PTX
+ * text, which the module keeps. A comment gives the array to which each index refers; -1: no
+ * element. The parser has checked each index, each count and each size.
  */
 #ifndef SIM_PTX_MODULE_H
 #define SIM_PTX_MODULE_H
@@ -72,20 +72,20 @@ typedef enum Op {
     OPS
 } Op;
 
-/* What is true of all instructions of an opcode; see ops.def. */
+/* Facts that hold for all instructions of an opcode; see ops.def. */
 typedef enum OpFact {
-    FLOAT_ON_INT_PIPE = 1, /* of f32 and halves, too: compares, chooses, sets a sign */
-    MOVES_BITS = 2,        /* passes bits on, or takes some of them out */
-    UNIFORM = 4,           /* of whole numbers: the uniform datapath has it (sm_90: machine code of
-                            * ptxas 13.0) */
-    ALWAYS_UNIFORM = 8,    /* of any type: costs nothing wherever it is */
-    ONE_FLOP = 16,         /* of f32, as a roofline counts */
+    FLOAT_ON_INT_PIPE = 1, /* runs there for f32 and halves, too: compares, selects, sets a sign */
+    MOVES_BITS = 2,        /* copies or extracts bits */
+    UNIFORM = 4, /* for integers: available in the uniform datapath (machine code of ptxas 13.0 for
+                    sm_90) */
+    ALWAYS_UNIFORM = 8, /* for any type: never costs anything */
+    ONE_FLOP = 16,      /* for f32, as counted in a roofline */
     TWO_FLOPS = 32
 } OpFact;
 
 bool op_is(Op op, OpFact fact);
 
-/* What an instruction counts as; see ops.def. */
+/* The class under which an instruction is counted; see ops.def. */
 typedef enum OpClass {
     CLASS_NOTHING,
     CLASS_MOVE,
@@ -109,7 +109,7 @@ typedef enum OpClass {
 /* clang-format off */
 #define PTX_ROUNDINGS(MOD) \
     MOD(rn) MOD(rz) MOD(rm) MOD(rp) MOD(rna) MOD(rni) MOD(rzi) MOD(rmi) MOD(rpi)
-#define PTX_COMPARISONS(MOD) /* lo and hi are comparisons, too, but also halves of products */ \
+#define PTX_COMPARISONS(MOD) /* lo and hi: both comparisons and halves of products */ \
     MOD(eq) MOD(ne) MOD(lt) MOD(le) MOD(gt) MOD(ge) MOD(ls) MOD(hs) MOD(equ) MOD(neu) MOD(ltu) \
     MOD(leu) MOD(gtu) MOD(geu) MOD(num) MOD(nan)
 #define PTX_REDUCTIONS(MOD) \
@@ -178,22 +178,21 @@ typedef enum Special {
     SPECIAL_ENVREG,
     SPECIAL_DYNAMIC_SMEM_SIZE,
     SPECIAL_TOTAL_SMEM_SIZE,
-    SPECIAL_CLUSTER, /* any %cluster... register: a cluster of one block; others are reported when
-                        executed */
+    SPECIAL_CLUSTER, /* any %cluster... register: reads as in a cluster of one block; others are
+                        reported when executed */
     SPECIAL_UNKNOWN
 } Special;
 
 typedef enum OperandKind {
     OPERAND_NONE,
-    OPERAND_REGISTER, /* registers[index]; `negated`: !p, or -x never (PTX has none) */
+    OPERAND_REGISTER, /* registers[index]; `negated`: !p */
     OPERAND_INTEGER,  /* bits: a constant as 64 bits, sign extended */
-    OPERAND_FLOAT,   /* bits: an f64; where written 0f..., an f32 exactly widened (`single` true) */
-    OPERAND_SPECIAL, /* special, component 0..2 for x y z; envreg: its number */
+    OPERAND_FLOAT,    /* bits: an f64; if written as 0f... (`single`), a widened f32 */
+    OPERAND_SPECIAL,  /* special; component 0..2 for x y z, or the number of an envreg */
     OPERAND_VARIABLE, /* the address of variables[index] + offset */
     OPERAND_FUNCTION, /* functions[index], or the system call `name` where index is -1 */
-    OPERAND_LABEL,    /* index: of the instruction that it names, or instruction_count at the end */
-    OPERAND_ADDRESS,  /* [base + offset]: base is a register (is_register), a variable, or absolute
-                       */
+    OPERAND_LABEL,    /* index of the instruction at the label, or instruction_count at the end */
+    OPERAND_ADDRESS,  /* [base + offset]; base: a register (is_register), a variable, or none */
     OPERAND_VECTOR,   /* {a, b, ...}: operands[first .. first + count - 1] of the function */
     OPERAND_DISCARD,  /* _ */
     OPERAND_TABLE /* a .branchtargets or .calltargets list, or a .callprototype: tables[index] */
@@ -206,25 +205,26 @@ typedef struct Operand {
     Special special;
     int64_t offset;
     uint64_t bits;
-    Name name; /* as it was written */
+    Name name; /* as written */
 } Operand;
 
 /* ---- Instructions ---- */
 
 enum { INSTRUCTION_TYPES = 3, INSTRUCTION_MODS = 8, INSTRUCTION_ROLES = 8 };
 
-/* What each operand is for: the form of ops.def that fits, and one character per operand (roles.h).
- */
+/* The purpose of each operand: the matching form of ops.def, and one character per operand
+ * (roles.h). */
 typedef struct Roles {
     bool known;       /* false: no such form, or call, bra, brx */
-    int destinations; /* this many of the operands, from the first one on; 0 if not known */
+    int destinations; /* number of operands, from the first on, that are destinations; 0 if not
+                         known */
     int count;
     char role[INSTRUCTION_ROLES];
 } Roles;
 
 typedef struct Instruction {
     Op op;
-    Space space; /* of ld, st, atom, red, cvta, isspacep, cp.async's source... */
+    Space space; /* of ld, st, atom, red, cvta, isspacep, the source of cp.async, ... */
     bool to;     /* cvta.to */
     PtxType types[INSTRUCTION_TYPES]; /* in the order written: cvt.D.S is types[0], types[1] */
     int type_count;
@@ -233,13 +233,13 @@ typedef struct Instruction {
     int vector; /* 1, 2, 4, 8 */
     int guard;  /* predicate register, or -1 */
     bool guard_negated;
-    int first, count; /* operands[]: destinations first, as written. d|p are two of them, in order.
-                       * call: returns first; see call_returns, call_target */
-    int call_returns; /* call: number of operands that are return parameters; then comes the target
-                         (FUNCTION, REGISTER, or TABLE last for an indirect one), then arguments */
+    int first, count; /* operands[]: destinations first, as written. d|p counts as two, in order.
+                         call: results first; see call_returns, call_target */
+    int call_returns; /* call: number of operands that are results; then come the target (FUNCTION
+                         or REGISTER), the arguments, and for an indirect call a TABLE */
     Roles roles;
-    int file, line; /* by .loc: files[file]; 0 0: unknown */
-    int ptx_line;   /* in the PTX text, from 1 */
+    int file, line; /* from .loc: files[file]; 0 0: unknown */
+    int ptx_line;   /* line of the PTX text, from 1 */
     Name text;      /* the whole opcode as written: ld.global.nc.v4.f32 */
 } Instruction;
 
@@ -248,7 +248,7 @@ OpClass class_of(const Instruction *instruction);
 
 /* ---- Variables and functions ---- */
 
-/* At `offset` of an initialiser lies the address of a variable or a function, plus addend. */
+/* At `offset`, an initialiser contains the address of a variable or function, plus `addend`. */
 typedef struct Relocation {
     size_t offset;
     int size; /* 4 or 8 bytes */
@@ -259,12 +259,12 @@ typedef struct Relocation {
 
 typedef struct Variable {
     Name name;
-    Space space; /* PARAM: of a function, or local to a call */
+    Space space; /* PARAM: parameter of a function, or local to a call */
     PtxType type;
     size_t size; /* bytes; 0 for .extern .shared x[] */
     int align;
     bool is_extern, is_visible, is_managed;
-    int function;     /* whose it is (declared inside it), or -1 */
+    int function;     /* the function that declares it, or -1 */
     uint8_t *initial; /* size bytes, or NULL: zeros */
     Relocation *relocations;
     int relocation_count;
@@ -296,7 +296,7 @@ typedef struct Function {
     int operand_count;
     Table *tables;
     int table_count;
-    int required_threads[3], most_threads[3]; /* .reqntid, .maxntid; 0: not said */
+    int required_threads[3], most_threads[3]; /* .reqntid, .maxntid; 0: not given */
     int ptx_line;
 } Function;
 
@@ -308,15 +308,15 @@ typedef struct Module {
     int variable_count;
     Function *functions;
     int function_count;
-    char **files; /* of .file, by their number; files[0] is NULL */
+    char **files; /* names from .file, by number; files[0] is NULL */
     int file_count;
     char *
-        *warnings; /* directives that were skipped; each is reported once, if the user wants that */
+        *warnings; /* directives that were skipped; each is reported once if the user asks for it */
     int warning_count;
 } Module;
 
-/* Reads a PTX text (copied). NULL: it is malformed; `why` names the error and the line. The caller
- * frees with module_free. Unknown instructions are not errors. */
+/* Parses a PTX text, which is copied. NULL: it is malformed, and `why` has the error and the line.
+ * Free with module_free. Unknown instructions are not errors. */
 Module *module_parse(const char *ptx, size_t bytes, char *why, size_t why_size);
 void module_free(Module *module);
 int module_find(const Module *module, const char *function_name); /* -1 */

@@ -51,7 +51,7 @@ bool parse_expected(Parser *p, const char *what)
                       length < 40 ? length : 40, token->text.at, length < 40 ? "" : "...");
 }
 
-/* A word is reported once, with its first line. */
+/* Reports each word once, with the line of its first occurrence. */
 void parse_warn(Parser *p, int line, Name what)
 {
     Module *module = p->module;
@@ -156,7 +156,7 @@ void skip_braces(Parser *p)
 
     do {
         if (p->token.kind == TOKEN_END) {
-            parse_fail(p, line, "a '{' without its '}'");
+            parse_fail(p, line, "a '{' without a matching '}'");
             return;
         }
         depth += at_punct(p, '{');
@@ -180,11 +180,12 @@ void skip_statement(Parser *p)
     take_punct(p, ';');
 }
 
-/* An unknown directive may end with a semicolon, with a block in braces, or with its line. */
+/* An unknown directive may end at a semicolon, after a block in braces, or at the end of its line.
+ */
 void skip_directive(Parser *p)
 {
     int line = p->token.line;
-    bool goes_on = false; /* after a comma, say, on the next line */
+    bool goes_on = false; /* the directive continues on the next line, for example after a comma */
 
     parse_warn(p, line, p->token.text);
     for (advance(p); p->token.kind != TOKEN_END && !at_punct(p, '}');) {
@@ -203,7 +204,7 @@ void skip_directive(Parser *p)
     }
 }
 
-/* Debug data in PTX's own notation: .section NAME { ... } */
+/* Debug data: .section NAME { ... } */
 static void skip_section(Parser *p)
 {
     advance(p);
@@ -232,7 +233,7 @@ bool read_common_directive(Parser *p)
 
 /* ---- Module scope ---- */
 
-/* 9.0 was read as a number; its text keeps the digits. */
+/* The lexer reads 9.0 as a number; the text of the token keeps the digits. */
 static void read_version(Parser *p)
 {
     int major = 0, minor = 0;
@@ -252,7 +253,7 @@ static void read_version(Parser *p)
     advance(p);
 }
 
-/* sm_80, sm_90a, and words that do not matter here. */
+/* sm_80 or sm_90a, and words that are ignored. */
 static void read_target(Parser *p)
 {
     do {
@@ -328,13 +329,13 @@ static void read_module(Parser *p)
 {
     advance(p);
     if (!p->failed && !at_dot(p, ".version"))
-        parse_fail(p, p->token.line, "this is no PTX: it does not begin with .version");
+        parse_fail(p, p->token.line, "not a PTX text: it does not begin with .version");
     while (p->token.kind != TOKEN_END)
         read_module_statement(p);
     resolve_lines(p);
 }
 
-/* ---- From beginning to end ---- */
+/* ---- The whole text ---- */
 
 static void release(Parser *p)
 {

@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-/* ---- Scopes, and names that wait for their declaration ---- */
+/* ---- Scopes, and names used before their declaration ---- */
 
 bool scope_open(Parser *p)
 {
     if (p->depth >= MOST_NESTING)
-        return parse_fail(p, p->token.line, "more than %d nested { }", MOST_NESTING);
+        return parse_fail(p, p->token.line, "more than %d nested blocks { }", MOST_NESTING);
     p->scopes[p->depth++] = (Scope){ p->symbols.count, p->pending_count };
     return true;
 }
@@ -27,8 +27,8 @@ static bool settle(Parser *p, const Pending *pending, const Symbol *symbol)
     bool wants_table = pending->operand >= 0 && f->operands[pending->operand].kind == OPERAND_TABLE;
 
     if (wants_table != (symbol->kind == SYMBOL_TABLE))
-        return parse_fail(p, pending->line, "'%.*s' is no %s", symbol->name.length, symbol->name.at,
-                          wants_table ? "table" : "label");
+        return parse_fail(p, pending->line, "'%.*s' is not a %s", symbol->name.length,
+                          symbol->name.at, wants_table ? "table" : "label");
     if (pending->operand >= 0)
         f->operands[pending->operand].index = symbol->index;
     else
@@ -36,7 +36,8 @@ static bool settle(Parser *p, const Pending *pending, const Symbol *symbol)
     return true;
 }
 
-/* A label of an outer scope may be meant, but only when this one has ended without such a label. */
+/* A name can refer to a label of an outer scope, but only if this scope ended without declaring it.
+ */
 static void settle_pending(Parser *p, int first)
 {
     int kept = first;
@@ -93,7 +94,7 @@ Operand *operand_add(Parser *p, Operand operand)
     return &f->operands[f->operand_count++];
 }
 
-/* @p or @!p, from behind the @. */
+/* @p or @!p; starts after the @. */
 static bool read_guard(Parser *p, Instruction *in)
 {
     const Function *f = &p->module->functions[p->function];
@@ -106,7 +107,7 @@ static bool read_guard(Parser *p, Instruction *in)
     if (!named_operand(p, &operand))
         return false;
     if (operand.kind != OPERAND_REGISTER || f->registers[operand.index].type != TYPE_PRED)
-        return parse_fail_name(p, line, operand.name, "is no predicate");
+        return parse_fail_name(p, line, operand.name, "is not a predicate");
     in->guard = operand.index;
     return true;
 }
@@ -147,7 +148,7 @@ static void read_label(Parser *p, Name name)
     if (p->token.kind == TOKEN_DOT && read_table(p, name))
         return;
     if (symbol_in_scope(p, name))
-        parse_fail_name(p, line, name, "is there twice");
+        parse_fail_name(p, line, name, "is declared twice");
     else
         symbol_add(p, name, SYMBOL_LABEL, f->instruction_count);
 }
@@ -168,7 +169,7 @@ static void read_directive(Parser *p)
     }
 }
 
-/* A name may be a label or an opcode: what follows decides. */
+/* A name may be a label or an opcode; the next character decides. */
 static bool is_label(const Parser *p)
 {
     Lexer ahead = p->lexer;
@@ -213,5 +214,5 @@ void read_body(Parser *p)
             read_statement(p);
         }
     }
-    parse_fail(p, line, "a function without its '}'");
+    parse_fail(p, line, "a function without a closing '}'");
 }

@@ -1,5 +1,5 @@
-/* parse_constant.c - constant expressions: C's operators on 64-bit integers, signed until one of
- * the two is unsigned; numbers with a point may only have a sign.
+/* parse_constant.c - constant expressions: C's operators on 64-bit integers, which are signed
+ * unless an operand is unsigned. Floating-point numbers may only have a sign.
  */
 #include "sim/ptx/parse.h"
 
@@ -65,7 +65,7 @@ static uint64_t divide(uint64_t a, uint64_t b, bool is_unsigned, bool remainder)
 {
     if (is_unsigned)
         return remainder ? a % b : a / b;
-    if (b == UINT64_MAX) /* by -1: the smallest number has no opposite */
+    if (b == UINT64_MAX) /* by -1: the smallest number cannot be negated */
         return remainder ? 0 : -a;
     return (uint64_t) (remainder ? (int64_t) a % (int64_t) b : (int64_t) a / (int64_t) b);
 }
@@ -139,7 +139,7 @@ static bool apply(Parser *p, int punct, Constant *value, const Constant *right)
 
 /* ---- One operand ---- */
 
-/* (.s64) x or (.u64) x, from behind the parenthesis. */
+/* (.s64) x or (.u64) x; starts after the parenthesis. */
 static bool read_cast(Parser *p, Constant *value)
 {
     bool is_unsigned = at_dot(p, ".u64");
@@ -153,7 +153,7 @@ static bool read_cast(Parser *p, Constant *value)
     return true;
 }
 
-/* Nesting is bounded, so recursion is. */
+/* Bounds the nesting, and so the recursion. */
 static bool enter(Parser *p)
 {
     if (p->expression_depth >= MOST_NESTING)
@@ -224,7 +224,7 @@ static bool read_primary(Parser *p, Constant *value)
     return true;
 }
 
-/* Operators of `level` and above, left to right. */
+/* Reads operators of precedence `level` and above, left to right. */
 static bool read_level(Parser *p, Constant *value, int level)
 {
     if (!enter(p))
@@ -248,7 +248,7 @@ bool read_constant(Parser *p, Constant *value)
     return read_conditional(p, value);
 }
 
-/* ---- Where only whole numbers may be ---- */
+/* ---- Integers ---- */
 
 bool read_offset(Parser *p, int64_t *offset)
 {
@@ -261,7 +261,7 @@ bool read_offset(Parser *p, int64_t *offset)
         if (!read_level(p, &value, ADDITIVE + 1))
             return false;
         if (value.is_float)
-            return parse_fail(p, p->token.line, "an offset that is no whole number");
+            return parse_fail(p, p->token.line, "an offset that is not an integer");
         sum = minus ? sum - value.bits : sum + value.bits;
     }
     *offset = (int64_t) sum;

@@ -1,7 +1,7 @@
 /* parse_directive.c - declarations of variables, parameters and registers. */
 #include "sim/ptx/parse.h"
 
-/* The words between the space and the name. */
+/* The words between the state space and the name of a variable. */
 typedef struct Spec {
     PtxType type;
     int vector, align;
@@ -33,7 +33,7 @@ static void read_attribute(Parser *p, Spec *spec)
     } while (depth > 0 && p->token.kind != TOKEN_END);
 }
 
-/* .ptr .global .align 16: what a parameter points to. It is not used. */
+/* .ptr .global .align 16: describes what a parameter points to. Not used. */
 static void skip_pointer(Parser *p)
 {
     Space space;
@@ -45,7 +45,7 @@ static void skip_pointer(Parser *p)
         read_align(p, &align);
 }
 
-/* Types that are not known (.texref) are taken for handles. */
+/* Unknown types (.texref) are treated as handles. */
 static void read_type(Parser *p, Spec *spec)
 {
     PtxType type = type_word(p, p->token.text);
@@ -81,7 +81,7 @@ static bool read_spec(Parser *p, Spec *spec)
 /* ---- The shape: name[2][3] ---- */
 
 typedef struct ArrayShape {
-    size_t of[MOST_DIMENSIONS + 1]; /* the last one may be a vector's */
+    size_t of[MOST_DIMENSIONS + 1]; /* the last dimension may be a vector */
     int dimensions;
     size_t element; /* bytes */
     size_t size;    /* 0: the first dimension is open */
@@ -140,7 +140,7 @@ static int variable_add(Parser *p, Variable variable)
     return module->variable_count++;
 }
 
-/* .extern and .common declarations of one name are one variable. -1: failed. */
+/* Several .extern and .common declarations of a name declare one variable. -1: failed. */
 static int merge(Parser *p, const Symbol *symbol, const Variable *variable, Linkage linkage)
 {
     Variable *old;
@@ -158,7 +158,7 @@ static int merge(Parser *p, const Symbol *symbol, const Variable *variable, Link
     return symbol->index;
 
 twice:
-    parse_fail_name(p, p->token.line, variable->name, "is there twice");
+    parse_fail_name(p, p->token.line, variable->name, "is declared twice");
     return -1;
 }
 
@@ -174,7 +174,7 @@ static int declare(Parser *p, Variable variable, Linkage linkage)
     return index;
 }
 
-/* Variables of the grid belong to the module, wherever they are declared. */
+/* Variables that all blocks share belong to the module, wherever they are declared. */
 static int owner_of(const Parser *p, Space space)
 {
     return space == SPACE_GLOBAL || space == SPACE_CONST ? -1 : p->function;
@@ -263,7 +263,7 @@ int read_parameters(Parser *p)
 
 /* ---- Registers ---- */
 
-/* %r<44>, from behind the <. */
+/* %r<44>; starts after the <. */
 static bool read_range(Parser *p, int *count)
 {
     if (p->token.kind != TOKEN_INTEGER)
@@ -291,7 +291,7 @@ static void read_register(Parser *p, const Spec *spec)
         kind = SYMBOL_RANGE;
     }
     if (symbol_in_scope(p, name)) {
-        parse_fail_name(p, line, name, "is there twice");
+        parse_fail_name(p, line, name, "is declared twice");
         return;
     }
     int index = kind == SYMBOL_REGISTER ? register_add(p, name, spec->type) : ++p->symbols.ranges;

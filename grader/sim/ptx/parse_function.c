@@ -1,8 +1,8 @@
-/* parse_function.c - heads of functions: results, name, parameters, launch bounds.
+/* parse_function.c - headers of functions: results, name, parameters, launch bounds.
  *
- * A prototype and its definition are one Function, and their parameters the same Variables.
- * Parameters in registers (.reg, the form without an ABI) become parameters in memory: instructions
- * at the function's start load them, and stores before each ret write the results.
+ * A prototype and its definition are one Function with one set of parameter Variables. Parameters
+ * in registers (.reg, the form without an ABI) become parameters in memory: instructions at the
+ * function's start load them, and stores before each ret write the results.
  */
 #include "sim/ptx/parse.h"
 
@@ -32,11 +32,11 @@ static int find_or_add(Parser *p, Name name, bool is_entry, int line)
         return function_add(p, name, is_entry);
     if (symbol->kind == SYMBOL_FUNCTION && p->module->functions[symbol->index].is_entry == is_entry)
         return symbol->index;
-    parse_fail_name(p, line, name, "is there twice");
+    parse_fail_name(p, line, name, "is declared twice");
     return -1;
 }
 
-/* Of the declarations from `first` on. */
+/* Adds the declarations from `first` on. */
 static bool add_parameters(Parser *p, int **variables, int *count, int first, int wanted)
 {
     Module *module = p->module;
@@ -55,7 +55,7 @@ static bool add_parameters(Parser *p, int **variables, int *count, int first, in
     return true;
 }
 
-/* As they are declared last. */
+/* A later declaration replaces the parameters of an earlier one. */
 static void set_parameters(Parser *p, const int *variables, int first, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -69,7 +69,7 @@ static void set_parameters(Parser *p, const int *variables, int first, int count
     }
 }
 
-/* The declarations are the results, then the parameters. */
+/* p->declarations holds the results, then the parameters. */
 static bool keep_parameters(Parser *p, bool is_new, int returns, int params, int line)
 {
     Function *f = &p->module->functions[p->function];
@@ -78,13 +78,13 @@ static bool keep_parameters(Parser *p, bool is_new, int returns, int params, int
                    !add_parameters(p, &f->params, &f->param_count, returns, params)))
         return false;
     if (f->return_count != returns || f->param_count != params)
-        return parse_fail_name(p, line, f->name, "is there twice, with other parameters");
+        return parse_fail_name(p, line, f->name, "is declared twice, with different parameters");
     set_parameters(p, f->returns, 0, returns);
     set_parameters(p, f->params, returns, params);
     return true;
 }
 
-/* ---- Behind the parameters ---- */
+/* ---- After the parameters ---- */
 
 static void read_numbers(Parser *p, int numbers[3])
 {
@@ -178,13 +178,13 @@ void store_results(Parser *p, const Instruction *ret)
     }
 }
 
-/* The names of the parameters, in the function's own scope. */
+/* Declares a parameter's name in the function's scope. */
 static void declare_parameter(Parser *p, Declaration *declaration, int variable)
 {
     if (name_is(declaration->name, "_"))
         return;
     if (symbol_in_scope(p, declaration->name)) {
-        parse_fail(p, p->token.line, "a function with two parameters of one name");
+        parse_fail(p, p->token.line, "a function with two parameters of the same name");
         return;
     }
     declaration->index =
@@ -211,13 +211,13 @@ static void declare_parameters(Parser *p)
 
 /* ---- Definitions ---- */
 
-/* Arrays grew by doubling. */
+/* Frees the unused part of an array that grew by doubling. */
 static void shrink(void *array, int count, size_t size)
 {
     void *old, *less;
 
     memcpy(&old, array, sizeof old);
-    less = realloc(old, (size_t) (count + !count) * size); /* of none, too: never NULL */
+    less = realloc(old, (size_t) (count + !count) * size); /* never of 0 bytes */
     if (less)
         memcpy(array, &less, sizeof less);
 }
@@ -227,7 +227,7 @@ static void define(Parser *p, int line)
     Function *f = &p->module->functions[p->function];
 
     if (!f->is_extern) {
-        parse_fail_name(p, line, f->name, "is there twice");
+        parse_fail_name(p, line, f->name, "is defined twice");
         return;
     }
     f->is_extern = false;

@@ -1,9 +1,8 @@
 /* parse_initial.c - the values of a variable: numbers, addresses, and bytes of addresses.
  *
- * Braces go row by row as in C; what is left out is zero. An address is kept as a relocation, since
- * variables have no place yet. nvcc writes addresses that do not lie at multiples of their size
- * byte by byte, 0xFF(x), 0xFF00(x), ...: the first byte makes the relocation, the others must
- * follow it.
+ * Braces enclose rows as in C; omitted values are zero. An address is kept as a relocation, since
+ * variables have no addresses yet. nvcc writes misaligned addresses byte by byte, 0xFF(x),
+ * 0xFF00(x), ...: the first byte creates the relocation, and the others must follow it.
  */
 #include "sim/ptx/parse.h"
 
@@ -14,9 +13,9 @@ typedef struct Filler {
     Parser *p;
     Variable *variable;
     size_t element;  /* bytes */
-    size_t capacity; /* elements; of an open array: as many as may be */
-    size_t used;     /* elements: the end of what was set */
-    size_t room;     /* bytes that `initial` has */
+    size_t capacity; /* elements; for an open array: the maximum */
+    size_t used;     /* elements up to the last one that was set */
+    size_t room;     /* size of `initial` in bytes */
     const size_t *shape;
     int dimensions, relocation_room;
 } Filler;
@@ -41,7 +40,7 @@ static bool make_bytes(Filler *f, size_t bytes)
     return true;
 }
 
-/* Where the element at this index is, or NULL. */
+/* The address of the element at this index, or NULL. */
 static uint8_t *element_at(Filler *f, size_t index)
 {
     size_t end = (index + 1) * f->element;
@@ -93,7 +92,7 @@ static bool put_number(Filler *f, size_t index, const Constant *constant)
         value = constant->is_unsigned ? (double) bits : (double) (int64_t) bits;
     if (constant->is_float && f->element != 4 && f->element != 8)
         return parse_fail(f->p, f->p->token.line,
-                          "a floating-point value of neither 4 nor 8 bytes");
+                          "a floating-point value in a type of neither 4 nor 8 bytes");
     if (constant->is_float || type == TYPE_F32 || type == TYPE_F64)
         bits = f->element == 4 ? f32_bits(value) : f64_bits(value);
     uint8_t *to = element_at(f, index);
@@ -133,7 +132,7 @@ static bool read_address(Parser *p, Relocation *relocation)
     if (!named_operand(p, &operand))
         return false;
     if (operand.kind != OPERAND_VARIABLE && operand.kind != OPERAND_FUNCTION)
-        return parse_fail(p, line, "the address of what is no variable and no function");
+        return parse_fail(p, line, "the address of something that is not a variable or function");
     relocation->variable = operand.kind == OPERAND_VARIABLE ? operand.index : -1;
     relocation->function = operand.kind == OPERAND_FUNCTION ? operand.index : -1;
     if (!read_offset(p, &relocation->addend))
@@ -149,7 +148,7 @@ static bool put_address(Filler *f, size_t index)
     Relocation relocation = { .offset = index * f->element, .size = (int) f->element };
 
     if (f->element != 4 && f->element != 8)
-        return parse_fail(f->p, f->p->token.line, "an address in neither 4 nor 8 bytes");
+        return parse_fail(f->p, f->p->token.line, "an address in a type of neither 4 nor 8 bytes");
     return read_address(f->p, &relocation) && element_at(f, index) && relocation_add(f, relocation);
 }
 
@@ -164,7 +163,7 @@ static bool continues(const Filler *f, const Relocation *next, int byte)
            last->function == next->function && last->addend == next->addend;
 }
 
-/* mask(address), from the parenthesis on. */
+/* mask(address); starts at the parenthesis. */
 static bool put_masked(Filler *f, size_t index, uint64_t mask)
 {
     Parser *p = f->p;
@@ -174,7 +173,7 @@ static bool put_masked(Filler *f, size_t index, uint64_t mask)
     while (byte < 8 && mask != (uint64_t) 0xff << 8 * byte)
         byte++;
     if (byte == 8 || f->element != 1)
-        return parse_fail(p, line, "a mask that is not of one byte");
+        return parse_fail(p, line, "a mask that does not select one byte");
     advance(p);
     if (!read_address(p, &relocation) || !expect_punct(p, ')') || !element_at(f, index))
         return false;
@@ -182,7 +181,7 @@ static bool put_masked(Filler *f, size_t index, uint64_t mask)
         return continues(f, &relocation, byte) ||
                parse_fail(p, line, "a byte of an address that does not follow the others");
     if (f->capacity - index < 8)
-        return parse_fail(p, line, "an address that reaches over the end");
+        return parse_fail(p, line, "an address that extends past the end of the variable");
     return element_at(f, index + 7) && relocation_add(f, relocation);
 }
 
@@ -201,7 +200,7 @@ static bool put_value(Filler *f, size_t index)
     return put_number(f, index, &constant);
 }
 
-/* How many elements one step of this dimension is. */
+/* The number of elements per step in this dimension. */
 static size_t stride_of(const Filler *f, int level)
 {
     size_t stride = 1;
@@ -211,7 +210,8 @@ static size_t stride_of(const Filler *f, int level)
     return stride;
 }
 
-/* The values of one pair of braces, from behind the opening one, to elements begin and on. */
+/* Reads the values in one pair of braces into the elements from `begin` on. Starts after the
+ * opening brace. */
 static bool fill(Filler *f, int level, size_t begin)
 {
     Parser *p = f->p;

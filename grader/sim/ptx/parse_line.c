@@ -1,16 +1,16 @@
 /* parse_line.c - .loc and .file: which line of the source an instruction comes from.
  *
- * Inlined code names the place of the call: .loc 2 440 9, function_name X, inlined_at 1 26 3. A
- * line in one of the toolkit's headers does not help a user, so the place where it was inlined is
- * used instead, and so on outwards. The names of files come last, so instructions first keep the
- * number of their SourceLine.
+ * The .loc of inlined code includes the location of the call: .loc 2 440 9, function_name X,
+ * inlined_at 1 26 3. A line in one of the toolkit's headers does not help a user, so the location
+ * where it was inlined is used instead, repeatedly if necessary. File names come at the end of the
+ * text, so instructions first hold the index of their SourceLine.
  */
 #include "sim/ptx/parse.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Lines that are known ---- */
+/* ---- The table of lines ---- */
 
 static int *bucket_of(Lines *lines, int file, int line, int column)
 {
@@ -21,8 +21,8 @@ static int *bucket_of(Lines *lines, int file, int line, int column)
     return &lines->buckets[(hash >> 40) & (uint64_t) (lines->bucket_count - 1)];
 }
 
-/* The newest line with this hash, or -1. One entry per bucket is enough: a lost entry only means
- * that a line of a header is reported. */
+/* The newest line with this hash, or -1. One entry per bucket is enough: if an entry is lost, a
+ * line of a header is reported at worst. */
 static int find_line(Lines *lines, int file, int line, int column)
 {
     if (!lines->bucket_count)
@@ -80,7 +80,8 @@ static bool read_place(Parser *p, SourceLine *place)
     return true;
 }
 
-/* , function_name LABEL + 4, inlined_at 1 26 3 in either order, or only one of them. */
+/* Reads ", function_name LABEL + 4" and ", inlined_at 1 26 3": both in either order, or one of
+ * them. */
 static bool read_inlined(Parser *p, SourceLine *place)
 {
     SourceLine outer;
@@ -117,7 +118,7 @@ void read_loc(Parser *p)
         p->lines.current = add_line(p, place);
 }
 
-/* The text of a string token, escapes undone as far as file names need it. */
+/* The text of a string token, with the escapes that occur in file names replaced. */
 static char *copy_string(Name text)
 {
     char *copy = malloc((size_t) text.length + 1);
@@ -151,7 +152,7 @@ static bool name_file(Parser *p, int number, Name text)
     return module->files[number] || parse_fail(p, p->token.line, "not enough memory");
 }
 
-/* .file 1 "name", with a time and a size behind it or without. */
+/* .file 1 "name", optionally followed by a time and a size. */
 void read_file_name(Parser *p)
 {
     advance(p);
@@ -177,7 +178,7 @@ void read_file_name(Parser *p)
 
 /* ---- At the end ---- */
 
-/* The toolkit's headers and the compiler's. */
+/* True for headers of the toolkit or the compiler. */
 static bool is_toolkits(const Module *module, int file)
 {
     static const char *const parts[] = { "/targets/", "/cuda/include/", "/usr/include/",
@@ -190,7 +191,7 @@ static bool is_toolkits(const Module *module, int file)
     return false;
 }
 
-/* Lines come after the lines that they are inlined at, so one pass is enough. */
+/* A line comes after the line where it is inlined, so one pass is enough. */
 static void climb(Parser *p, const bool *toolkits)
 {
     Lines *lines = &p->lines;

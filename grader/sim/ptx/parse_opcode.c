@@ -1,8 +1,8 @@
 /* parse_opcode.c - the words of an opcode: looked up and stored in the instruction.
  *
- * The first word is looked up among ops.def, the dotted ones among types, spaces and mods. Cache
- * hints (.L1::evict_last, .L2::128B) do not change results: they are skipped, and so is the operand
- * that .L2::cache_hint brings.
+ * The first word is looked up in ops.def, dotted words among types, spaces and mods. Cache hints
+ * (.L1::evict_last, .L2::128B) do not change results, so they are skipped, as is the operand that
+ * .L2::cache_hint adds.
  */
 #include "sim/ptx/parse.h"
 
@@ -62,8 +62,8 @@ static const OpcodeWord parts[] = { WORD("pred", WORD_TYPE, TYPE_PRED),
 
 enum { SLOTS = sizeof(((WordTable *) 0)->slots) / sizeof(uint16_t) };
 
-_Static_assert(sizeof opcodes / sizeof *opcodes < SLOTS / 4, "few words a slot");
-_Static_assert(sizeof parts / sizeof *parts < SLOTS / 4, "few words a slot");
+_Static_assert(sizeof opcodes / sizeof *opcodes < SLOTS / 4, "the hash table must stay sparse");
+_Static_assert(sizeof parts / sizeof *parts < SLOTS / 4, "the hash table must stay sparse");
 
 static unsigned slot_of(const char *text, int length)
 {
@@ -131,7 +131,7 @@ static void add_mod(Instruction *in, Mod mod)
     if (in->mod_count < INSTRUCTION_MODS)
         in->mods[in->mod_count++] = (uint8_t) mod;
     else
-        in->mods[INSTRUCTION_MODS - 1] = MOD_other; /* too many to be known */
+        in->mods[INSTRUCTION_MODS - 1] = MOD_other; /* more mods than any known instruction has */
     if (mod == MOD_v2 || mod == MOD_v4 || mod == MOD_v8)
         in->vector = mod == MOD_v2 ? 2 : mod == MOD_v4 ? 4 : 8;
     in->to |= mod == MOD_to;
@@ -163,7 +163,7 @@ static bool is_cache_hint(Name dotted)
     return begins(dotted, ".L1::") || begins(dotted, ".L2::");
 }
 
-/* .shared::cta is .shared, .shared::cluster keeps its second word, too. ::func says nothing. */
+/* .shared::cta means .shared; .shared::cluster also keeps its second word. ::func is ignored. */
 static void add_dotted(const Parser *p, Instruction *in, Name dotted)
 {
     const char *colons = memmem(dotted.at, (size_t) dotted.length, "::", 2);
@@ -173,7 +173,7 @@ static void add_dotted(const Parser *p, Instruction *in, Name dotted)
         return;
     }
     Name first = { dotted.at, (int) (colons - dotted.at) };
-    Name second = { colons + 1, dotted.length - first.length - 1 }; /* its dot is a colon */
+    Name second = { colons + 1, dotted.length - first.length - 1 }; /* with a colon as its dot */
     Space space;
     if (!space_word(p, first, &space)) {
         add_mod(in, MOD_other);
@@ -184,7 +184,7 @@ static void add_dotted(const Parser *p, Instruction *in, Name dotted)
         add_word(in, find_part(p, second));
 }
 
-/* Of cp only cp.async and its groups are known, neither the bulk copies nor mbarriers. */
+/* Only cp.async and its groups are known, not bulk copies or mbarriers. */
 static bool is_known_cp(Name text)
 {
     static const char *const others[] = { "cp.async.bulk", "cp.async.mbarrier", "cp.async.reduce" };

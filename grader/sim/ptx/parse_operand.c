@@ -14,7 +14,7 @@ bool operand_push(Parser *p, Operand operand)
 
 /* ---- Names ---- */
 
-/* Which of x y z w, or of r g b a; -1: none of them. */
+/* The index in x y z w or in r g b a; -1: not a component. */
 static int component_of(Name dotted)
 {
     static const char letters[] = "xyzwrgba";
@@ -34,7 +34,7 @@ static bool take_component(Parser *p, int count, int *component)
     return true;
 }
 
-/* %tid.x; the fourth component of these is 0. */
+/* %tid.x; the fourth component of such registers is 0. */
 static bool special_operand(Parser *p, const Symbol *symbol, Operand *operand)
 {
     operand->kind = OPERAND_SPECIAL;
@@ -135,7 +135,7 @@ static bool is_discard(const Parser *p)
     return p->token.kind == TOKEN_NAME && name_is(p->token.text, "_");
 }
 
-/* What may stand alone and in braces. */
+/* Operands that may occur both alone and in braces. */
 static bool simple_operand(Parser *p, Operand *operand)
 {
     if (at_constant(p))
@@ -156,7 +156,7 @@ static bool may_be_element(OperandKind kind)
            kind == OPERAND_SPECIAL || kind == OPERAND_DISCARD;
 }
 
-/* From behind the brace. */
+/* Starts after the opening brace. */
 static bool braces_operand(Parser *p, Operand *operand)
 {
     const Function *f = &p->module->functions[p->function];
@@ -168,7 +168,7 @@ static bool braces_operand(Parser *p, Operand *operand)
         if (!simple_operand(p, &element))
             return false;
         if (!may_be_element(element.kind))
-            return parse_fail(p, line, "a vector of what is no register and no constant");
+            return parse_fail(p, line, "a vector element that is not a register or constant");
         if (operand->count == MOST_VECTOR)
             return parse_fail(p, line, "a vector of more than %d elements", MOST_VECTOR);
         if (!operand_add(p, element))
@@ -180,7 +180,7 @@ static bool braces_operand(Parser *p, Operand *operand)
     return expect_punct(p, '}');
 }
 
-/* From behind the bracket. */
+/* Starts after the opening bracket. */
 static bool address_operand(Parser *p, Operand *operand)
 {
     int line = p->token.line;
@@ -190,7 +190,7 @@ static bool address_operand(Parser *p, Operand *operand)
         return false;
     OperandKind kind = operand->kind;
     if (kind != OPERAND_REGISTER && kind != OPERAND_VARIABLE && kind != OPERAND_INTEGER)
-        return parse_fail(p, line, "an address of what is no register, variable or number");
+        return parse_fail(p, line, "an address that is not a register, variable or number");
     if (kind == OPERAND_INTEGER)
         operand->index = -1;
     if (!read_offset(p, &offset))
@@ -202,7 +202,7 @@ static bool address_operand(Parser *p, Operand *operand)
     return expect_punct(p, ']');
 }
 
-/* From behind the exclamation mark. */
+/* Starts after the exclamation mark. */
 static bool negated_operand(Parser *p, Operand *operand)
 {
     int line = p->token.line;
@@ -233,7 +233,7 @@ bool read_operand(Parser *p)
     return good && operand_push(p, operand);
 }
 
-/* ---- All of an instruction ---- */
+/* ---- All operands of an instruction ---- */
 
 static bool read_plain_operands(Parser *p)
 {
@@ -244,7 +244,7 @@ static bool read_plain_operands(Parser *p)
     return true;
 }
 
-/* Elements of vectors are in place already; these come behind them, side by side. */
+/* Elements of vectors are already in place; the operands follow them, contiguously. */
 static void place_operands(Parser *p, Instruction *in)
 {
     Function *f = &p->module->functions[p->function];
@@ -260,7 +260,7 @@ static void place_operands(Parser *p, Instruction *in)
     }
 }
 
-/* The policy of .L2::cache_hint is the last operand; without the hint it means nothing. */
+/* Drops the last operand of an instruction with .L2::cache_hint: the cache policy. */
 static void drop_policy(Parser *p, const Instruction *in)
 {
     static const char hint[] = ".L2::cache_hint";
@@ -292,7 +292,7 @@ void read_operands(Parser *p, Instruction *in)
 /* ---- call (result, ...), target, (argument, ...), table; all but the target may be missing ----
  */
 
-/* From behind the parenthesis. */
+/* Starts after the opening parenthesis. */
 static bool read_list(Parser *p)
 {
     if (take_punct(p, ')'))
@@ -318,11 +318,11 @@ static bool read_target(Parser *p)
     else
         advance(p);
     if (target.kind != OPERAND_FUNCTION && target.kind != OPERAND_REGISTER)
-        return parse_fail(p, line, "a call of what is no function");
+        return parse_fail(p, line, "a call of something that is not a function");
     return operand_push(p, target);
 }
 
-/* What an indirect call may reach: a table, or an array of addresses. */
+/* The possible targets of an indirect call: a table, or an array of addresses. */
 static bool read_reach(Parser *p)
 {
     int number;

@@ -1,10 +1,10 @@
-/* parse_symbol.c - names and what they stand for, scope in scope, by hash.
+/* parse_symbol.c - the symbol table: names in nested scopes, found by hash.
  *
- * Symbols lie on a stack; each bucket's chain begins with the newest, so the first that is found is
- * the innermost, and a scope ends by taking its symbols off again.
+ * Symbols are on a stack. The chain of each bucket begins with the newest symbol, so the first
+ * match is the innermost one, and the end of a scope pops its symbols.
  *
- * .reg .b32 %r<1000> is one symbol, whatever its number: %r17 is looked up as %r17 and as 7 of
- * %r1<> and as 17 of %r<>. Registers come to be when they are first named.
+ * .reg .b32 %r<1000> is one symbol, whatever its size: %r17 is looked up as %r17, as number 7 of
+ * %r1<>, and as number 17 of %r<>. Registers are created when they are first used.
  */
 #include "sim/ptx/parse.h"
 
@@ -27,7 +27,7 @@ static uint64_t hash_name(Name name)
     return hash;
 }
 
-/* The low bits of such a hash depend on too little. */
+/* The low bits of the hash depend on too few characters. */
 static int bucket_of(uint64_t hash, int buckets)
 {
     return (int) ((hash ^ hash >> 29) & (uint64_t) (buckets - 1));
@@ -41,7 +41,8 @@ static bool same(const Symbol *symbol, uint64_t hash, Name name)
 
 /* ---- Finding ---- */
 
-/* The newest of that name: as a range that has the number, or, -1, as anything else. */
+/* The newest symbol of that name: a range that contains `number`, or any other kind if that is -1.
+ */
 static int newest(const Symbols *symbols, uint64_t hash, Name name, int number)
 {
     int i = symbols->buckets[bucket_of(hash, symbols->bucket_count)];
@@ -56,7 +57,7 @@ static int newest(const Symbols *symbols, uint64_t hash, Name name, int number)
     return i;
 }
 
-/* Where the digits at the end begin, at most nine of them. */
+/* The index of the trailing digits; at most nine are counted. */
 static int digits_at(Name name)
 {
     int at = name.length;
@@ -83,7 +84,7 @@ const Symbol *symbol_find(const Parser *p, Name name, int *number)
 
     for (int at = split; at < name.length; hash = hash_on(hash, name.at[at]), at++) {
         if (name.at[at] == '0' && at < name.length - 1)
-            continue; /* %r007 is no 7 of %r<> */
+            continue; /* %r007 is not number 7 of %r<> */
         int n = number_at(name, at), i = newest(symbols, hash, (Name){ name.at, at }, n);
         if (i > best) {
             best = i;
@@ -122,7 +123,7 @@ const Symbol *symbol_in_scope(const Parser *p, Name name)
     return NULL;
 }
 
-/* ---- Adding and taking off ---- */
+/* ---- Adding and removing ---- */
 
 static void link_symbol(Symbols *symbols, int i)
 {
@@ -187,7 +188,8 @@ int register_add(Parser *p, Name name, PtxType type)
     return f->register_count++;
 }
 
-/* Where the key is or belongs: open addressing, never more than half full. */
+/* The slot of the key, or the one where it belongs. Open addressing; at most half of the slots are
+ * used. */
 static int numbered_slot(const Symbols *symbols, uint64_t key)
 {
     int mask = symbols->numbered_room - 1;
@@ -282,7 +284,7 @@ static const struct {
 
 enum { ENVREGS = 32, PERFORMANCE_COUNTERS = 8 };
 
-/* %envreg0 to %envreg31, %pm0 to %pm7: ranges whose numbers are components. */
+/* %envreg0 to %envreg31 and %pm0 to %pm7: ranges whose number is the component. */
 static void add_special_range(Parser *p, const char *name, Special special, int count)
 {
     Symbol *symbol = symbol_add(p, (Name){ name, (int) strlen(name) }, SYMBOL_RANGE, -special - 1);

@@ -20,7 +20,7 @@ static Table *table_add(Parser *p, Name name)
     return &f->tables[f->table_count++];
 }
 
-/* The function of that name, or -1. */
+/* The index of the function of that name, or -1. */
 static int function_named(Parser *p, Name name)
 {
     int number;
@@ -88,7 +88,7 @@ bool read_table(Parser *p, Name name)
         return false;
     advance(p);
     if (symbol_in_scope(p, name))
-        return !parse_fail_name(p, p->token.line, name, "is there twice");
+        return !parse_fail_name(p, p->token.line, name, "is declared twice");
     Table *table = table_add(p, name);
     if (!table)
         return true;

@@ -1,20 +1,20 @@
-/* ptxas.c - instructions for which the assembler emits something else, where that changes counters.
+/* ptxas.c - finds PTX instructions that the assembler translates in a way that changes counters.
  *
- * WARP_REDUCED: where ptxas sees that all lanes update one address, and their updates can be
- * combined beforehand, it combines them (REDUX, or a count of lanes) and one lane sends the sum:
- * the hardware then counts an access of one lane. WARP_REDUCED_WITH_RESULT: the result is used, and
- * each lane computes its own from that lane's. ADDRESS_REDUCED: adding 1 to shared memory has an
- * instruction that counts the lanes of each address. FUSED: an addition of a product is a
- * multiply-add, unless a rounding is written. ABSORBED, JOINED: ptxas_logic.c. COPIED: below. PTX
- * does not show these, so they are found here by the rules of ptxas. The rules come from the
- * machine code of ptxas 13.0 for sm_80 and sm_90: for each operation, with a uniform address or
- * not, with a used result or not, with a constant operand or not; ADDRESS_REDUCED, FUSED, JOINED
- * and COPIED also by the counters of an H200. JOINED and COPIED are counted so; the time model was
- * fitted with them as written.
+ * WARP_REDUCED: if ptxas can tell that all lanes update one address and that their updates can be
+ * combined, it combines them (REDUX, or a count of lanes) and one lane sends the sum. The hardware
+ * then counts an access of one lane. WARP_REDUCED_WITH_RESULT: the same, but the result is used,
+ * and each lane computes its own from that lane's result. ADDRESS_REDUCED: an instruction that adds
+ * 1 to shared memory counts the lanes of each address. FUSED: an addition of a product becomes a
+ * multiply-add, unless the PTX specifies a rounding. ABSORBED, JOINED: see ptxas_logic.c. COPIED:
+ * see below. PTX does not show any of this, so the rules of ptxas are applied here. They come from
+ * the machine code of ptxas 13.0 for sm_80 and sm_90, for each operation with and without a uniform
+ * address, a used result and a constant operand; ADDRESS_REDUCED, FUSED, JOINED and COPIED were
+ * also confirmed with the counters of an H200. JOINED and COPIED affect counters only: the time
+ * model was fitted with these instructions as written.
  *
- * A register is uniform if it is written once, for all lanes alike, from parameters, constants and
- * what the lanes of a block share. ptxas may know more; missing a case is the safe side for most
- * rules.
+ * A register is uniform if it is written once, with the same value for all lanes, from parameters,
+ * constants and values that the lanes of a block share. ptxas may recognise more cases; for most
+ * rules, missing a case is the safe side.
  */
 #include "sim/ptx/ptxas.h"
 #include "sim/ptx/roles.h"
@@ -33,7 +33,7 @@ static const Combined combined[] = {
     { MOD_xor, 4, false, false },
 };
 
-/* ---- What varies ---- */
+/* ---- Which registers vary between lanes ---- */
 
 static bool special_varies(Special special)
 {
@@ -61,7 +61,7 @@ static bool operand_varies(const Function *f, const Operand *o, const Known *kno
     }
 }
 
-/* A kernel's parameter is the same for all; a function's, or what a call returns, need not be. */
+/* A kernel's parameter is the same for all lanes. A function's parameter or result may differ. */
 static bool is_kernel_param(const Function *f, const Instruction *in)
 {
     const Operand *address = in->count > 1 ? &f->operands[in->first + in->count - 1] : NULL;
@@ -72,7 +72,7 @@ static bool is_kernel_param(const Function *f, const Instruction *in)
     return false;
 }
 
-/* Whether it gives all lanes the same, if its sources are the same for all. */
+/* True if uniform sources give a uniform result. */
 static bool keeps_uniform(const Function *f, const Instruction *in)
 {
     if (in->op == OP_ld)
@@ -97,9 +97,9 @@ static int destinations_of(const Instruction *in)
     return in->roles.destinations < in->count ? in->roles.destinations : in->count;
 }
 
-/* ---- Each register that an operand names ---- */
+/* ---- The registers of an operand ---- */
 
-/* True if it knows more then. */
+/* Returns true if it learned something new. */
 typedef bool See(Known *known);
 
 static bool see_read(Known *known)
@@ -133,7 +133,7 @@ static bool see(const Function *f, const Operand *o, Known *known, See *one)
     return news;
 }
 
-/* What is read and written; of a call, whatever it names is both. */
+/* Records which registers are read and written. All registers of a call count as both. */
 static void look_at_uses(const Function *f, Known *known)
 {
     for (int i = 0; i < f->instruction_count; i++) {
@@ -159,7 +159,7 @@ static void look_at_uses(const Function *f, Known *known)
         known[r].varies |= known[r].writers != 1;
 }
 
-/* Each result that varies, in the order of the text. True if there were new ones. */
+/* Marks results that vary, in text order. True if any were new. */
 static bool look_once(const Function *f, Known *known)
 {
     bool news = false;
@@ -175,8 +175,8 @@ static bool look_once(const Function *f, Known *known)
     return news;
 }
 
-/* Repeats until nothing new is found; varying values only increase. A text could take as many
- * rounds as it has lines; after MOST_ROUNDS all registers vary.
+/* Repeats until no new varying register is found. That could take as many rounds as the text has
+ * lines, so after MOST_ROUNDS all registers count as varying.
  */
 static void look_for_variation(const Function *f, Known *known)
 {
@@ -200,7 +200,7 @@ static const Combined *row_of(const Instruction *in)
     return NULL;
 }
 
-/* Behind the destination: the address, then what is added, or the like. */
+/* The value operand of an atomic: it follows the destination (if any) and the address. */
 static const Operand *operand_of(const Function *f, const Instruction *in)
 {
     return &f->operands[in->first + destinations_of(in) + 1];
@@ -244,7 +244,7 @@ static Treatment treatment_of_atomic(const Function *f, const Instruction *in, c
 
 /* ---- Sums of products ---- */
 
-/* add.f32, add.ftz.f32: nothing about how it is rounded. */
+/* True for add.f32 and add.ftz.f32, which do not specify a rounding. */
 static bool may_be_fused(const Instruction *in)
 {
     return in->type_count && in->types[0] == TYPE_F32 &&
@@ -267,8 +267,8 @@ static Treatment treatment_of_sum(const Function *f, const Instruction *in, cons
 
 /* ---- Copies ---- */
 
-/* One of two registers is usually not needed, unless the first is still read after the other gets a
- * new value: then the machine code has both. */
+/* Usually both registers of a copy become one. The machine code keeps both if the source is still
+ * read after the copy gets a new value. */
 static Treatment treatment_of_copy(const Function *f, const Instruction *in, const Known *known)
 {
     const Operand *to = &f->operands[in->first], *from = to + 1;
@@ -288,7 +288,7 @@ void find_treatments(const Function *function, uint8_t *treatment)
 {
     Known *known = calloc((size_t) function->register_count + 1, sizeof *known);
 
-    if (!known) /* then nothing is found, and more is counted */
+    if (!known) /* out of memory: counts are then too high */
         return;
     look_at_uses(function, known);
     look_for_variation(function, known);

@@ -2,7 +2,7 @@
  *
  * LOP3 computes any function of three words: a logical operation whose only reader is another one
  * is merged into it if both together have at most three different input words. LOP3 also tests the
- * result for 0. LEA adds, and shifts one of what it adds.
+ * result for 0. LEA adds two operands and shifts one of them.
  */
 #include "sim/ptx/ptxas.h"
 
@@ -10,7 +10,7 @@
 
 enum { MOST_WORDS = 3 };
 
-/* What a result is computed from: registers, and constants. Too many: count is more than
+/* The registers and constants from which a result is computed. If there are too many, count exceeds
  * MOST_WORDS. */
 typedef struct Words {
     const Operand *word[MOST_WORDS];
@@ -20,7 +20,7 @@ typedef struct Words {
 typedef struct Logic {
     const Function *function;
     const Known *known;
-    Words *words; /* by instruction */
+    Words *words; /* for each instruction */
 } Logic;
 
 static bool is_logic(const Instruction *in)
@@ -48,7 +48,7 @@ static void add_word(Words *words, const Operand *o)
     words->count++;
 }
 
-/* The instruction before `in` whose result it is, and which may become part of `in`; -1: none. */
+/* The instruction before `in` that computes operand `o` and may be merged into `in`; -1: none. */
 static int part_of(const Logic *logic, const Instruction *in, const Operand *o)
 {
     const Known *known = o->kind == OPERAND_REGISTER ? &logic->known[o->index] : NULL;
@@ -59,7 +59,7 @@ static int part_of(const Logic *logic, const Instruction *in, const Operand *o)
                : -1;
 }
 
-/* With those of its operands taken in that `which` has a bit of. */
+/* The input words of `in` if the operands whose bits are set in `which` are merged into it. */
 static Words words_of(const Logic *logic, const Instruction *in, unsigned which)
 {
     Words words = { .count = 0 };
@@ -75,7 +75,7 @@ static Words words_of(const Logic *logic, const Instruction *in, unsigned which)
     return words;
 }
 
-/* Both operands if that can be, else the first, else the second. */
+/* Merges both operands if possible, else the first, else the second. */
 static void take_in(const Logic *logic, int at, uint8_t *treatment)
 {
     static const unsigned choices[] = { 6, 2, 4, 0 };
@@ -117,12 +117,12 @@ static bool is_tested(const Function *f, const Known *known, const Instruction *
                       o[1].kind == OPERAND_REGISTER && o[2].kind == OPERAND_INTEGER && !o[2].bits;
     const Known *asked = asks ? &known[o[1].index] : NULL;
 
-    /* A vector load's words have no one writer. */
+    /* The elements of a vector load do not have a single writer each. */
     return asked && asked->writers == 1 && asked->writer && asked->writer < in &&
            is_logic(asked->writer);
 }
 
-/* One shift an addition. */
+/* Joins at most one shift per addition. */
 static void find_joined(const Function *f, const Known *known, uint8_t *treatment)
 {
     int last_sum = -1;

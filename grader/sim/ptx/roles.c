@@ -1,4 +1,4 @@
-/* roles.c - which form of ops.def an instruction has, and how wide its operands are. */
+/* roles.c - finds the form of an instruction in ops.def, and the width of its operands. */
 #include "sim/ptx/roles.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static const Form forms[OPS][MOST_FORMS] = {
 #undef OP2
 };
 
-/* False: a different number of operands. */
+/* False: the form has a different number of operands. */
 static bool read_form(const char *form, int operands, Roles *roles)
 {
     const char *sources = strchr(form, '=') + 1, *optional = strchr(form, '?');

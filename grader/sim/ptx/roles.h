@@ -1,4 +1,4 @@
-/* roles.h - what each operand of an instruction is for, and so how wide it must be. */
+/* roles.h - the role of each operand of an instruction, and the width that follows from it. */
 #ifndef SIM_PTX_ROLES_H
 #define SIM_PTX_ROLES_H
 
@@ -13,13 +13,14 @@
  *   i     of 4 bytes, or a predicate       v   of the first type, or a vector */
 /* clang-format on */
 
-/* For the parser, which keeps them in the instruction: needs its opcode, mods and number of
- * operands. */
+/* Called by the parser, which stores the roles in the instruction. Needs the opcode, mods and
+ * number of operands. */
 Roles roles_of(const Instruction *in);
 
-/* The bytes per lane that a register must have (4, 8, 16), -1 for a predicate, 0 for any. */
+/* The bytes per lane that a register of this role must have: 4, 8 or 16; -1: a predicate; 0: any.
+ */
 int role_bytes(const Instruction *in, char role);
-/* The type of a constant in its place. */
+/* The type of a constant operand of this role. */
 PtxType role_type(const Instruction *in, char role);
 
 #endif

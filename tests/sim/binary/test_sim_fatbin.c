@@ -15,7 +15,7 @@ static const char ptx[] = ".version 9.0\n.target sm_80\n.visible .entry scale()\
 
 static const CubinFigures usual = { .registers = 40, .frame = 16, .stack = 600, .shared = 1200 };
 
-/* Reads a copy that ends where its memory ends, so that the sanitizers see each byte beyond. */
+/* Reads a copy of exactly the input's size, so that sanitizers detect any read past its end. */
 static bool read_image(const Image *image, Fatbin *fatbin, char *why, size_t size)
 {
     unsigned char *copy = malloc(image->size ? image->size : 1);
@@ -65,7 +65,7 @@ static size_t pack(unsigned flags, unsigned char *out)
     } else {
         memcpy(out, "\x28\xb5\x2f\xfd\x20", 5); /* magic; one segment, its size in a byte */
         out[5] = (unsigned char) size;
-        out[6] = (unsigned char) (1 | size << 3); /* the last block, raw */
+        out[6] = (unsigned char) (1 | size << 3); /* last block, stored raw */
         out[7] = (unsigned char) (size >> 5);
         out[8] = 0;
         used = 9;
@@ -101,35 +101,35 @@ static void compressed_entries(void)
         dlclose(zstd);
 }
 
-/* One field of an otherwise sound fat binary with one LZ4 entry is changed. */
+/* Changes one field of an otherwise valid fat binary with one LZ4 entry. */
 static void damage_is_told(void)
 {
     static const struct {
         size_t at;
         uint64_t value;
         int bytes;
-        const char *why; /* "": it is sound all the same */
+        const char *why; /* "": the fat binary is still valid */
     } rows[] = {
         { 0, 0xBA55ED50, 4, "" },
-        { 0, 0x464c457f, 4, "this is no fat binary (it begins with 0x464c457f)" },
+        { 0, 0x464c457f, 4, "not a fat binary (it begins with 0x464c457f)" },
         { 4, 2, 2, "unknown version (2" },
         { 6, 15, 2, "header of 15 bytes" },
-        { 6, 0xffff, 2, "cut off" },
+        { 6, 0xffff, 2, "truncated" },
         { 8, UINT64_MAX, 8, "it claims 18446744073709551615 bytes" },
-        { 8, 1ull << 31, 8, "cut off" },
+        { 8, 1ull << 31, 8, "truncated" },
         { 8, 0, 8, "" }, /* no entries */
-        { 8, 1, 8, "cut off in the header of an entry" },
+        { 8, 1, 8, "truncated within the header of an entry" },
         { 16 + 0, 3, 2, "" }, /* a kind that is skipped */
-        { 16 + 4, 63, 4, "damaged or cut off" },
-        { 16 + 4, UINT32_MAX, 4, "damaged or cut off" },
-        { 16 + 8, UINT64_MAX, 8, "an entry of 18446744073709551615 bytes" },
-        { 16 + 8, 0, 8, "an entry is longer than its place" },
-        { 16 + 16, UINT32_MAX, 4, "an entry is longer than its place" },
-        { 16 + 16, 1, 4, "does not unpack to the" },
+        { 16 + 4, 63, 4, "damaged or truncated" },
+        { 16 + 4, UINT32_MAX, 4, "damaged or truncated" },
+        { 16 + 8, UINT64_MAX, 8, "an entry has 18446744073709551615 bytes" },
+        { 16 + 8, 0, 8, "an entry extends past its end" },
+        { 16 + 16, UINT32_MAX, 4, "an entry extends past its end" },
+        { 16 + 16, 1, 4, "does not decompress to" },
         { 16 + 40, 0x11, 8, "unknown way (flags 0x11): build with nvcc --no-compress" },
-        { 16 + 56, 0, 8, "does not unpack to the 0 bytes" },
-        { 16 + 56, sizeof ptx - 2, 8, "does not unpack" },
-        { 16 + 56, sizeof ptx, 8, "does not unpack" },
+        { 16 + 56, 0, 8, "does not decompress to 0 bytes" },
+        { 16 + 56, sizeof ptx - 2, 8, "does not decompress" },
+        { 16 + 56, sizeof ptx, 8, "does not decompress" },
         { 16 + 56, 257u << 20, 8, "more than 256 MiB" },
         { 16 + 56, UINT64_MAX, 8, "more than 256 MiB" },
         { 16 + 28, UINT32_MAX, 4, "" }, /* an invalid architecture */
@@ -152,7 +152,7 @@ static void damage_is_told(void)
     }
 }
 
-/* A cubin that can't be unpacked is not worth a program's run. */
+/* A cubin that cannot be unpacked must not stop the program. */
 static void a_damaged_cubin_is_skipped(void)
 {
     static Image image;
@@ -185,7 +185,7 @@ static void too_many_entries(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(why, "more than 64 architectures"));
 }
 
-/* ---- Which entry serves ---- */
+/* ---- The choice of an entry ---- */
 
 static void the_nearest_ptx_serves(void)
 {
@@ -223,7 +223,7 @@ static void wrappers(void)
         const char *why;
     } rows[] = {
         { 0x466243B1, 1, true, "" },
-        { 0x466243B2, 1, true, "no fat binary of nvcc's (0x466243b2)" },
+        { 0x466243B2, 1, true, "other than a fat binary of nvcc (0x466243b2)" },
         { 0x466243B1, 2, true, "relocatable device code (nvcc -rdc=true or -dc) is not simulated" },
         { 0x466243B1, 3, true, "unknown version (3)" },
         { 0x466243B1, 1, false, "unknown version (1)" },
@@ -256,7 +256,7 @@ static void wrappers(void)
     CU_ASSERT_FALSE(fatbin_read(NULL, &fatbin, why, sizeof why));
 }
 
-/* ---- What a cubin says ---- */
+/* ---- The contents of a cubin ---- */
 
 static void resources_are_found(void)
 {
@@ -325,8 +325,7 @@ static void the_nearest_cubin_serves(void)
     fatbin_free(&fatbin);
 }
 
-/* ---- Damage of any kind: nothing is read beyond the end (the sanitizers look), nothing hangs ----
- */
+/* ---- Damage of any kind: no read past the end (sanitizers check), no hang ---- */
 
 static void write_sound(Image *image)
 {
@@ -365,7 +364,7 @@ static void cut_off_anywhere(void)
         part = whole;
         part.size = size;
         CU_ASSERT_FALSE(use(&part));
-        if (size >= 16) { /* and the header agrees with it */
+        if (size >= 16) { /* make the header agree with the size */
             image_set(&part, 8, size - 16, 8);
             use(&part);
         }
@@ -446,14 +445,14 @@ CU_SuiteInfo test_sim_fatbin = {
             { "damage is reported", damage_is_told },
             { "a damaged cubin is skipped", a_damaged_cubin_is_skipped },
             { "too many entries", too_many_entries },
-            { "the nearest PTX serves", the_nearest_ptx_serves },
+            { "the nearest PTX is used", the_nearest_ptx_serves },
             { "wrappers", wrappers },
             { "resources are found", resources_are_found },
-            { "the nearest cubin serves", the_nearest_cubin_serves },
-            { "cut off anywhere", cut_off_anywhere },
-            { "cubins cut off anywhere", cubins_cut_off_anywhere },
+            { "the nearest cubin is used", the_nearest_cubin_serves },
+            { "truncated anywhere", cut_off_anywhere },
+            { "cubins truncated anywhere", cubins_cut_off_anywhere },
             { "mutated", mutated },
-            { "this program is no CUDA program", this_program_is_no_cuda_program },
+            { "this program is not a CUDA program", this_program_is_no_cuda_program },
             CU_TEST_INFO_NULL,
         },
 };

@@ -1,4 +1,4 @@
-/* test_sim_lz4.c - LZ4 blocks: whole ones are unpacked, damaged ones refused. */
+/* test_sim_lz4.c - LZ4 blocks: valid ones are unpacked, damaged ones refused. */
 #include "sim/binary/fatbin.h"
 #include "rows.h"
 

@@ -1,4 +1,4 @@
-/* test_sim_device.c - descriptions of devices, what is wrong in them, slices, and occupancy. */
+/* test_sim_device.c - descriptions of devices and errors in them, slices, and occupancy. */
 #include "sim/device/device.h"
 #include "rows.h"
 #include "base/util.h"
@@ -29,8 +29,7 @@ static void every_file_is_sound(void)
         CU_ASSERT_EQUAL(d.slice, 1);
         CU_ASSERT_EQUAL(d.registers_per_sm, 65536);
         CU_ASSERT_EQUAL(d.shared_reserved_bytes, d.cc >= 80 ? 1024 : 0);
-        /* Figures that follow from each other agree: two transfers per cycle; 64 or 128
-         * multiply-adds per SM. */
+        /* Related figures agree: two transfers per cycle; 64 or 128 multiply-adds per SM. */
         peak = 2 * d.memory_mhz * 1e6 * d.memory_bus_bits / 8 / 1e9;
         CU_ASSERT_DOUBLE_EQUAL(d.memory_gbps / peak, 1, 0.01);
         lanes = d.fp32_tflops * 1e12 / 2 / (d.sm_mhz * 1e6) / d.sms;
@@ -38,7 +37,7 @@ static void every_file_is_sound(void)
     }
 }
 
-/* Every figure names where it is from: a comment on each line but the name's. */
+/* Every line except the name has a comment with the source of its figure. */
 static void every_figure_has_a_source(void)
 {
     for (size_t i = 0; i < COUNT(keys); i++) {
@@ -116,7 +115,7 @@ static const char sound[] = "name: Test GPU\ncc: 80\nsms: 8\nthreads_per_sm: 204
                             "pcie_both_share: 0.806\n"
                             "pcie_pageable_share: 0.141\n"
                             "integer_atomic_ns: 1.03\n";
-/* "copy_engines: 2", line 65, is what each case adds. */
+/* Each case adds line 65, which should be "copy_engines: 2". */
 
 static char scratch[64];
 
@@ -132,17 +131,17 @@ static bool read_text(const char *text, Device *device, char *why, size_t size)
 static void mistakes_are_told(void)
 {
     static const struct {
-        const char *more, *why; /* behind the file's name */
+        const char *more, *why; /* after the file name */
     } rows[] = {
         { "copy_engines: 2", "" },
         { "copy_engines: 2 # two\n\n  \n# more\n", "" },
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":66: copy_engines is there twice" },
-        { "copy_engines: 2\nsms: 8", ":66: sms is there twice" },
-        { "copy_engines: 2\nwheels: 4", ":66: there is no key `wheels`" },
-        { "copy_engines 2", ":65: this is no `key: value`" },
+        { "copy_engines: 2\ncopy_engines: 2", ":66: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":66: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":66: unknown key `wheels`" },
+        { "copy_engines 2", ":65: expected `key: value`" },
         { "copy_engines:", ":65: copy_engines must be a whole number, not ``" },
         { "copy_engines: two", ":65: copy_engines must be a whole number, not `two`" },
         { "copy_engines: 2 of them", ":65: copy_engines must be a whole number, not `2 of them`" },
@@ -154,9 +153,9 @@ static void mistakes_are_told(void)
         { "copy_engines: .", ":65: copy_engines must be a whole number, not `.`" },
         { "copy_engines: 1e1", ":65: copy_engines must be a whole number, not `1e1`" },
         { "copy_engines: nan", ":65: copy_engines must be a whole number, not `nan`" },
-        { "copy_engines: 65", ":65: copy_engines is 65: it must lie between 0 and 64" },
+        { "copy_engines: 65", ":65: copy_engines is 65: it must be from 0 to 64" },
         { "copy_engines: 99999999999",
-          ":65: copy_engines is 99999999999: it must lie between 0 and 64" },
+          ":65: copy_engines is 99999999999: it must be from 0 to 64" },
         { "copy_engines: 9999999999999999999999",
           ":65: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
@@ -172,7 +171,7 @@ static void mistakes_are_told(void)
     }
 }
 
-/* A figure replaced in an otherwise sound file. */
+/* Replaces one figure in an otherwise valid file. */
 static void figures_that_cannot_be(void)
 {
     static const struct {
@@ -180,30 +179,29 @@ static void figures_that_cannot_be(void)
     } rows[] = {
         { "name: Test GPU", "name:", ":1: name must have 1 to 63 characters" },
         { "name: Test GPU", "name: \xc3\x9c",
-          ":1: name holds a character that is not plain ASCII" },
+          ":1: name contains a character that is not plain ASCII" },
         { "name: Test GPU",
           "name: 0123456789012345678901234567890123456789012345678901234567890123",
           ":1: name must have 1 to 63 characters" },
-        { "cc: 80", "cc: 8.0", ":2: cc is 8.0: it must lie between 50 and 129" },
-        { "sms: 8", "sms: 0", ":3: sms is 0: it must lie between 1 and 4096" },
+        { "cc: 80", "cc: 8.0", ":2: cc is 8.0: it must be from 50 to 129" },
+        { "sms: 8", "sms: 0", ":3: sms is 0: it must be from 1 to 4096" },
         { "threads_per_sm: 2048", "threads_per_sm: 2047",
-          ": threads_per_sm and threads_per_block must be whole warps of 32" },
+          ": threads_per_sm and threads_per_block must be multiples of 32" },
         { "threads_per_sm: 2048", "threads_per_sm: 512",
-          ": threads_per_block is more than threads_per_sm" },
+          ": threads_per_block exceeds threads_per_sm" },
         { "threads_per_sm: 2048\nblocks_per_sm: 32\nthreads_per_block: 1024\n"
           "registers_per_sm: 65536\nregister_unit: 256\nschedulers_per_sm: 4\n",
           "threads_per_sm: 2080\nblocks_per_sm: 32\nthreads_per_block: 1024\n"
           "registers_per_sm: 65536\nregister_unit: 256\nschedulers_per_sm: 1\n",
           ": threads_per_sm: a scheduler has 64 warps at most" },
         { "shared_per_block_optin_bytes: 163KiB", "shared_per_block_optin_bytes: 164 KiB",
-          ": the shared memory of a block must be at most that of opt-in, and that at most an "
-          "SM's "
-          "less the reserved bytes" },
+          ": shared_per_block_bytes must not exceed shared_per_block_optin_bytes, which must not "
+          "exceed shared_per_sm_bytes minus shared_reserved_bytes" },
         { "l2_bytes: 1 MiB", "l2_bytes: 1 Mib",
-          ":16: l2_bytes must be a number of bytes, or of KiB, MiB, GiB, MB, GB, not `1 Mib`" },
+          ":16: l2_bytes must be a number of bytes, KiB, MiB, GiB, MB or GB, not `1 Mib`" },
         { "sm_mhz: 1410.5", "sm_mhz: 1410,5", ":14: sm_mhz must be a number, not `1410,5`" },
         { "sm_mhz: 1410.5", "sm_mhz: inf", ":14: sm_mhz must be a number, not `inf`" },
-        { "sm_mhz: 1410.5", "sm_mhz: 0", ":14: sm_mhz is 0: it must lie between 1 and 100000" },
+        { "sm_mhz: 1410.5", "sm_mhz: 0", ":14: sm_mhz is 0: it must be from 1 to 100000" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -246,11 +244,12 @@ static void long_lines_and_bytes_of_zero(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(why, ":1: this line is longer than 510 characters"));
     CU_ASSERT_FALSE(read_text("", &d, why, sizeof why));
     CU_ASSERT_PTR_NOT_NULL(strstr(why, ": name is missing"));
-    CU_ASSERT_FALSE(read_text(sound, &d, why, 8)); /* a short buffer is no overflow */
+    CU_ASSERT_FALSE(read_text(sound, &d, why, 8)); /* a short buffer does not overflow */
     CU_ASSERT_TRUE(strlen(why) < 8);
 }
 
-/* Whatever stands in the file: it is refused or read, and what was read can be computed with. */
+/* Any file is either refused or read, and a description that was read can be used in computations.
+ */
 static void damaged_files_do_no_harm(void)
 {
     uint64_t random = 1;
@@ -279,11 +278,11 @@ static void devices_that_are_not_there(void)
           "rtx4090 "
           "t4 teaching" },
         { "nowhere", "a100", "there is no device `a100`; no descriptions were found in nowhere" },
-        { folder, "", "`` is no name of a device" },
+        { folder, "", "`` is not a valid device name" },
         { folder, "./none.txt", "./none.txt: No such file or directory" },
-        { folder, "/tmp/", "`/tmp/` is no name of a device" },
+        { folder, "/tmp/", "`/tmp/` is not a valid device name" },
         { folder, "12345678901234567890123456789012",
-          "`12345678901234567890123456789012` is no name of a device" },
+          "`12345678901234567890123456789012` is not a valid device name" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -321,19 +320,19 @@ static void slices(void)
         CU_ASSERT_EQUAL(d.slice, rows[i].slice);
         CU_ASSERT_EQUAL(d.sms, rows[i].sms);
         CU_ASSERT_DOUBLE_EQUAL(d.memory_gbps, rows[i].gbps, 1e-6);
-        /* An SM has the same share of everything. */
+        /* The share per SM is unchanged. */
         CU_ASSERT_DOUBLE_EQUAL(d.l2_bytes / d.sms, whole.l2_bytes / whole.sms, 1e-3);
         CU_ASSERT_DOUBLE_EQUAL(d.pcie_gbps / d.sms, whole.pcie_gbps / whole.sms, 1e-9);
         CU_ASSERT_DOUBLE_EQUAL(d.fp32_tflops / d.sms, whole.fp32_tflops / whole.sms, 1e-9);
         CU_ASSERT_EQUAL(d.shared_per_sm_bytes, whole.shared_per_sm_bytes);
         CU_ASSERT_EQUAL(d.memory_bytes, whole.memory_bytes);
-        device_slice(&d); /* a slice of at most 12 SMs stays as it is */
+        device_slice(&d); /* a slice of at most 12 SMs is unchanged */
         CU_ASSERT_EQUAL(d.slice, rows[i].slice);
     }
 }
 
-/* ---- Occupancy: tests/sim/occupancy_check.cc compares all of it with the toolkit's; here the
- * edges, by hand ---- */
+/* ---- Occupancy: edge cases. tests/sim/occupancy_check.cc compares all cases with the toolkit ----
+ */
 
 static void occupancies(void)
 {
@@ -388,15 +387,15 @@ CU_SuiteInfo test_sim_device = {
     "sim_device",
     .pTests =
         (CU_TestInfo[]){
-            { "every file is sound", every_file_is_sound },
+            { "every file is valid", every_file_is_sound },
             { "every figure has a source", every_figure_has_a_source },
             { "the teaching device", the_teaching_device },
             { "mistakes are reported", mistakes_are_told },
-            { "figures that cannot be", figures_that_cannot_be },
+            { "impossible figures", figures_that_cannot_be },
             { "figures are read exactly", figures_are_read_exactly },
-            { "long lines and bytes of zero", long_lines_and_bytes_of_zero },
+            { "long lines and zero bytes", long_lines_and_bytes_of_zero },
             { "damaged files do no harm", damaged_files_do_no_harm },
-            { "devices that are not there", devices_that_are_not_there },
+            { "missing devices", devices_that_are_not_there },
             { "slices", slices },
             { "occupancies", occupancies },
             CU_TEST_INFO_NULL,

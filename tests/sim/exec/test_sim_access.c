@@ -1,15 +1,15 @@
-/* test_sim_access.c - ld and st on steps and warps made by hand: the bytes that they move, and
- * their findings. */
+/* test_sim_access.c - ld and st on hand-built steps and warps: the bytes that they move, and their
+ * findings. */
 #include "sim/sim_world.h"
 
-/* ---- What is moved ---- */
+/* ---- Moved bytes ---- */
 
 static void widening_loads(void)
 {
     static const struct {
         PtxType type;
         int data_size;
-        uint64_t want; /* of bytes 81 82 83 84 85 86 87 88 */
+        uint64_t want; /* from bytes 81 82 83 84 85 86 87 88 */
     } rows[] = {
         { TYPE_U8, 4, 0x81 },
         { TYPE_S8, 4, 0xffffff81 },
@@ -105,7 +105,7 @@ static void vectors_and_holes(void)
             }
 }
 
-/* Lanes of one generic load in four spaces. */
+/* One generic load whose lanes are in four spaces. */
 static void generic_lanes_apart(void)
 {
     new_world(false, false);
@@ -154,7 +154,7 @@ typedef struct Fault {
     Space space;
     PtxType type;
     int vector;
-    uint64_t address; /* of lane 5; the others read the array's begin */
+    uint64_t address; /* of lane 5; the other lanes read the start of the array */
     FindingKind kind;
     const char *text;
 } Fault;
@@ -223,10 +223,10 @@ static void faults_that_need_a_scene(void)
     new_world(false, false);
     memory_free(w.other->base);
     f.address = w.other->base + 8;
-    snprintf(
-        text, sizeof text,
-        "writes 4 bytes at 0x%llx, inside allocation 2 (400 bytes, cudaMalloc), which is freed",
-        (unsigned long long) f.address);
+    snprintf(text, sizeof text,
+             "writes 4 bytes at 0x%llx, inside allocation 2 (400 bytes, cudaMalloc), which has "
+             "been freed",
+             (unsigned long long) f.address);
     check_fault(&f);
 
     new_world(false, false);
@@ -247,7 +247,7 @@ static void faults_that_need_a_scene(void)
     check_fault(&f);
 }
 
-/* Guards around an array, as the grader's runner lays them: 400 | 3200 | 400 bytes. */
+/* Guard zones around an array, as the grader's runner places them: 400 | 3200 | 400 bytes. */
 static void faults_inside_marked_guards(void)
 {
     static const struct {
@@ -312,7 +312,7 @@ static void faults_elsewhere(void)
     }
 }
 
-/* A shared memory of no bytes, an array of none. */
+/* Shared memory and an array of 0 bytes. */
 static void nothing_there_at_all(void)
 {
     new_world(false, false);
@@ -395,10 +395,10 @@ static CU_TestInfo tests[] = {
     { "generic lanes apart", generic_lanes_apart },
     { "call parameters are each lane's own", call_parameters_are_each_lanes_own },
     { "faults in global memory", faults_in_global_memory },
-    { "faults that need a scene", faults_that_need_a_scene },
+    { "faults that need preparation", faults_that_need_a_scene },
     { "faults inside marked guards", faults_inside_marked_guards },
     { "faults elsewhere", faults_elsewhere },
-    { "nothing there at all", nothing_there_at_all },
+    { "empty memory", nothing_there_at_all },
     { "unwritten global memory", unwritten_global_memory },
     { "unwritten shared memory", unwritten_shared_memory },
     { "checks off", checks_off },

@@ -1,8 +1,8 @@
-/* test_sim_approximate.c - approximations of the simulated GPU: within the bounds of PTX, and exact
- * where it requires that. */
+/* test_sim_approximate.c - approximate operations: within the error bounds of PTX, and exact where
+ * PTX requires it. */
 #include "sim/sim_oracle.h"
 
-/* ---- Approximations: the greatest error over a dense sample, and the special values ---- */
+/* ---- Approximations: the maximum error over a dense sample, and special values ---- */
 
 typedef enum Measure { RELATIVE, ABSOLUTE, ULPS, LOG } Measure;
 
@@ -19,9 +19,9 @@ static long double rcp_of(long double x)
 static const struct {
     const char *opcode;
     long double (*function)(long double x);
-    double from, to; /* by equal steps, or by equal ratios where from > 0 */
+    double from, to; /* sampled in equal steps, or in equal ratios if from > 0 */
     Measure measure;
-    double bound; /* of PTX */
+    double bound; /* from the PTX specification */
 } approximations[] = {
     { "ex2.approx.f32", exp2l, -126, 128, RELATIVE, 0x1.6a09e6p-23 },
     { "ex2.approx.ftz.f32", exp2l, -126, 128, RELATIVE, 0x1.6a09e6p-23 },
@@ -169,7 +169,7 @@ CU_SuiteInfo test_sim_approximate = {
     "sim_approximate",
     .pTests =
         (CU_TestInfo[]){
-            { "approximations keep their bounds", approximations_keep_their_bounds },
+            { "approximations stay within their bounds", approximations_keep_their_bounds },
             { "special values of approximations", special_values_of_approximations },
             { "ptxas accepts what was tried", rig_ptxas },
             CU_TEST_INFO_NULL,

@@ -1,5 +1,5 @@
-/* test_sim_arith.c - integers, bits, moves and predicates of the simulated GPU against plain code
- * that follows PTX's text, bit by bit where PTX does.
+/* test_sim_arith.c - compares integers, bits, moves and predicates of the simulated GPU with plain
+ * code that follows the PTX specification, bit by bit where the specification does.
  */
 #include "sim/sim_edges.h"
 #include "sim/sim_rig.h"
@@ -11,7 +11,7 @@ static int width_of(const Instruction *in)
     return 8 * type_size(in->types[0]);
 }
 
-/* As the type has it. */
+/* The bits as a number of the type. */
 static __int128 number(PtxType type, uint64_t bits)
 {
     int width = 8 * type_size(type);
@@ -41,7 +41,7 @@ static __int128 product(const Instruction *in, const uint64_t *x)
         b &= 0xffffff;
     }
     __int128 all = (__int128) ((unsigned __int128) a * (unsigned __int128) b);
-    if (has_mod(in, MOD_hi)) /* two's complement: of u64 the product may fill all 128 bits */
+    if (has_mod(in, MOD_hi)) /* two's complement: a product of u64 may fill all 128 bits */
         all = type == TYPE_U64 ? (__int128) ((unsigned __int128) all >> 64)
                                : all >> (is24 ? 16 : width_of(in));
     if (is24 && has_mod(in, MOD_hi))
@@ -112,7 +112,7 @@ static uint64_t dot(const Instruction *in, const uint64_t *x, bool *any)
     return sum;
 }
 
-/* ---- Bits, as PTX's pseudo-code has them ---- */
+/* ---- Bits, after the pseudo-code of the PTX specification ---- */
 
 static bool bit(uint64_t x, int64_t n)
 {
@@ -301,7 +301,7 @@ static uint64_t predicates(const Instruction *in, const uint64_t *x, bool *any)
     return logic(in, (uint64_t[]){ x[0], x[1], 0, 0 }, any);
 }
 
-/* ---- The table: opcodes with * for each of the types ---- */
+/* ---- The table: opcodes, with * in place of each of the types ---- */
 
 #define INTS "u16 s16 u32 s32 u64 s64"
 #define BITS "b16 b32 b64"
@@ -486,7 +486,7 @@ CU_SuiteInfo test_sim_arith = {
             { "each operation of each type", each_operation_of_each_type },
             { "spaces of addresses", spaces_of_addresses },
             { "packing and unpacking", packing_and_unpacking },
-            { "foreign instructions are not bound", foreign_instructions_are_not_ours },
+            { "instructions of other families are not bound", foreign_instructions_are_not_ours },
             { "ptxas accepts what was tried", rig_ptxas },
             CU_TEST_INFO_NULL,
         },

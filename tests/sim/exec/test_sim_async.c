@@ -74,7 +74,7 @@ static void copies_fill_with_zeros(void)
     new_world(false, false);
     copy_begins();
     memset(w.shared, 0xee, sizeof w.shared);
-    wide(0, SOURCE)[3] = 0; /* nothing is read there */
+    wide(0, SOURCE)[3] = 0; /* not read */
     Step *copy = async_step(MOD_ca, 4), *wait = async_step(MOD_wait_all, 0);
     run(0, copy, 0xf);
     CU_ASSERT_EQUAL(w.shared[0], 0xee);

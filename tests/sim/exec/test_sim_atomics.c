@@ -1,4 +1,4 @@
-/* test_sim_atomics.c - atom and red against a serial oracle. */
+/* test_sim_atomics.c - atom and red, compared with a serial oracle. */
 #include "sim/sim_world.h"
 
 /* ---- Atomics against a serial oracle ---- */
@@ -150,7 +150,7 @@ static void what_is_not_an_atomic(void)
 static CU_TestInfo tests[] = {
     { "atomics like the oracle", atomics_like_the_oracle },
     { "floating atomics", floating_atomics },
-    { "what is not an atomic", what_is_not_an_atomic },
+    { "instructions that are not atomics", what_is_not_an_atomic },
     CU_TEST_INFO_NULL,
 };
 

@@ -36,7 +36,7 @@ static void barriers_in_any_order(void)
     }
 }
 
-/* Blocks write their turn: an atomic counter. */
+/* Each block writes its turn, drawn from an atomic counter. */
 #define TURN                                                                                       \
     "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra SKIP;\nadd.s64 %rd4, %rd1, 40000;\n"                       \
     "atom.global.add.u32 %r0, [%rd4], 1;\nSKIP:\n"
@@ -65,15 +65,15 @@ static void blocks_in_their_order(void)
     }
 }
 
-/* ---- Checks in a few blocks of a launch that is too large for checks ---- */
+/* ---- Checks in a few blocks of a launch that is too large to check fully ---- */
 
-/* Each thread reads its neighbour's word, with no barrier between. */
+/* Each thread reads its neighbour's word without a barrier in between. */
 #define NEIGHBOURS                                                                                 \
     ".shared .align 4 .b8 s[4096];\nmov.u32 %r10, s;\nshl.b32 %r11, %r1, 2;\n"                     \
     "add.s32 %r10, %r10, %r11;\nst.shared.u32 [%r10], %r6;\nxor.b32 %r11, %r11, 128;\n"            \
     "mov.u32 %r12, s;\nadd.s32 %r12, %r12, %r11;\nld.shared.u32 %r0, [%r12];\n"
 
-/* A kernel raced in its timed cases only, which ran without checks, and passed. */
+/* A kernel that raced only in its timed cases, which ran without checks, used to pass. */
 static void a_few_blocks_are_checked(void)
 {
     uint64_t met = 0;
@@ -87,10 +87,10 @@ static void a_few_blocks_are_checked(void)
             met |= 1ull << race->place.block[0] / 5;
         trial_close(&trial);
     }
-    CU_ASSERT_EQUAL(met, 0xf); /* not always the same ones */
+    CU_ASSERT_EQUAL(met, 0xf); /* the blocks vary */
 }
 
-/* Accesses with a barrier between, and words that no thread writes. */
+/* Accesses with a barrier in between, and words that no thread writes. */
 static void sampled_blocks_are_checked_rightly(void)
 {
     static const struct {
@@ -111,7 +111,7 @@ static void sampled_blocks_are_checked_rightly(void)
     }
 }
 
-/* Unwritten registers and local memory were 0, so sums that began with them were correct. */
+/* Unwritten registers and local memory used to be 0, so sums that began with them were correct. */
 static void unwritten_registers_hold_the_pattern(void)
 {
     static const char *const kernels[] = {
@@ -131,7 +131,7 @@ static void unwritten_registers_hold_the_pattern(void)
 
 /* ---- Blocks that wait for each other ---- */
 
-/* Block number b has its flag in word b behind the threads' ones. */
+/* The flag of block b is word b after the words of the threads. */
 #define FLAGS                                                                                      \
     "add.s64 %rd4, %rd1, 40000;\nmul.wide.u32 %rd5, %r4, 4;\nadd.s64 %rd5, %rd4, %rd5;\n"          \
     "mov.u32 %r12, %nctaid.x;\nsub.u32 %r13, %r12, 1;\nmul.wide.u32 %rd6, %r13, 4;\n"              \
@@ -139,27 +139,28 @@ static void unwritten_registers_hold_the_pattern(void)
 #define SPIN(at) "SPIN: ld.volatile.global.u32 %r11, [" at "];\nsetp.eq.u32 %p2, %r11, 0;\n"
 #define RAISE    "DONE: st.volatile.global.u32 [%rd5], 1;\n"
 
-/* All count up, and wait until all have. */
+/* Each block increments a counter and waits until all have done so. */
 #define GRID_SYNC                                                                                  \
     "bar.sync 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra SKIP;\nadd.s64 %rd4, %rd1, 40000;\n"          \
     "atom.global.add.u32 %r10, [%rd4], 1;\nmov.u32 %r12, %nctaid.x;\n"                             \
     "SPIN: ld.volatile.global.u32 %r11, [%rd4];\nsetp.lt.u32 %p2, %r11, %r12;\n@%p2 bra SPIN;\n"   \
     "SKIP: bar.sync 0;\nmov.u32 %r0, 9;\n"
-/* Each waits for the one before. */
+/* Each block waits for the preceding one. */
 #define CHAIN                                                                                      \
     FLAGS "setp.eq.u32 %p1, %r4, 0;\n@%p1 bra DONE;\n" SPIN("%rd5+-4") "@%p2 bra SPIN;\n" RAISE
-/* The first one, or all others, wait for the last one. */
+/* The first block, or all other blocks, wait for the last one. */
 #define FIRST_FOR_LAST                                                                             \
     FLAGS "setp.ne.u32 %p1, %r4, 0;\n@%p1 bra DONE;\n" SPIN("%rd6") "@%p2 bra SPIN;\n" RAISE
 #define ALL_FOR_LAST                                                                               \
     FLAGS "setp.eq.u32 %p1, %r4, %r13;\n@%p1 bra DONE;\n" SPIN("%rd6") "@%p2 bra SPIN;\n" RAISE
-/* The same, but gives up in the end: no two rounds are alike. */
+/* The same, but gives up eventually, so no two rounds have the same state. */
 #define TRIES(before_it, tries)                                                                    \
     FLAGS "setp.ne.u32 %p1, %r4, 0;\n@%p1 bra DONE;\nmov.u32 %r14, 0;\n" SPIN("%rd6") before_it    \
         "add.u32 %r14, %r14, 1;\nsetp.lt.u32 %p3, %r14, " tries ";\n"                              \
         "and.pred %p4, %p2, %p3;\n@%p4 bra SPIN;\nselp.u32 %r0, 1, 9, %p2;\n" RAISE
 
-/* `waits`: the finding says that so many wait, and `left` have not begun; 0: all complete. */
+/* The finding reports that `waits` blocks wait and `left` have not begun; 0: all blocks complete.
+ */
 typedef struct Wait {
     const char *name, *ptx;
     int blocks;
@@ -177,13 +178,12 @@ static const Wait waits[] = {
     { "chain, few at once", KERNEL(CHAIN), 100, 7, false, 0, 0 },
     { "chain, one at once", KERNEL(CHAIN), 40, 1, false, 0, 0 },
     { "first for last", KERNEL(FIRST_FOR_LAST), 100, 100, false, 0, 0 },
-    { "first for last, one more place", KERNEL(FIRST_FOR_LAST), 100, 2, false, 0, 0 },
-    { "first for last, no place", KERNEL(FIRST_FOR_LAST), 100, 1, false, 1, 99 },
+    { "first for last, two at once", KERNEL(FIRST_FOR_LAST), 100, 2, false, 0, 0 },
+    { "first for last, one at once", KERNEL(FIRST_FOR_LAST), 100, 1, false, 1, 99 },
     { "all for last", KERNEL(ALL_FOR_LAST), 30, 30, false, 0, 0 },
     { "all for last, one too many", KERNEL(ALL_FOR_LAST), 30, 29, false, 29, 1 },
     { "sleeps", KERNEL(TRIES("nanosleep.u32 20;\n", "1000000")), 50, 50, false, 0, 0 },
-    { "looks at a clock", KERNEL(TRIES("mov.u64 %rd9, %clock64;\n", "1000000")), 50, 50, false, 0,
-      0 },
+    { "reads a clock", KERNEL(TRIES("mov.u64 %rd9, %clock64;\n", "1000000")), 50, 50, false, 0, 0 },
 };
 
 static int line_of(const char *ptx, const char *text)
@@ -244,7 +244,7 @@ static void blocks_that_wait(void)
         }
 }
 
-/* ---- Blocks that hand over what they wrote ---- */
+/* ---- Blocks that pass data to other blocks ---- */
 
 /* Block 0 writes or reads, block 1 waits for its flag, then reads or writes the same words. */
 /* clang-format off */
@@ -312,7 +312,7 @@ static void hand_overs_between_blocks(void)
         }
 }
 
-/* Blocks are ordered within a batch of those that fit: no block overtakes another batch.
+/* Blocks are reordered only within a batch of those that fit; no block overtakes an earlier batch.
  */
 static void batches_in_their_order(void)
 {
@@ -347,13 +347,13 @@ static void barriers_of_kinds(void)
         { "or",
           "setp.eq.u32 %p1, %r1, 77;\nbar.red.or.pred %p2, 0, %p1;\nselp.u32 %r0, 5, 6, %p2;\n",
           100, 5 },
-        { "or of none",
+        { "or, all false",
           "setp.eq.u32 %p1, %r1, 177;\nbar.red.or.pred %p2, 0, %p1;\nselp.u32 %r0, 5, 6, %p2;\n",
           100, 6 },
         { "and",
           "setp.lt.u32 %p1, %r1, 100;\nbar.red.and.pred %p2, 0, %p1;\nselp.u32 %r0, 5, 6, %p2;\n",
           100, 5 },
-        { "and but one",
+        { "and, all but one",
           "setp.ne.u32 %p1, %r1, 99;\nbar.red.and.pred %p2, 0, %p1;\nselp.u32 %r0, 5, 6, %p2;\n",
           100, 6 },
         { "half of the warps at another barrier",
@@ -368,7 +368,7 @@ static void barriers_of_kinds(void)
           "mov.u32 %r0, 8;\nst.global.u32 [%rd2], %r0;\nsetp.ge.u32 %p1, %r1, 40;\n@%p1 "
           "exit;\nbar.sync 0;\n",
           96, 8 },
-        { "nor those that jump to the end",
+        { "threads that jump to the end are not waited for",
           "mov.u32 %r0, 8;\nst.global.u32 [%rd2], %r0;\nsetp.ge.u32 %p1, %r1, 40;\n@%p1 bra OVER;\n"
           "bar.sync 0;\nbar.sync 0;\nst.global.u32 [%rd2], %r0;\nOVER: ret;\n",
           96, 8 },
@@ -376,7 +376,7 @@ static void barriers_of_kinds(void)
           "setp.lt.u32 %p1, %r2, 16;\n@%p1 bra A;\nbarrier.sync 0;\nbra J;\nA: barrier.sync 0;\n"
           "J: mov.u32 %r0, 3;\n",
           64, 3 },
-        { "lanes of a warp that hand over by turns",
+        { "lanes of a warp that take turns",
           "mov.u32 %r0, 6;\nsetp.lt.u32 %p1, %r2, 16;\n@%p1 bra A;\nbar.warp.sync "
           "-1;\nbar.warp.sync -1;\n"
           "bra J;\nA: bar.warp.sync -1;\nbar.warp.sync -1;\nJ:\n",
@@ -404,11 +404,11 @@ static CU_TestInfo tests[] = {
     { "blocks in their order", blocks_in_their_order },
     { "batches in their order", batches_in_their_order },
     { "a few blocks of a large launch are checked", a_few_blocks_are_checked },
-    { "sampled blocks are checked rightly", sampled_blocks_are_checked_rightly },
+    { "sampled blocks are checked correctly", sampled_blocks_are_checked_rightly },
     { "unwritten registers hold the launch's pattern", unwritten_registers_hold_the_pattern },
     { "blocks that wait for each other", blocks_that_wait },
-    { "blocks that hand over what they wrote", hand_overs_between_blocks },
-    { "kinds of barriers", barriers_of_kinds },
+    { "blocks that pass data to other blocks", hand_overs_between_blocks },
+    { "named barriers and votes", barriers_of_kinds },
     CU_TEST_INFO_NULL,
 };
 

@@ -1,4 +1,4 @@
-/* test_sim_carries.c - sums and products with a carry from word to word. */
+/* test_sim_carries.c - sums and products with a carry between words. */
 #include "sim/sim_edges.h"
 #include "sim/sim_rig.h"
 
@@ -29,7 +29,7 @@ static void run_chain(const Chain *chain, size_t count, uint8_t *registers, uint
 
 static void carries_go_from_word_to_word(void)
 {
-    /* (a: 0 1) + (b: 2 3), - and *, in words of 64 bits; planes are two a word */
+    /* (a: 0 1) + (b: 2 3), - and *, in words of 64 bits with two planes each */
     static const Chain sum[] = { { "add.cc.u64", 3, 0, 4, 0, 8 },
                                  { "addc.cc.u64", 3, 2, 6, 0, 10 },
                                  { "addc.u64", 3, 28, 28, 0, 12 } };
@@ -117,7 +117,7 @@ CU_SuiteInfo test_sim_carries = {
     "sim_carries",
     .pTests =
         (CU_TestInfo[]){
-            { "carries go from word to word", carries_go_from_word_to_word },
+            { "carries propagate between words", carries_go_from_word_to_word },
             { "carries of 32 bits", carries_of_32_bits },
             { "ptxas accepts what was tried", rig_ptxas },
             CU_TEST_INFO_NULL,

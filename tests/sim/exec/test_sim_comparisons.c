@@ -76,7 +76,7 @@ static uint64_t word(const Instruction *in, const uint64_t *x, bool *any)
 }
 
 typedef struct Edges {
-    const char *type; /* that ends so */
+    const char *type; /* end of the type's name */
     const uint64_t *values;
     size_t count;
 } Edges;
@@ -170,7 +170,7 @@ static void comparisons_with_predicates(void)
     try_orders(unordered, COUNT(unordered), "setp.%s.ftz.and.%s", "f32", 4, predicate_p);
 }
 
-/* p and q, c and !c, and lanes that are not chosen. */
+/* p and q, c and !c, and inactive lanes. */
 static void second_predicates(void)
 {
     static const char *const opcodes[] = { "setp.lt.s32", "setp.lt.and.s32", "setp.lt.or.s32",

@@ -2,7 +2,7 @@
 #include "sim/sim_edges.h"
 #include "sim/sim_oracle.h"
 
-/* Patterns that are edges of integers, of f32 and of f64 alike. */
+/* Bit patterns that are edge cases of integers, f32 or f64. */
 enum { MOST_EDGES = 220 };
 static uint64_t edges[MOST_EDGES];
 static size_t edge_count;
@@ -75,12 +75,12 @@ static uint64_t converted(const Instruction *in, const uint64_t *x, bool *any)
 
     if (!type_is_float(in->types[0]))
         return integer_result(in, value);
-    /* An H200's digest of conversions holds 7fc00000 for the NaN 7ff8000000000000, where the one
-     * NaN of all other instructions, 7fffffff, had been expected. */
+    /* An H200 converts the NaN 7ff8000000000000 to 7fc00000, not to 7fffffff, the NaN of all other
+     * instructions. */
     if (isnan(value) && in->types[0] == TYPE_F32 && in->types[1] == TYPE_F64 &&
         !has_mod(in, MOD_sat))
         return (x[0] >> 63 << 31) | 0x7fc00000 | (x[0] >> 29 & 0x3fffff);
-    /* which NaN an f64 becomes from others is open */
+    /* PTX does not define which NaN a conversion to f64 gives */
     *any = isnan(value) && in->types[0] == TYPE_F64 && in->types[1] != TYPE_F64 &&
            !has_mod(in, MOD_sat);
     return float_result(in, in->types[0], value, nan);
@@ -110,7 +110,7 @@ static uint64_t packed_integers(const Instruction *in, const uint64_t *x, bool *
     return (in->type_count == 3 ? x[2] << 2 * width : 0) | a << width | b;
 }
 
-/* 10 bits behind the point: those of f16, in f32's range. */
+/* 10 fraction bits, as in f16, with the range of f32. */
 static uint64_t tf32_of(const Instruction *in, const uint64_t *x, bool *any)
 {
     uint32_t bits = (uint32_t) x[0];
@@ -139,7 +139,7 @@ static void try_cvt(const char *mods, PtxType to, PtxType from)
 static const char *const nearest_and_others[] = { ".rn", ".rz", ".rm", ".rp" };
 static const char *const whole[] = { ".rni", ".rzi", ".rmi", ".rpi" };
 
-/* Which mods a pair needs and may have, as PTX has it. */
+/* Tries a pair with the mods that PTX requires or allows for it. */
 static void try_pair(PtxType to, PtxType from)
 {
     bool to_float = type_is_float(to), from_float = type_is_float(from);
@@ -175,7 +175,7 @@ static void try_pair(PtxType to, PtxType from)
         try_cvt(".sat", to, from);
 }
 
-/* Bytes and bf16 have no cvt. */
+/* There is no cvt between bytes and bf16. */
 static bool exists(PtxType to, PtxType from)
 {
     return (to != TYPE_BF16 || type_size(from) > 1) && (from != TYPE_BF16 || type_size(to) > 1);

@@ -1,4 +1,5 @@
-/* test_sim_ends.c - how kernels end: findings about those that do not, and locks that work. */
+/* test_sim_ends.c - how kernels end: findings about kernels that do not end, and locks that work.
+ */
 #include "rows.h"
 #include "sim/sim_launch.h"
 
@@ -8,7 +9,7 @@
     "add.s64 %rd4, %rd1, 40000;\nSPIN: atom.global.cas.b32 %r10, [%rd4], 0, 1;\n"                  \
     "setp.ne.u32 %p1, %r10, 0;\n@%p1 bra SPIN;\n"                                                  \
     "add.s32 %r0, %r0, 1;\natom.global.exch.b32 %r11, [%rd4], 0;\n"
-/* The same, so that the lock is released inside the loop. */
+/* The same, but the lock is released inside the loop. */
 #define GOOD_LOCK                                                                                  \
     "add.s64 %rd4, %rd1, 40000;\nSPIN: atom.global.cas.b32 %r10, [%rd4], 0, 1;\n"                  \
     "setp.ne.u32 %p1, %r10, 0;\n@%p1 bra AGAIN;\nadd.s32 %r0, %r0, 1;\n"                           \
@@ -19,49 +20,50 @@ static const struct Fault {
     int threads;
     FindingKind kind;
     bool fatal;
-    const char *text, *opcode; /* NULL: any */ /* a part of it */
+    const char *text, *opcode; /* substrings to find; NULL: any */
 } faults[] = {
     { "trap", "setp.eq.u32 %p1, %r1, 3;\n@%p1 trap;\n", 32, FINDING_TRAP, true, "trap" },
     { "endless", "L: add.s32 %r0, %r0, 1;\nbra L;\n", 32, FINDING_ENDLESS, true,
-      "loop without end" },
-    { "nothing changes", "L: bra L;\n", 64, FINDING_ENDLESS, true, "this loop has no end" },
+      "an endless loop" },
+    { "nothing changes", "L: bra L;\n", 64, FINDING_ENDLESS, true, "this loop never ends" },
     { "a lock between lanes", LOCK, 32, FINDING_STUCK, true,
-      "lanes 1-31 loop here for ever. Of the same warp lane 0 waits" },
+      "lanes 1-31 loop here forever, while lane 0 of the same warp waits" },
     { "a barrier in one branch",
       "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra S;\nbar.sync 0;\nS: add.s32 %r0, %r1, 1;\n", 64,
-      FINDING_BARRIER, true, "lanes 16-31 of warp 0 wait here, but its lanes 0-15" },
+      FINDING_BARRIER, true, "lanes 16-31 of warp 0 wait here, but lanes 0-15" },
     { "by guard", "setp.lt.u32 %p1, %r1, 16;\n@%p1 bar.sync 0;\nadd.s32 %r0, %r1, 1;\n", 64,
-      FINDING_BARRIER, true, "lanes 0-15 of warp 0 wait here, but its lanes 16-31" },
+      FINDING_BARRIER, true, "lanes 0-15 of warp 0 wait here, but lanes 16-31" },
     { "in both branches",
       "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra S;\nbar.sync 0;\nbra J;\nS: bar.sync 0;\nJ:\n", 32,
       FINDING_BARRIER, false, "different branches" },
     { "two barriers that wait for each other",
       "setp.lt.u32 %p1, %r1, 32;\n@%p1 bra S;\nbar.sync 1;\nbra J;\nS: bar.sync 2;\nJ:\n", 64,
       FINDING_BARRIER, true, "32 threads of warp 1 (at barrier 1" },
-    { "one that has ended", "setp.lt.u32 %p1, %r1, 32;\n@%p1 exit;\nbar.sync 1, 64;\n", 64,
+    { "a warp that has ended", "setp.lt.u32 %p1, %r1, 32;\n@%p1 exit;\nbar.sync 1, 64;\n", 64,
       FINDING_BARRIER, true,
-      "barrier 1 is never full: 32 of 64 threads wait here; missing: 32 threads of warp 0 "
+      "barrier 1 never completes: 32 of 64 threads wait here; missing: 32 threads of warp 0 "
       "(ended)" },
-    { "more than there are", "bar.sync 1, 128;\n", 64, FINDING_BARRIER, true,
+    { "more threads than exist", "bar.sync 1, 128;\n", 64, FINDING_BARRIER, true,
       "more threads than the block has" },
-    { "not by 32", "bar.sync 1, 40; // wrong\n", 64, FINDING_BARRIER, true, "multiple of 32" },
+    { "not a multiple of 32", "bar.sync 1, 40; // wrong\n", 64, FINDING_BARRIER, true,
+      "multiple of 32" },
     { "barrier 16", "mov.u32 %r10, 16;\nbar.sync %r10;\n", 64, FINDING_BARRIER, true, "0 to 15" },
     { "warp barrier", "setp.lt.u32 %p1, %r1, 16;\n@%p1 bar.warp.sync -1;\n", 32, FINDING_SHUFFLE,
       false, "names lanes 16-31" },
     { "unknown instruction", "wmma.frobnicate.f32 %r0, %r1; // wrong\n", 32,
-      FINDING_UNKNOWN_INSTRUCTION, true, "not know this instruction", "wmma.frobnicate.f32" },
+      FINDING_UNKNOWN_INSTRUCTION, true, "not support this instruction", "wmma.frobnicate.f32" },
     { "a plane where a predicate must be", "add.s32 %r0, %r1, %p1; // wrong\n", 32,
-      FINDING_UNKNOWN_INSTRUCTION, true, "not know this instruction with these operands",
+      FINDING_UNKNOWN_INSTRUCTION, true, "not support this instruction with these operands",
       "add.s32" },
     { "a narrow register", "add.s64 %rd4, %r1, %rd5; // wrong\n", 32, FINDING_UNKNOWN_INSTRUCTION,
-      true, "not know this instruction with these operands", "add.s64" },
+      true, "not support this instruction with these operands", "add.s64" },
     { "malloc", "{\n.param .b64 p0;\n.param .b64 q;\ncall.uni (q), malloc, (p0);\n}\n", 32,
       FINDING_UNKNOWN_CALL, true, "malloc() inside a kernel is not simulated" },
     { "a bad pointer",
       "{\n.param .b32 p0;\nproto: .callprototype _ (.param .b32 _);\nmov.u64 %rd9, 1234;\n"
       "call %rd9, (p0), proto;\n}\n",
       32, FINDING_UNKNOWN_CALL, true, "which is not a function" },
-    { "beyond the table", "T: .branchtargets A, B;\nbrx.idx %r1, T;\nA:\nB:\n", 32,
+    { "past the end of the table", "T: .branchtargets A, B;\nbrx.idx %r1, T;\nA:\nB:\n", 32,
       FINDING_OUT_OF_BOUNDS, true, "entry 2 of a table of 2" },
     { "recursion without end", "{\n.param .b32 p0;\n.param .b32 q;\ncall.uni (q), deep, (p0);\n}\n",
       32, FINDING_LIMIT, true, "recursion" },
@@ -113,7 +115,7 @@ static void locks_that_work(void)
     trial_close(&trial);
 }
 
-/* A lock between warps: each takes it as a whole. The others must get their turn. */
+/* Warps wait for each other in order, so each must get its turn. */
 static void warps_that_wait(void)
 {
     Trial trial = { .ptx = KERNEL("add.s64 %rd4, %rd1, 40000;\nshr.u32 %r10, %r1, 5;\n"

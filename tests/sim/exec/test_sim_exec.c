@@ -2,7 +2,7 @@
 #include "rows.h"
 #include "sim/sim_launch.h"
 
-/* ---- What each thread stores, against a closed form ---- */
+/* ---- The values that threads store, compared with a closed form ---- */
 
 static uint32_t fib(uint32_t n)
 {
@@ -238,7 +238,7 @@ static void forms_of_control(void)
     }
 }
 
-/* Loops and reconvergence do not grow the stack, whatever the lengths. */
+/* Counts lanes and divergent branches of a loop that lanes leave one by one. */
 static void counts_of_lanes(void)
 {
     Trial trial = { .ptx = forms[2].ptx };

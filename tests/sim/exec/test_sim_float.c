@@ -1,5 +1,5 @@
 /* test_sim_float.c - f32, f64, f16 and bf16 arithmetic of the simulated GPU: bit for bit where PTX
- * defines the result, within PTX's bounds where it only approximates.
+ * defines the result, and within its error bounds where it allows approximation.
  */
 #include "sim/sim_oracle.h"
 
@@ -51,11 +51,11 @@ static uint64_t arithmetic_f64(const Instruction *in, const uint64_t *x, bool *a
              : in->op == OP_sqrt ? sqrt(a)
                                  : fma(a, b, c);
     fesetround(FE_TONEAREST);
-    *any = isnan(result); /* PTX does not say which; see no_nan_is_lost */
+    *any = isnan(result); /* PTX does not define which NaN */
     return bits_f64(result);
 }
 
-/* min, max, abs, neg, copysign as numbers of the line of signed values, -0 below +0. */
+/* min, max, abs, neg, copysign, with -0 less than +0. */
 static double chosen(const Instruction *in, double a, double b)
 {
     bool a_less = a < b || (a == b && signbit(a));
@@ -116,9 +116,8 @@ static uint64_t signs_f64(const Instruction *in, const uint64_t *x, bool *any)
 
 /* ---- Halves ---- */
 
-/* So small compared with the other that only its sign matters: made large enough for a Quad's 113
- * bits.
- */
+/* If one operand is so small that only its sign affects rounding, it is replaced by one large
+ * enough for a Quad's 113 bits. */
 static Quad sum_of(Quad p, Quad c)
 {
     Quad a = p < 0 ? -p : p, b = c < 0 ? -c : c, tiny = 0x1p-90;
@@ -199,7 +198,7 @@ typedef struct Trial {
 static const char *const roundings[] = { "rn", "rz", "rm", "rp" };
 
 static const Trial rounded[] = {
-    /* % for the rounding */
+    /* %s: the rounding */
     { "add.%s.f32", 3, arithmetic_f32 },     { "add.%s.ftz.f32", 3, arithmetic_f32 },
     { "add.%s.sat.f32", 3, arithmetic_f32 }, { "add.%s.ftz.sat.f32", 3, arithmetic_f32 },
     { "sub.%s.f32", 3, arithmetic_f32 },     { "sub.%s.ftz.f32", 3, arithmetic_f32 },
@@ -226,12 +225,11 @@ static const Trial plain[] = {
     { "mul.f64", 3, arithmetic_f64 },
 };
 
-/* Opcodes with every choice of each of their mods: op, then for each mod whether it may be there.
- */
+/* Opcodes with every combination of their mods. */
 typedef struct Family {
     const char *ops;
     int operands;
-    const char *mods; /* in their order; `|`: one of two; `=`: always there */
+    const char *mods; /* in order; `|`: one of two; `=`: required */
 } Family;
 
 static const Family families_f32[] = {
@@ -254,7 +252,7 @@ static const Family families_bf16[] = {
 
 typedef void TryOpcode(const char *opcode, int operands);
 
-/* `opcode` so far, and the mods that are still to be chosen. */
+/* `opcode`: the text so far; `mods`: the mods still to be chosen. */
 static void try_mods(const char *opcode, const char *mods, const char *type, int operands,
                      TryOpcode *attempt)
 {
@@ -351,10 +349,10 @@ static void nans_of_f64_pass_through(void)
     CU_ASSERT(rig_try("mul.rz.f64", 3, edges_f64, COUNT(edges_f64), 0, nan_f64));
 }
 
-/* ---- Quotients, and what only looks at upper words ---- */
+/* ---- Quotients, and operations that read only upper words ---- */
 
-/* Quotients: .approx and .full within 2 ulp; .approx by more than 2^126 is 0, or NaN of infinity.
- */
+/* Quotients: .approx and .full within 2 ulp; .approx by more than 2^126 is 0, or NaN for
+ * infinities. */
 static uint64_t quotient(const Instruction *in, const uint64_t *x, bool *any)
 {
     bool ftz = has_mod(in, MOD_ftz);

@@ -1,10 +1,10 @@
-/* test_sim_flow.c - random control flow, run by a warp and by each lane alone: the same results.
+/* test_sim_flow.c - random control flow gives the same results in a warp and in each lane alone.
  *
  * Three kinds of programs: structured ones (if, while, do, switch, break, continue, return), graphs
- * of blocks that jump to any block, where a lane's fuel sets the end, and functions of the first
- * kind that call each other and themselves, also through a register that differs by lane. The
- * lanes' data differ, so that they part all the time. SIM_FLOW=N in the environment: N times as
- * many programs, others than without.
+ * of blocks that jump to any block until a lane's fuel is used up, and functions of the first kind
+ * that call each other and themselves, also through a register that differs by lane. The lanes'
+ * data differ, so that they diverge all the time. SIM_FLOW=N in the environment runs N times as
+ * many programs, different from those without it.
  */
 #define MOST_SNIPPETS 30
 #include "sim/sim_lane.h"
@@ -21,10 +21,10 @@ typedef struct Writer {
     size_t used;
     uint64_t random;
     int labels, depth, counters;
-    int loop[16], loops; /* labels of the loops that a break or continue may go to */
+    int loop[16], loops; /* labels of the enclosing loops, for break and continue */
     bool may_return;     /* lanes may leave early */
     bool may_call;
-    int calls; /* that the function may still have: 1 << calls bounds what a program takes */
+    int calls; /* calls still allowed in the function; 1 << calls bounds the run time */
 } Writer;
 
 static uint32_t pick(Writer *writer, uint32_t below)
@@ -60,7 +60,7 @@ static void assignment(Writer *writer)
          (int) pick(writer, 1000));
 }
 
-/* A predicate that some lanes have: a bit of a hash of a variable. */
+/* A predicate that differs by lane: a bit of a hash of a variable. */
 static void condition(Writer *writer)
 {
     line(writer,
@@ -88,14 +88,14 @@ static void if_statement(Writer *writer)
     }
 }
 
-/* At most 1 to 5 rounds, by lane. */
+/* At most 1 to 5 rounds, depending on the lane. */
 static void loop_statement(Writer *writer)
 {
     int label = writer->labels, counter = 40 + writer->counters;
 
     if (writer->counters >= 20)
         return;
-    writer->labels += 3; /* next round, test, behind */
+    writer->labels += 3; /* next round, test, after the loop */
     writer->counters++;
     line(writer, "and.b32 %%r%d, %%r%d, 3;\n", counter, variable(writer));
     if (pick(writer, 2))
@@ -141,7 +141,8 @@ static void leave_statement(Writer *writer)
         line(writer, "@%%p1 add.s32 %%r%d, %%r%d, 77;\n", variable(writer), variable(writer));
 }
 
-/* Of one of two functions, by lane, or of one for all; they get a value and half the fuel. */
+/* Calls one of two functions depending on the lane, or one for all lanes, with a value and half the
+ * fuel. */
 static void call_statement(Writer *writer)
 {
     int label = writer->labels++, first = (int) pick(writer, FUNCTIONS);
@@ -204,7 +205,7 @@ static void structured(Writer *writer)
     for (int i = 0; i < 4; i++)
         statements(writer);
     end(writer);
-    if (writer->may_return) { /* before the brace: another end */
+    if (writer->may_return) { /* inserts another end before the brace */
         writer->used -= 2;
         line(writer,
              "RETURN: add.s32 %%r0, %%r10, %%r11;\nst.global.u32 [%%rd2], %%r0;\nret;\n}\n");
@@ -252,7 +253,7 @@ static void calling(Writer *writer)
     end(writer);
 }
 
-/* Blocks that go anywhere, until the fuel is out. */
+/* Blocks that jump to any block until the fuel is used up. */
 static void unstructured(Writer *writer)
 {
     int blocks = 2 + (int) pick(writer, 12);
@@ -292,7 +293,7 @@ static bool each_alone(Trial *trial, uint32_t *words)
     for (lane.thread = 0; lane.thread < LANES && well; lane.thread++)
         well = lane_run(&lane, module_find(trial->module, "k"));
     if (!well)
-        printf("\n    line %d of the PTX: not by one lane\n", lane.unknown->ptx_line);
+        printf("\n    line %d of the PTX: cannot be run by one lane\n", lane.unknown->ptx_line);
     return well;
 }
 
@@ -321,7 +322,7 @@ static void compare_both(Writer *writer, const char *name, int number, bool meet
     trial_close(&trial);
 }
 
-/* How many programs of a kind, and from which on. */
+/* The number of programs of a kind, and the first one's number. */
 static int programs(int count, int *first)
 {
     const char *times = getenv("SIM_FLOW");
@@ -369,7 +370,7 @@ static void calling_programs(void)
 
 static CU_TestInfo tests[] = {
     { "structured programs", structured_programs },
-    { "blocks that go anywhere", unstructured_programs },
+    { "blocks that jump anywhere", unstructured_programs },
     { "functions that call each other", calling_programs },
     CU_TEST_INFO_NULL,
 };

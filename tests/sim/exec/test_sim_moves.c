@@ -1,8 +1,8 @@
 /* test_sim_moves.c - loads, stores and atomics of every space, type and width, from PTX text,
- * against what C does with the same bytes; and the instructions that only have to be there.
+ * compared with C code on the same bytes; and instructions that only have to be accepted.
  *
- * Each kernel is one snippet: a lane's own 32 bytes are written with one instruction and read with
- * another, and what the registers hold is stored as 64 bits.
+ * Each kernel is one snippet: each lane writes its own 32 bytes with one instruction, reads them
+ * with another, and stores the registers as 64 bits.
  */
 #include "rows.h"
 #include "sim/sim_launch.h"
@@ -23,7 +23,8 @@ static const MemoryType types[] = {
     { "s64", 8, true },  { "f64", 8, false },
 };
 
-/* Where a lane's bytes are: %rd20 becomes their address; as a suffix of ld and st. */
+/* The space of a lane's bytes as a suffix of ld and st, and code that sets %rd20 to their address.
+ */
 static const struct {
     const char *suffix, *address;
 } places[] = {
@@ -64,7 +65,7 @@ static void add_registers(char *ptx, size_t size, const char *kind, int from, in
     append(ptx, size, count > 1 ? "}" : "");
 }
 
-/* What a register of `width` bytes holds of a value that was written and read as the type. */
+/* The contents of a register of `width` bytes after a value was written and read as the type. */
 static uint64_t read_back(const MemoryType *type, int width, uint64_t value)
 {
     int shift = 64 - 8 * type->bytes, above = 64 - 8 * width;
@@ -100,7 +101,7 @@ static bool run_snippet(const char *ptx, const MemoryType *type, int width, int 
     return well;
 }
 
-/* `width`: of the registers, which may be wider than the type. */
+/* `width`: of the registers, which may exceed that of the type. */
 static void one_round_trip(size_t place, const MemoryType *type, int width, int count)
 {
     static const char *const vectors[] = { [1] = "", [2] = ".v2", [4] = ".v4" };
@@ -140,7 +141,7 @@ static void round_trips(void)
             }
 }
 
-/* ---- Atomics: each lane its own word, then all lanes one ---- */
+/* ---- Atomics: each lane on its own word, then all lanes on one word ---- */
 
 typedef uint64_t Change(const char *type, uint64_t old, uint64_t b, uint64_t c);
 
@@ -216,7 +217,8 @@ static int type_bytes(const char *type)
     return atoi(type + 1) / 8;
 }
 
-/* Old values and operands: small numbers, so that all changes do something; reals are exact. */
+/* Old values and operands: small numbers, so that every operation has an effect and floating-point
+ * results are exact. */
 static uint64_t start_value(const char *type, uint32_t lane)
 {
     return type[0] == 'f' ? real_bits(type, (double) lane - 7) : (lane * 5 + 1) % 40;
@@ -260,7 +262,7 @@ static void add_atomic(char *ptx, size_t size, const char *opcode, const char *t
     append(ptx, size, "ret;\n}\n");
 }
 
-/* trial_run() fills the array with zeros: so the kernel begins by writing what is there. */
+/* trial_run() fills the array with zeros, so the kernel begins by writing the initial values. */
 static void add_fill(char *ptx, size_t size, const char *type)
 {
     for (uint32_t lane = 0; lane < 32; lane++)
@@ -321,7 +323,7 @@ static void atomics(void)
     }
 }
 
-/* f16 and bf16 in all four forms: 1.5 and 2.25 to lanes' sums, all lanes one word. */
+/* f16 and bf16 in all four forms; all lanes add 1.5 and 2.25 to one word. */
 static void atomics_of_halves(void)
 {
     static const struct {
@@ -351,13 +353,13 @@ static void atomics_of_halves(void)
     }
 }
 
-/* ---- Copies that arrive later, of each size, with the rest filled up or none read ---- */
+/* ---- Asynchronous copies of each size, with partial or no reads ---- */
 
 static void async_copies(void)
 {
     static const struct {
         const char *opcode, *operands;
-        uint32_t first, last; /* words of lane 1: its first, and that of its last bytes */
+        uint32_t first, last; /* words of lane 1: the first and the last */
     } rows[] = {
         { "cp.async.ca.shared.global", "4", 101, 101 },
         { "cp.async.ca.shared.global", "8", 101, 201 },
@@ -397,7 +399,7 @@ static void async_copies(void)
     }
 }
 
-/* ---- Those that change nothing that a kernel sees, and modifiers of loads and stores ---- */
+/* ---- Instructions without a visible effect, and modifiers of loads and stores ---- */
 
 static void without_effect(void)
 {

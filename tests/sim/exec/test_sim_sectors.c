@@ -1,14 +1,14 @@
 /* test_sim_sectors.c - the cost of accesses to global memory. */
 #include "sim/sim_world.h"
 
-/* ---- What global accesses cost ---- */
+/* ---- The cost of global accesses ---- */
 
 typedef struct Pattern {
     const char *name;
     int first, step, mod, div; /* lane i: first + (i / div % mod) * step elements */
     uint32_t mask;
     int sectors[3];   /* for 4, 8, 16 bytes per lane */
-    int reversed_xor; /* the lane is first changed by this */
+    int reversed_xor; /* XORed into the lane number first */
 } Pattern;
 
 static const Pattern patterns[] = {
@@ -51,7 +51,7 @@ static void set_pattern(const Pattern *p, uint64_t base, int bytes)
                        (uint64_t) (p->first + (i ^ p->reversed_xor) / p->div % p->mod * p->step);
 }
 
-/* Each pattern twice, the second time from what is remembered, at another place. */
+/* Runs each pattern twice: the second time at another address, from the cached shape. */
 static void sectors_of_patterns(void)
 {
     new_world(false, false);
@@ -84,7 +84,7 @@ static void sectors_of_patterns(void)
     end_world();
 }
 
-/* 1, 2 and 8 bytes by types, strides 1 to 32: against counting by sets. */
+/* Types of 1, 2 and 8 bytes, strides 1 to 32, compared with counting by sets. */
 static void sectors_of_strides(void)
 {
     static const PtxType types[] = { TYPE_U8, TYPE_U16, TYPE_F32, TYPE_F64 };

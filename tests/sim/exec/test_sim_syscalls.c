@@ -16,7 +16,7 @@
     "call.uni (q), vprintf, (p0, p1);\nld.param.b32 %r0, [q+0];\n}\n"
 
 static const struct Print {
-    const char *format, *stores, *want; /* of lane 0 */
+    const char *format, *stores, *want; /* want: for lane 0 */
     uint32_t values;
 } prints[] = {
     { "plain", "", "plain", 0 },
@@ -133,7 +133,7 @@ static void clocks_run(void)
 
 static CU_TestInfo tests[] = {
     { "printf", prints_what_it_should },
-    { "printf by lanes", prints_lane_by_lane },
+    { "printf, lane by lane", prints_lane_by_lane },
     { "assert", asserts },
     { "clocks", clocks_run },
     CU_TEST_INFO_NULL,

@@ -1,5 +1,5 @@
 /* test_sim_warp.c - lanes that exchange values: shuffles compared with the CUDA documentation,
- * votes, matches, reductions, and absent lanes that a mask names. */
+ * votes, matches, reductions, and absent lanes in a mask. */
 #define MOST_SNIPPETS 120
 #include "rows.h"
 #include "sim/sim_launch.h"
@@ -10,7 +10,7 @@ typedef enum Kind { UP, DOWN, BFLY, IDX, KINDS } Kind;
 
 static const char *const kind_names[KINDS] = { "up", "down", "bfly", "idx" };
 
-/* Of segments of `width` lanes; `inside` tells whether the source is one that may be read. */
+/* The source lane in segments of `width` lanes; *inside: it is in the lane's segment. */
 static int source_of(Kind kind, int lane, int by, int width, bool *inside)
 {
     int start = lane / width * width, from = lane;
@@ -77,7 +77,7 @@ static void shuffles_of_all_kinds(void)
 
 static uint32_t want_sum(uint32_t lane)
 {
-    return lane == 0 ? 31 * 32 / 2 : UINT32_MAX; /* only lane 0 has it */
+    return lane == 0 ? 31 * 32 / 2 : UINT32_MAX; /* only lane 0 has the sum */
 }
 
 static uint32_t want_total(uint32_t lane)
@@ -224,7 +224,7 @@ static void values_by_lane(void)
     }
 }
 
-/* ---- Lanes that are not there ---- */
+/* ---- Absent lanes ---- */
 
 #define LOW "setp.ge.u32 %p1, %r1, 16;\n@%p1 bra S;\n"
 
@@ -239,13 +239,13 @@ static const struct Absence {
       "the mask 0xffffffff names lanes 16-31, which are in another branch", 5, 3 },
     { "source elsewhere", LOW "shfl.sync.down.b32 %r0, %r1, 4, 31, 0xffff;\nS:\n", 32,
       "lanes 12-15 read from lanes 16-19", 13, 13 },
-    { "source that does exist", LOW "shfl.sync.down.b32 %r0, %r1, 4, 31, 0xffff;\nS:\n", 32,
+    { "source that is present", LOW "shfl.sync.down.b32 %r0, %r1, 4, 31, 0xffff;\nS:\n", 32,
       "lanes 12-15", 3, 7 },
     { "not in its own mask", "shfl.sync.idx.b32 %r0, %r1, 2, 31, 0x7fffffff;\n", 32,
       "lane 31 executes this, but the mask 0x7fffffff does not name them", 31, 2 },
-    { "threads that never were, in the mask only", "shfl.sync.down.b32 %r0, %r1, 8, 0x181f, -1;\n",
-      40, NULL, 33, 33 },
-    { "threads that never were, read", "shfl.sync.down.b32 %r0, %r1, 8, 31, -1;\n", 40,
+    { "threads that never existed, only in the mask",
+      "shfl.sync.down.b32 %r0, %r1, 8, 0x181f, -1;\n", 40, NULL, 33, 33 },
+    { "threads that never existed, as a source", "shfl.sync.down.b32 %r0, %r1, 8, 31, -1;\n", 40,
       "lanes 0-7 read from lanes 8-15", 33, 33 },
     { "threads that have ended",
       "setp.ge.u32 %p1, %r1, 24;\n@%p1 exit;\nvote.sync.ballot.b32 %r0, 1, -1;\n", 32, NULL, 7,

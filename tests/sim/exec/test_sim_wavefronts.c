@@ -1,7 +1,7 @@
 /* test_sim_wavefronts.c - the cost of accesses to shared memory. */
 #include "sim/sim_world.h"
 
-/* ---- What shared accesses cost: the table of patterns measured on an H200 ---- */
+/* ---- The cost of shared accesses: patterns measured on an H200 ---- */
 
 typedef struct SharedPattern {
     const char *name;
@@ -219,13 +219,13 @@ static void odd_ones_out(void)
     for (int size = 0; size < 3; size++) {
         w.step_count = 0;
         Step *step = load(SPACE_SHARED, TYPE_B32, 1 << size);
-        /* All equal but lane 31, in the same bank. */
+        /* All lanes at one address except lane 31, which is in the same bank. */
         for (int i = 0; i < LANES; i++)
             wide(0, ADDRESS)[i] = i == 31 ? 256 : 0;
         memset(w.counts, 0, sizeof w.counts);
         run(0, step, ALL);
         check_wavefronts("one off", 4 << size, w.counts, want_one_off[size]);
-        /* Half n^1, half n^2. */
+        /* One half agrees with n^1, the other with n^2. */
         for (int i = 0; i < LANES; i++)
             wide(0, ADDRESS)[i] = (uint64_t) ((i < 16 ? i / 2 : 8 + i % 2) * (4 << size));
         memset(w.counts, 0, sizeof w.counts);
@@ -235,7 +235,7 @@ static void odd_ones_out(void)
     end_world();
 }
 
-/* A tile's column: 32 x 32, and padded. */
+/* The column of a tile of 32 x 32, without and with padding. */
 static void columns_of_a_tile(void)
 {
     static const int want[2][2] = { { 32, 31 }, { 1, 0 } };
@@ -254,8 +254,8 @@ static void columns_of_a_tile(void)
     end_world();
 }
 
-/* As an H200 counted them. `want`: wavefronts and conflicts; loads: those of the loops that some
- * are; rounds: of these, beyond the first. */
+/* As counted by an H200. `want`: wavefronts and conflicts; `loads`: loads of atomics that are
+ * loops; `rounds`: rounds of these loops after the first. */
 static void wavefronts_of_atomics(void)
 {
     static const struct {

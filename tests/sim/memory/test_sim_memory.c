@@ -68,8 +68,8 @@ static void allocations_are_aligned_and_apart(void)
     memory_close();
 }
 
-/* A kernel of one lab ran 20,468 bytes past the end of a small array: with gaps only as long as the
- * arrays, that was inside the next array, and nothing was reported. */
+/* A kernel of one lab accessed an address 20,468 bytes past the end of a small array. When gaps
+ * were only as long as the arrays, this was inside the next array and was not reported. */
 static void the_next_array_is_far(void)
 {
     open_memory(64 * MIB, false);
@@ -95,7 +95,7 @@ static void no_more_than_there_is(void)
     CU_ASSERT_PTR_NULL(memory_allocate(1, ALLOCATED, NULL));
 }
 
-/* Far more than the range holds goes through it; what is live keeps its bytes. */
+/* Allocates far more than the range holds in total; live allocations keep their bytes. */
 static void freed_places_come_again(void)
 {
     Allocation *live[8] = { 0 };
@@ -234,7 +234,7 @@ static void ranges_and_marks(void)
     memory_close();
 }
 
-/* A copy writes what was written, and no more. */
+/* A copy marks only those bytes as written that were written at its source. */
 static void copies_of_what_is_not_written(void)
 {
     open_memory(1 << 20, true);
@@ -250,7 +250,7 @@ static void copies_of_what_is_not_written(void)
         bool written = (source >= 3 && source < 103) || (source >= 500 && source < 577);
         CU_ASSERT_EQUAL(to->written[i / 8] >> (i & 7) & 1, !copied || written);
     }
-    memory_copy_written(to->base + 200, from->base, 900); /* more than there is: nothing */
+    memory_copy_written(to->base + 200, from->base, 900); /* past the end: no effect */
     CU_ASSERT_EQUAL(to->written[950 / 8] >> (950 & 7) & 1, 1);
     memory_close();
 }
@@ -305,9 +305,10 @@ static void addresses_in_words(void)
           ADDRESS_GUARD },
         { two - 4, 4, "4 bytes before allocation 2 (100 bytes, cudaMalloc)", ADDRESS_GUARD },
         { two - 1, 4, "1 byte before allocation 2 (100 bytes, cudaMalloc)", ADDRESS_GUARD },
-        { freed + 8, 4, "inside allocation 3 (64 bytes, cudaMalloc), which is freed",
+        { freed + 8, 4, "inside allocation 3 (64 bytes, cudaMalloc), which has been freed",
           ADDRESS_FREED },
-        { freed + 64, 4, "the 4 bytes after allocation 3 (64 bytes, cudaMalloc), which is freed",
+        { freed + 64, 4,
+          "the 4 bytes after allocation 3 (64 bytes, cudaMalloc), which has been freed",
           ADDRESS_GUARD },
         { table + 20, 4, "4 bytes after the end of `table` (16 bytes, __constant__)",
           ADDRESS_GUARD },
@@ -376,7 +377,7 @@ static void told_once_counted_after(void)
         CU_ASSERT_PTR_NOT_NULL(finding_word((FindingKind) kind));
 }
 
-/* What goes to stderr while `tell` runs. */
+/* Captures stderr while `tell` runs. */
 static void capture(void (*tell)(void), char *text, size_t size)
 {
     FILE *file = tmpfile(), *saved = stderr;
@@ -425,10 +426,10 @@ static void tell_others(void)
     };
 
     finding(FINDING_BARRIER, true, &place, "lanes 0-15 of warp 0 wait here");
-    finding_note("not all of it is watched");
+    finding_note("not every block is checked");
 }
 
-/* A text that does not begin with what the instruction does; what is no fault. */
+/* A finding whose text does not begin with a verb, and a note. */
 static void how_others_look(void)
 {
     char text[1000];
@@ -436,7 +437,7 @@ static void how_others_look(void)
     capture(tell_others, text, sizeof text);
     CU_ASSERT_STRING_EQUAL(text, "sim: barrier: k.cu:2: bar.sync: lanes 0-15 of warp 0 wait here\n"
                                  "     in k\n"
-                                 "sim: note: not all of it is watched\n");
+                                 "sim: note: not every block is checked\n");
 }
 
 static void the_table_ends(void)
@@ -455,21 +456,21 @@ static CU_TestInfo tests[] = {
     { "opening costs nothing", opening_costs_nothing },
     { "allocations are aligned and apart", allocations_are_aligned_and_apart },
     { "the next array is far", the_next_array_is_far },
-    { "no more than there is", no_more_than_there_is },
-    { "freed places come again", freed_places_come_again },
-    { "many small ones", many_small_ones },
-    { "free only what begins there", free_only_what_begins_there },
+    { "no more than the limit", no_more_than_there_is },
+    { "freed addresses are reused", freed_places_come_again },
+    { "many small allocations", many_small_ones },
+    { "free needs an allocation's first address", free_only_what_begins_there },
     { "the host sees managed memory only", the_host_sees_managed_memory_only },
     { "pinned memory is found where it is", pinned_memory_is_found_where_it_is },
     { "ranges and marks", ranges_and_marks },
-    { "copies of what is not written", copies_of_what_is_not_written },
+    { "copies of unwritten bytes", copies_of_what_is_not_written },
     { "bits of any length", bits_of_any_length },
     { "addresses in words", addresses_in_words },
     { "leaks are those not freed", leaks_are_those_not_freed },
     { "reported once, counted after", told_once_counted_after },
-    { "how it looks", how_it_looks },
-    { "how others look", how_others_look },
-    { "the table ends", the_table_ends },
+    { "the format of a finding", how_it_looks },
+    { "the format of other findings", how_others_look },
+    { "the table is full", the_table_ends },
     CU_TEST_INFO_NULL,
 };
 

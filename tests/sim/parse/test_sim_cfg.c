@@ -1,5 +1,5 @@
-/* test_sim_cfg.c - where lanes reconverge: small graphs by hand, random ones compared with sets,
- * real ones.
+/* test_sim_cfg.c - where lanes reconverge: in small graphs with known results, in random graphs
+ * compared with a set-based algorithm, and in real kernels.
  */
 #include "sim/ptx/cfg.h"
 #include "sim/ptx/module.h"
@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- By hand: bodies, and for each instruction where its lanes meet (- : it splits none) ---- */
+/* ---- Function bodies, and for each instruction its reconvergence point (-: it is not a divergent
+ * branch) ---- */
 
 static const struct {
     const char *body, *places;
@@ -29,7 +30,7 @@ static const struct {
     { "L: @%p1 bra A; @%p2 bra L; bar.sync 0; bra L; A: bar.sync 1; ret;", "4 0 - - - -" },
     { "L: bar.sync 0; @%p1 bra A; bar.sync 1; @%p2 bra L; A: bar.sync 2; ret;", "- 4 - 4 - -" },
     { "L: @%p1 bra L; bar.sync 0; ret;", "1 - -" },
-    /* without a guard nothing splits; a branch to the next one, a branch to the end */
+    /* no divergence without a guard; a branch to the next instruction, a branch to the end */
     { "bra A; A: ret;", "- -" },
     { "@%p1 bra A; A: bar.sync 0; ret;", "1 - -" },
     { "@%p1 bra A; bar.sync 0; A:", "2 -" },
@@ -42,18 +43,18 @@ static const struct {
     { "@%p1 bra A; @%p2 exit; bar.sync 0; A: bar.sync 1; ret;", "3 - - - -" },
     { "@%p1 bra A; bar.sync 0; trap; A: bar.sync 1; ret;", "3 - - - -" },
     { "@%p1 bra A; bar.sync 0; ret; A: bar.sync 1; ret;", "3 - - - -" },
-    /* No way to the last return: all returns count, and so do loops without an end. */
+    /* No path to the last return: all returns count, and so do endless loops. */
     { "L: @%p1 bra A; @%p2 bra B; bar.sync 0; bra L; A: bar.sync 1; ret; B: bar.sync 2; bra B;",
       "8 8 - - - - - -" },
     { "L: @%p1 exit; @%p2 bra A; bar.sync 0; A: bra L;", "- 3 - -" },
-    /* Endless loops, with and without a way in. */
+    /* Endless loops, with and without a path into them. */
     { "L: bra L;", "-" },
     { "@%p1 bra L; bar.sync 0; L: bra L;", "2 - -" },
     { "@%p1 bra A; bar.sync 0; A: bar.sync 1; L: @%p2 bra B; bar.sync 2; B: bra L;",
       "2 - - 5 - -" },
     { "@%p1 bra L; bar.sync 0; ret; L: bra L;", "4 - - -" },
     { "L: @%p1 bra A; A: bra L;", "1 -" },
-    /* What cannot be reached. */
+    /* Unreachable code. */
     { "bra A; @%p1 bra B; bar.sync 0; B: bar.sync 1; A: ret;", "- 3 - - -" },
     /* Tables. */
     { "t: .branchtargets A, B, C; brx.idx %r1, t; A: bar.sync 0; bra D; B: bar.sync 1; bra D;"
@@ -109,7 +110,8 @@ static void places_by_hand(void)
     }
 }
 
-/* ---- Random graphs against sets of instructions, a bit each ---- */
+/* ---- Random graphs, compared with an algorithm on sets of instructions, one bit per instruction
+ * ---- */
 
 enum { MOST = 40, END = MOST, TABLE_ENTRIES = 3 };
 
@@ -173,7 +175,7 @@ static void make_sets(Sets *sets, const Function *f, int last)
     }
 }
 
-/* All from which the end is reached. */
+/* All instructions from which the end can be reached. */
 static uint64_t find_live(const Sets *sets, int count)
 {
     uint64_t live = bit(END), before;
@@ -208,7 +210,7 @@ static void find_dominators(Sets *sets, int count, uint64_t live)
     }
 }
 
-/* Of the others that all paths pass, the one that has all others behind it. */
+/* Of the other instructions that all paths pass, the one that comes before all the others. */
 static int nearest(const Sets *sets, int i)
 {
     uint64_t others = sets->dominators[i] & ~bit(i);
@@ -219,7 +221,8 @@ static int nearest(const Sets *sets, int i)
     return -1;
 }
 
-/* From the back, an edge to the end where nothing leads there, although all returns count. */
+/* From the last instruction backwards, adds an edge to the end to each instruction from which the
+ * end cannot be reached even if all returns count. */
 static uint64_t find_endless(const Function *f)
 {
     int count = f->instruction_count;
@@ -274,7 +277,7 @@ typedef struct RandomFunction {
     int entries[MOST][TABLE_ENTRIES];
 } RandomFunction;
 
-/* Each instruction has one operand, of which branches make use. */
+/* Each instruction has one operand, which only branches use. */
 static void make_random(RandomFunction *random, uint64_t *state)
 {
     int count = 1 + (int) (next_random(state) % MOST);
@@ -322,9 +325,10 @@ static void random_graphs_agree_with_sets(void)
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-/* ---- Large ones ---- */
+/* ---- Large graphs ---- */
 
-/* A ladder of branches, each over the rest: nothing here may recurse or take quadratic time. */
+/* A ladder of branches, each over all that follow: the analysis must not recurse or take quadratic
+ * time. */
 static void large_graphs_are_quick(void)
 {
     enum { N = 300000 };
@@ -350,8 +354,8 @@ static void large_graphs_are_quick(void)
     free(rpc);
 }
 
-/* In what nvcc writes, each place is where a block begins, and no branch is left without one unless
- * its lanes only meet at the end. */
+/* In nvcc's output, each reconvergence point is the start of a block, and every branch has one
+ * unless its lanes only meet at the end. */
 static void real_graphs_have_places(void)
 {
     long branches = 0, at_end = 0;
@@ -385,10 +389,10 @@ CU_SuiteInfo test_sim_cfg = {
     .pName = "sim_cfg",
     .pTests =
         (CU_TestInfo[]){
-            { "places by hand", places_by_hand },
+            { "known reconvergence points", places_by_hand },
             { "random graphs agree with sets", random_graphs_agree_with_sets },
             { "large graphs are quick", large_graphs_are_quick },
-            { "real graphs have places", real_graphs_have_places },
+            { "real graphs have reconvergence points", real_graphs_have_places },
             CU_TEST_INFO_NULL,
         },
 };

@@ -8,7 +8,7 @@
 /* ---- Variables ---- */
 
 static const struct {
-    const char *declaration, *meaning; /* of the last variable */
+    const char *declaration, *meaning; /* meaning: of the last variable */
 } variables[] = {
     { ".global .u32 x;", "x global u32 4/4" },
     { ".visible .global .align 16 .f32 x[3][5];", "x global f32 60/16 visible" },
@@ -221,7 +221,7 @@ static void module_says_what_it_is(void)
     module_free(module);
 }
 
-/* Code inlined from the toolkit's headers is reported at the place where it was inlined. */
+/* Code inlined from the toolkit's headers is reported at the line where it was inlined. */
 static void lines_are_the_users(void)
 {
     static const char source[] =
@@ -283,7 +283,7 @@ static void unknown_directives_are_skipped(void)
     }
 }
 
-/* ---- What nvcc writes ---- */
+/* ---- Output of nvcc ---- */
 
 static bool operand_is_sound(const Module *module, const Function *f, const Operand *o,
                              bool element)
@@ -347,7 +347,7 @@ static void read_real(const char *path)
     free(text);
 }
 
-/* Those kept here, and those of the folder PTX_FOLDER, where it is set. */
+/* The files kept here, and those in the folder $PTX_FOLDER if it is set. */
 static void real_ptx_is_read(void)
 {
     const char *more = getenv("PTX_FOLDER");
@@ -364,8 +364,8 @@ static void real_ptx_is_read(void)
     globfree(&files);
 }
 
-/* Reading is far from what a user would notice: 933 instructions in less than 1 ms on a quiet
- * machine, held here to much less than a slow one needs. */
+/* Parsing is too fast for a user to notice: 933 instructions take less than 1 ms on an idle
+ * machine. The limit here leaves room for a slow one. */
 static void reading_is_fast(void)
 {
     char *text = repeated(BEGIN, "fma.rn.f32 %f1, %f2, %f3, %f4; .loc 1 2 3\n", 25000, END);
@@ -386,7 +386,7 @@ CU_SuiteInfo test_sim_module = {
             { "functions are read", functions_are_read },
             { "parameters in registers are moved", parameters_in_registers_are_moved },
             { "a module says what it is", module_says_what_it_is },
-            { "lines are the user's", lines_are_the_users },
+            { "lines are those of the user's source", lines_are_the_users },
             { "unknown directives are skipped", unknown_directives_are_skipped },
             { "real PTX is read", real_ptx_is_read },
             { "reading is fast", reading_is_fast },

@@ -39,7 +39,7 @@ static const struct {
     { "mov.b64 {%r1, %r2}, %rd1;", "mov b64: {%r1 %r2} %rd1" },
     { "mov.b64 %rd1, {0, %r2};", "mov b64: %rd1 {0 %r2}" },
     { "mov.f32 %f1, v.w;", "mov f32: %f1 v" },
-    /* Two results, none of them, guards. */
+    /* Two results, unused results, guards. */
     { "shfl.sync.down.b32 %r1|%p1, %r2, 16, 31, -1;",
       "shfl b32 .sync .down: %r1 %p1 %r2 16 31 -1" },
     { "elect.sync _|%p1, -1;", "elect .sync: _ %p1 -1" },
@@ -82,7 +82,7 @@ static const struct {
     { "mov.u64 %rd1, %clock64;", "mov u64: %rd1 special17.0" },
     /* Registers of large ranges. */
     { "mov.u32 %r999999999, %r0;", "mov u32: %r999999999 %r0" },
-    /* Calls in every length. */
+    /* Calls of every length. */
     { "call nothing;", "call: nothing()" },
     { "call.uni (%r1), f, (%r2, 5);", "call .uni: %r1 f() %r2 5 (1)" },
     { "call.uni vprintf, (%r1);", "call .uni: vprintf(?) %r1" },
@@ -98,15 +98,15 @@ static const struct {
     { "A: bra A;", "bra: ->0" },
     { "bra.uni A; ret; ret; A: ret;", "bra .uni: ->3" },
     { "brx.idx %r1, t; t: .branchtargets A, B, A; A: ret; B:", "brx .idx: %r1 table0" },
-    { "bra A; { A: ret; } ret; A:", "bra: ->3" }, /* the inner one is another's */
+    { "bra A; { A: ret; } ret; A:", "bra: ->3" }, /* the inner label is in another scope */
     { "{ bra A; } { A: } A: ret;", "bra: ->1" },
     { "{ bra A; { A: } ret; A: ret; } A: ret;", "bra: ->2" },
-    /* What lies between. */
+    /* Between instructions. */
     { ".pragma \"nounroll\"; ; /* a ; here */ ret; // and one ; there", "ret" },
     { ".loc 1 2 3\n.loc 1 2 3, function_name $L+4, inlined_at 1 7 8\nret;", "ret" },
     { "{ .reg .b32 %r2; .shared .b32 s[2]; { .reg .f32 x; mov.b32 x, %r2; } }", "mov b32: x %r2" },
     { "{ .param .b32 n; st.param.b32 [n], 1; }", "st param b32: [n] 1" },
-    /* Not known: kept as it is. */
+    /* Unknown instructions are kept unchanged. */
     { "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r1, %r2}, [%rd1], %r3;",
       "unknown global f16 .other .other .sync .aligned .other .other" },
     { "@%p1 tex.2d.v4.f32.f32 {%f1, _, _, _}, [t, {%f1, %f2}];",
@@ -133,7 +133,8 @@ static void instructions_are_read(void)
     }
 }
 
-/* Names are looked for from the inside out; each of these moves to or from what it names. */
+/* Names are resolved from the innermost scope outwards; each of these instructions moves from or to
+ * the register that its name refers to. */
 static void names_are_found_in_their_scope(void)
 {
     static const char source[] = BEGIN "mov.b32 x, %r1;"
@@ -193,7 +194,7 @@ static void tables_hold_what_is_listed(void)
     module_free(module);
 }
 
-/* ---- What instructions count as ---- */
+/* ---- Classes of instructions ---- */
 
 static void classes_are_the_pipes(void)
 {
@@ -255,7 +256,7 @@ CU_SuiteInfo test_sim_parse = {
         (CU_TestInfo[]){
             { "instructions are read", instructions_are_read },
             { "names are found in their scope", names_are_found_in_their_scope },
-            { "tables hold what is listed", tables_hold_what_is_listed },
+            { "tables hold the listed entries", tables_hold_what_is_listed },
             { "classes are the pipes", classes_are_the_pipes },
             { "types have sizes", types_have_sizes },
             CU_TEST_INFO_NULL,

@@ -10,23 +10,24 @@ static const struct {
     { "add.s32 %r1, %r2\nret;", "PTX line 11: expected ';', found 'ret'" },
     { "add.s32 %r1, , 2;", "PTX line 10: expected an operand, found ','" },
     { "add.s32", "PTX line 11: expected an operand, found '}'" },
-    { "@%r1 ret;", "PTX line 10: '%r1' is no predicate" },
+    { "@%r1 ret;", "PTX line 10: '%r1' is not a predicate" },
     { "@5 ret;", "PTX line 10: expected a predicate, found '5'" },
     { "add.s32 %r1, !5, 1;", "PTX line 10: expected a predicate, found '5'" },
     { "and.pred %p1, !g, %p2;", "PTX line 10: only a predicate can be negated" },
     { "bra L;", "PTX line 10: 'L' is not declared" },
     { "\nbra L;\n { L: }", "PTX line 11: 'L' is not declared" },
-    { "L: L: ret;", "PTX line 10: 'L' is there twice" },
-    { "t: .branchtargets A; A: bra t;", "PTX line 10: 't' is no label" },
-    { "brx.idx %r1, A; A:", "PTX line 10: 'A' is no table" },
+    { "L: L: ret;", "PTX line 10: 'L' is declared twice" },
+    { "t: .branchtargets A; A: bra t;", "PTX line 10: 't' is not a label" },
+    { "brx.idx %r1, A; A:", "PTX line 10: 'A' is not a table" },
     { "t: .branchtargets A;", "PTX line 10: 'A' is not declared" },
     { "call 5;", "PTX line 10: expected a function, found '5'" },
-    { "call g;", "PTX line 10: a call of what is no function" },
+    { "call g;", "PTX line 10: a call of something that is not a function" },
     { "call (%r1) f;", "PTX line 10: expected ',', found 'f'" },
-    { "ld.b32 %r1, [f];", "PTX line 10: an address of what is no register, variable or number" },
+    { "ld.b32 %r1, [f];", "PTX line 10: an address that is not a register, variable or number" },
     { "ld.b32 %r1, [%rd1;", "PTX line 10: expected ']', found ';'" },
-    { "ld.b32 %r1, [%rd1+1.5];", "PTX line 10: an offset that is no whole number" },
-    { "mov.b64 %rd1, {g, %r1};", "PTX line 10: a vector of what is no register and no constant" },
+    { "ld.b32 %r1, [%rd1+1.5];", "PTX line 10: an offset that is not an integer" },
+    { "mov.b64 %rd1, {g, %r1};",
+      "PTX line 10: a vector element that is not a register or constant" },
     { "mov.b64 %rd1, {1,2,3,4,5,6,7,8,9};", "PTX line 10: a vector of more than 8 elements" },
     { "mov.u32 %r1, %tid.q;", "PTX line 10: expected a component, found '.q'" },
     { "mov.u32 %r1, 1/0;", "PTX line 10: a constant divided by zero" },
@@ -37,11 +38,11 @@ static const struct {
     { "mov.u64 %rd1, 18446744073709551616;", "PTX line 10: a number of more than 64 bits" },
     { "mov.f32 %f1, 0f3F80;",
       "PTX line 10: a floating-point constant with a wrong number of digits" },
-    { ".pragma \"x", "PTX line 10: a string without an end" },
-    { "/* ", "PTX line 10: a comment without an end" },
-    { "{ ret;", "PTX line 6: a function without its '}'" },
+    { ".pragma \"x", "PTX line 10: an unterminated string" },
+    { "/* ", "PTX line 10: an unterminated comment" },
+    { "{ ret;", "PTX line 6: a function without a closing '}'" },
     { "}", "PTX line 11: expected a directive, found '}'" },
-    { ".reg .b32 y; .reg .f32 y;", "PTX line 10: 'y' is there twice" },
+    { ".reg .b32 y; .reg .f32 y;", "PTX line 10: 'y' is declared twice" },
     { ".reg .b32 y<x>;", "PTX line 10: expected a number, found 'x'" },
     { ".loc 1 2\nret;", "PTX line 11: expected a file, a line and a column, found 'ret'" },
     { "add.s32 \033[31m;", "PTX line 10: expected an operand, found '?'" },
@@ -50,15 +51,15 @@ static const struct {
 static const struct {
     const char *text, *message;
 } wrong_texts[] = {
-    { "", "PTX line 1: this is no PTX: it does not begin with .version" },
-    { "\177ELF", "PTX line 1: this is no PTX: it does not begin with .version" },
+    { "", "PTX line 1: not a PTX text: it does not begin with .version" },
+    { "\177ELF", "PTX line 1: not a PTX text: it does not begin with .version" },
     { ".version x", "PTX line 1: expected a version, found 'x'" },
     { ".version 9.0\n.address_size 32",
       "PTX line 2: only 64-bit addresses are simulated: compile without -m32" },
     { HEAD "ret;", "PTX line 4: expected a directive, found 'ret'" },
     { HEAD ".reg .b32 %r<5>;", "PTX line 4: registers outside a function are not simulated" },
-    { HEAD ".global .u32 x; .global .u32 x;", "PTX line 4: 'x' is there twice" },
-    { HEAD ".global .u32 x; .extern .shared .u32 x;", "PTX line 4: 'x' is there twice" },
+    { HEAD ".global .u32 x; .global .u32 x;", "PTX line 4: 'x' is declared twice" },
+    { HEAD ".global .u32 x; .extern .shared .u32 x;", "PTX line 4: 'x' is declared twice" },
     { HEAD ".global .pred x;", "PTX line 4: a variable of this type has no size" },
     { HEAD ".global x;", "PTX line 4: expected a type, found 'x'" },
     { HEAD ".global .align 3 .u32 x;", "PTX line 4: an alignment must be a power of two" },
@@ -72,26 +73,28 @@ static const struct {
     { HEAD ".global .u32 x[2] = {1, 2, 3};", "PTX line 4: more values than the variable has" },
     { HEAD ".global .u32 x[2] = {{1}, 2};", "PTX line 4: more braces than dimensions" },
     { HEAD ".global .u32 x[2][2] = {{1, 2, 3}};", "PTX line 4: more values than the variable has" },
-    { HEAD ".global .u16 x = 1.5;", "PTX line 4: a floating-point value of neither 4 nor 8 bytes" },
+    { HEAD ".global .u16 x = 1.5;",
+      "PTX line 4: a floating-point value in a type of neither 4 nor 8 bytes" },
     { HEAD ".global .u32 x = y;", "PTX line 4: 'y' is not declared" },
-    { HEAD ".global .u16 x = x;", "PTX line 4: an address in neither 4 nor 8 bytes" },
+    { HEAD ".global .u16 x = x;", "PTX line 4: an address in a type of neither 4 nor 8 bytes" },
     { HEAD ".global .u64 x = %tid;",
-      "PTX line 4: the address of what is no variable and no function" },
-    { HEAD ".global .b8 x[4] = {0xFF(x)};", "PTX line 4: an address that reaches over the end" },
+      "PTX line 4: the address of something that is not a variable or function" },
+    { HEAD ".global .b8 x[4] = {0xFF(x)};",
+      "PTX line 4: an address that extends past the end of the variable" },
     { HEAD ".global .b8 x[9] = {0xFF00(x)};",
       "PTX line 4: a byte of an address that does not follow the others" },
-    { HEAD ".global .b8 x[9] = {0xF(x)};", "PTX line 4: a mask that is not of one byte" },
+    { HEAD ".global .b8 x[9] = {0xF(x)};", "PTX line 4: a mask that does not select one byte" },
     { HEAD ".func f; .func f (.param .b32 a);",
-      "PTX line 4: 'f' is there twice, with other parameters" },
-    { HEAD ".func f { } .func f { }", "PTX line 4: 'f' is there twice" },
-    { HEAD ".func f; .entry f { }", "PTX line 4: 'f' is there twice" },
+      "PTX line 4: 'f' is declared twice, with different parameters" },
+    { HEAD ".func f { } .func f { }", "PTX line 4: 'f' is defined twice" },
+    { HEAD ".func f; .entry f { }", "PTX line 4: 'f' is declared twice" },
     { HEAD ".entry f (.param .b32 a, .param .b32 a) { }",
-      "PTX line 4: a function with two parameters of one name" },
+      "PTX line 4: a function with two parameters of the same name" },
     { HEAD ".entry f (.b32 a) { }", "PTX line 4: expected a parameter, found '.b32'" },
     { HEAD ".entry f (.param .b8 a[2000000]) { }",
       "PTX line 4: a parameter of more than 1048576 bytes" },
-    { HEAD ".entry f { ret; ", "PTX line 4: a function without its '}'" },
-    { HEAD ".section .x { ", "PTX line 4: a '{' without its '}'" },
+    { HEAD ".entry f { ret; ", "PTX line 4: a function without a closing '}'" },
+    { HEAD ".section .x { ", "PTX line 4: a '{' without a matching '}'" },
     { HEAD ".file 0 \"x\"", "PTX line 4: expected the number of a file, found '0'" },
     { HEAD ".file 99999999 \"x\"", "PTX line 4: expected the number of a file, found '99999999'" },
 };
@@ -123,7 +126,7 @@ static void too_much_is_told(void)
         const char *before, *unit, *after, *message;
         size_t count;
     } rows[] = {
-        { BEGIN, "{", END, "PTX line 10: more than 64 nested { }", 1000000 },
+        { BEGIN, "{", END, "PTX line 10: more than 64 nested blocks { }", 1000000 },
         { BEGIN "mov.u32 %r1, ", "(", ";" END,
           "PTX line 10: a constant expression nested too deeply", 1000000 },
         { BEGIN "mov.u32 %r1, ", "-", "1;" END,
@@ -145,7 +148,7 @@ static void too_much_is_told(void)
     free(large);
 }
 
-/* Every beginning of a text is read or refused; the message fits however small the room is. */
+/* Every prefix of a text is read or refused; the message fits into a buffer of any size. */
 static void cut_off_text_is_refused(void)
 {
     static const char source[] = BEGIN
@@ -154,7 +157,7 @@ static void cut_off_text_is_refused(void)
     char why[7];
 
     for (size_t length = 0; length < sizeof source - 1; length++) {
-        char *copy = xmalloc(length + 1); /* so that a sanitizer sees what lies behind */
+        char *copy = xmalloc(length + 1); /* so that a sanitizer detects reads past the end */
         memcpy(copy, source, length);
         memset(why, 'x', sizeof why);
         Module *module = module_parse(copy, length, why, sizeof why);
@@ -172,7 +175,7 @@ CU_SuiteInfo test_sim_refuse = {
         (CU_TestInfo[]){
             { "malformed text is reported", malformed_text_is_told },
             { "too much is reported", too_much_is_told },
-            { "cut off text is refused", cut_off_text_is_refused },
+            { "truncated text is refused", cut_off_text_is_refused },
             CU_TEST_INFO_NULL,
         },
 };

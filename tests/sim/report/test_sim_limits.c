@@ -435,11 +435,11 @@ static void the_sentence_says_what_is_most(void)
         const char *says, *not ;
     } rows[] = {
         { { .spent.at[AT_DRAM] = 80, .busy[AT_DRAM] = 90, .sectors = 10, .least_sectors = 10 },
-          "only fewer bytes",
+          "only moving fewer",
           "times the sectors" },
         { { .spent.at[AT_DRAM] = 80, .busy[AT_DRAM] = 90, .sectors = 80, .least_sectors = 10 },
           "8.0 times the sectors",
-          "only fewer bytes" },
+          "only moving fewer" },
         { { .spent.at[AT_SHARED] = 80, .wavefronts = 33, .least_shared = 2 },
           "16.5 times the wavefronts",
           NULL },

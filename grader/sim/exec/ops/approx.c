@@ -1,12 +1,12 @@
 /* approx.c - the operations of the special function unit: ex2, lg2, sin, cos, tanh, rsqrt, and the
- * approximate forms of div and, for f64, of rcp. rcp.approx and sqrt.approx of f32 are the exact
- * ones.
+ * approximate forms of div and, for f64, of rcp. rcp.approx and sqrt.approx of f32 use the exact
+ * operations.
  */
 #include "sim/exec/ops/approximate.h"
 
 /* ---- f32 ---- */
 
-/* As PTX has it, quotients by more than 2^126 are zeros (0 * a: NaN of infinity). */
+/* As PTX defines it, quotients by more than 2^126 are zero (0 * a: NaN if a is infinite). */
 INLINE float divide(float a, float b)
 {
     return fabsf(b) > 0x1p126f ? a * copysignf(0, b) : a / b;
@@ -23,7 +23,7 @@ APPROXIMATIONS(, same, same)
 APPROXIMATIONS(_ftz, flush, flush)
 HANDLER1(tanh_f32, Lane32, LaneF32, result_f32((float) tanh_of(a)))
 
-/* ---- f64: rcp and rsqrt see and give the upper 32 bits only; subnormals are zeros ---- */
+/* ---- f64: rcp and rsqrt read and return only the upper 32 bits; subnormals are zeros ---- */
 
 INLINE uint64_t upper_flushed(uint64_t bits)
 {
@@ -42,7 +42,7 @@ HANDLER1(rsqrt_upper, Lane64, Lane64,
          upper_result(1 / sqrt(f64_bits(upper_flushed(a))), f64_bits(upper_flushed(a))))
 HANDLER1(rsqrt_f64, Lane64, LaneF64, result_f64(1 / sqrt(a), a, 0, 0))
 
-/* ---- Which is which ---- */
+/* ---- The table ---- */
 
 #define APPROX_ROWS(mods, suffix)                                                                  \
     { OP_ex2, T(F32), 0, mods, RUN(ex2_f32##suffix) },                                             \

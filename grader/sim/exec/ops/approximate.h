@@ -1,15 +1,15 @@
 /* approximate.h - the functions that GPUs only approximate, by polynomials in double precision.
  *
- * PTX bounds their errors (about 2^-20 to 2^-23; 2^-11 for tanh); these are right to 2^-27 or
- * better before the last rounding. No fused operations and no branches: the same bits from every
- * build.
+ * PTX bounds their errors (about 2^-20 to 2^-23; 2^-11 for tanh); the error of these functions is
+ * at most 2^-27 before the last rounding. They use no fused operations and no branches, so every
+ * build gives the same bits.
  */
 #ifndef SIM_EXEC_OPS_APPROXIMATE_H
 #define SIM_EXEC_OPS_APPROXIMATE_H
 
 #include "sim/exec/ops/rounding.h"
 
-#define ROUNDER 0x1.8p52 /* added, it leaves a double's whole part in the low bits */
+#define ROUNDER 0x1.8p52 /* adding it moves a double's integer part into the low bits */
 
 /* 2^x */
 INLINE double exp2_of(double x)
@@ -28,7 +28,7 @@ INLINE double exp2_of(double x)
     return x != x ? x : ((sum * f + 1) * f + 1) * power;
 }
 
-/* log2 of a float: it is no subnormal as a double. By the series of atanh around 1. */
+/* log2 of a float, which is never subnormal as a double. Uses the series of atanh around 1. */
 INLINE double log2_of(double x)
 {
     uint64_t bits = bits_f64(x), excess = (bits - 0x3fe6a09e667f3bcdull + (1024ull << 52)) >> 52;
@@ -46,12 +46,12 @@ INLINE double log2_of(double x)
     return x == 0 ? -INFINITY : !(x > 0) ? NAN : x > 0x1p1000 ? x : sum;
 }
 
-/* x as an angle in -pi .. pi; NaN of infinities. */
+/* x as an angle in -pi .. pi; NaN for infinities. */
 INLINE double angle_of(double x)
 {
     double turns = x * 0x1.45f306dc9c883p-3;
     double rest = turns - ((turns + ROUNDER) - ROUNDER);
-    bool large = fabs(turns) >= 0x1p51; /* whole, as far as a double knows */
+    bool large = fabs(turns) >= 0x1p51; /* a double of this size is an integer */
 
     return (large ? turns - turns : rest) * 0x1.921fb54442d18p+2;
 }

@@ -13,7 +13,7 @@
 
 enum { LARGEST_COPY = 16, MOST_COPIES = 1 << 16 };
 
-/* What one instruction copies; lanes leave the mask as they arrive. */
+/* The copies of one instruction. Lanes leave the mask when their copies arrive. */
 typedef struct AsyncCopy {
     const Step *step;
     uint32_t mask;
@@ -25,7 +25,7 @@ typedef struct AsyncCopy {
 
 typedef struct Async {
     uint32_t open[LANES]; /* the number of the group that a lane's next copy joins */
-    AsyncCopy *copies;    /* in flight, in their order */
+    AsyncCopy *copies;    /* in flight, in order of issue */
     int count, room;
 } Async;
 
@@ -70,7 +70,7 @@ static void begin(Access *x, Warp *warp, const Step *step, uint32_t mask, Space 
     x->value = NULL;
 }
 
-/* Whole copies: one access of the warp. */
+/* Full-size copies: one access of the warp. */
 static bool read_whole(Access *x, AsyncCopy *copy)
 {
     if (!access_open(x))
@@ -82,7 +82,8 @@ static bool read_whole(Access *x, AsyncCopy *copy)
     return true;
 }
 
-/* A lane that reads fewer bytes than it writes; the rest are zeros. Rare, so byte by byte. */
+/* A lane that reads fewer bytes than it writes; the remaining bytes become zeros. Rare, so byte by
+ * byte. */
 static bool read_part(Access *x, AsyncCopy *copy, int lane, uint32_t bytes)
 {
     Access byte = *x;
@@ -98,8 +99,8 @@ static bool read_part(Access *x, AsyncCopy *copy, int lane, uint32_t bytes)
     return true;
 }
 
-/* The number of bytes that a lane reads: the fourth operand; none if that is a predicate which is
- * true. */
+/* The number of bytes that a lane reads: the fourth operand, or none if that is a true predicate.
+ */
 static uint32_t source_bytes(Warp *warp, const Step *step, int lane, uint32_t bytes)
 {
     if (step->copy.is_suppressed)
@@ -193,7 +194,7 @@ static void land(Warp *warp, AsyncCopy *copy, uint32_t lanes)
     }
 }
 
-/* All copies of these lanes but for those of their newest `keep` groups. */
+/* Completes all copies of these lanes except those in their newest `keep` groups. */
 static void land_all(Warp *warp, uint32_t mask, uint32_t keep, bool uncommitted)
 {
     Async *async = warp->async;

@@ -1,4 +1,4 @@
-/* atomic.c - atom and red: read, change, write, lane by lane in their order. */
+/* atomic.c - atom and red: read, change, write, lane by lane in order. */
 #include "sim/exec/access.h"
 #include "sim/exec/ops/rounding.h"
 
@@ -62,7 +62,7 @@ static uint64_t no_subnormal(uint64_t bits)
     return bits & 0x7f800000u ? bits : bits & 0x80000000u;
 }
 
-/* PTX: on global memory subnormal operands and sums count as zeros. */
+/* PTX: in global memory, subnormal operands and sums are flushed to zero. */
 static uint64_t add_f32_global(uint64_t old, uint64_t b, uint64_t c)
 {
     return no_subnormal(add_f32(no_subnormal(old), no_subnormal(b), c));
@@ -177,9 +177,8 @@ static bool change_all(Access *x)
     return true;
 }
 
-/* The result may be a ticket for the next piece of work: other warps draw a ticket before this one
- * draws again.
- */
+/* The result may be a ticket for the next piece of work, so other warps get a turn before this warp
+ * draws again. */
 static void let_others_draw(Warp *warp, const Step *step)
 {
     if (warp->block->launch->warps_draw && atomic_draws(step) && warp->state == WARP_READY)

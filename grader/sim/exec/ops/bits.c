@@ -3,7 +3,7 @@
 
 /* ---- Values ---- */
 
-/* Any function of three bits, by its truth table: bit 4a + 2b + c of `table`. */
+/* Any function of three bits, given by its truth table: bit 4a + 2b + c of `table`. */
 INLINE uint32_t lop3_of(uint32_t a, uint32_t b, uint32_t c, uint32_t table)
 {
     uint32_t result = 0;
@@ -13,7 +13,7 @@ INLINE uint32_t lop3_of(uint32_t a, uint32_t b, uint32_t c, uint32_t table)
     return result;
 }
 
-/* Shifts by the width or more give nothing but zeros, or the sign. */
+/* Shifts by the width or more give all zeros, or copies of the sign. */
 #define SHIFT(W, L, U, S)                                                                          \
     INLINE U shl_of_##W(U a, uint32_t n)                                                           \
     {                                                                                              \
@@ -114,7 +114,7 @@ INLINE uint32_t brev_of_32(uint32_t a)
     return __builtin_bswap32(a);
 }
 
-/* b ones from bit a on. Beyond 32 no bit is left (clamp), or both are taken modulo 32. */
+/* b ones from bit a on. Bits past 31 are dropped (clamp), or a and b are taken modulo 32. */
 INLINE uint32_t bmsk_of(uint32_t a, uint32_t b, bool clamp)
 {
     uint32_t ones = clamp && b >= 32 ? ~0u : low_bits_32(b & 31);
@@ -131,7 +131,8 @@ INLINE uint32_t szext_of(uint32_t a, uint32_t b, bool clamp, bool is_signed)
     return (a & low) | (sign ? ~low : 0);
 }
 
-/* The place of the offset-th set bit of a, counted from base upwards, or downwards if negative. */
+/* The position of the offset-th set bit of a, counted upwards from base, or downwards if `offset`
+ * is negative. */
 static uint32_t fns_of(uint32_t a, uint32_t base, int32_t offset)
 {
     int64_t left = offset < 0 ? -(int64_t) offset : offset, step = offset < 0 ? -1 : 1;
@@ -204,7 +205,7 @@ HANDLER2(szext_wrap_u, Lane32, Lane32, Lane32, szext_of(a, b, false, false))
 HANDLER2(szext_wrap_s, Lane32, Lane32, Lane32, szext_of(a, b, false, true))
 HANDLER3(fns, Lane32, Lane32, Lane32, Lane32, fns_of(a, b, (int32_t) c))
 
-/* The modes of prmt are four selectors each, by the lowest two bits of c. */
+/* Each mode of prmt has four selectors, indexed by the lowest two bits of c. */
 static const uint16_t prmt_modes[MODS][4] = {
     [MOD_f4e] = { 0x3210, 0x4321, 0x5432, 0x6543 }, [MOD_b4e] = { 0x5670, 0x6701, 0x7012, 0x0123 },
     [MOD_rc8] = { 0x0000, 0x1111, 0x2222, 0x3333 }, [MOD_ecl] = { 0x3210, 0x3211, 0x3222, 0x3333 },
@@ -234,7 +235,7 @@ static void not_pred(Warp *warp, const Step *step, uint32_t mask)
     set_predicate(warp, step->d, mask, ~predicate_of(warp, step->a, step->negated_a));
 }
 
-/* ---- Which is which ---- */
+/* ---- The table ---- */
 
 #define LOGIC_ROWS(W, lane, u, s)                                                                  \
     { OP_and, T(B##W), 0, 0, RUN(and_##W) }, { OP_or, T(B##W), 0, 0, RUN(or_##W) },                \

@@ -1,13 +1,13 @@
-/* carry.c - arithmetic in several words: add.cc, addc, sub.cc, subc, mad.cc, madc.
+/* carry.c - multi-word arithmetic: add.cc, addc, sub.cc, subc, mad.cc, madc.
  *
- * CC.CF is a mask in the warp: the carry of the lane's last .cc instruction. A difference is the
- * sum with the complement, plus 1, as in hardware: it carries where it does not borrow. PTX does
- * not define the flag then, but the compiler's 128-bit division reads the flag of a subc.cc with an
- * addc.
+ * CC.CF is a mask in the warp: each lane's carry from its last .cc instruction. A difference is
+ * computed as in hardware, by adding the complement plus 1, so it carries if it does not borrow.
+ * PTX does not define the flag after a subtraction, but the compiler's 128-bit division reads the
+ * flag of a subc.cc with an addc.
  */
 #include "sim/exec/ops/handlers.h"
 
-/* A sum of words with the carry that comes in and goes out. */
+/* A sum of words with carry in and carry out. */
 #define CARRY(W, U)                                                                                \
     INLINE U sum_##W(U x, U y, bool *carry)                                                        \
     {                                                                                              \
@@ -40,7 +40,7 @@ INLINE bool type_is_signed_word(uint8_t type)
     return type == TYPE_S32 || type == TYPE_S64;
 }
 
-/* `in`: whether CC.CF is read, too. */
+/* `in`: CC.CF is read, too. */
 #define CARRY_LANES(W, L)                                                                          \
     INLINE void carry_##W(Warp *warp, const Step *step, uint32_t mask, bool in)                    \
     {                                                                                              \

@@ -8,7 +8,8 @@
 
 /* ---- Storing an answer ---- */
 
-/* With the predicate c, as .and, .or and .xor say; step->mod is 0 or one of them. */
+/* Combines the answer with the predicate c by .and, .or or .xor (step->mod), or not at all if that
+ * is 0. */
 static uint32_t combine(const Warp *warp, const Step *step, uint32_t answer)
 {
     uint32_t c = step->mod ? predicate_of(warp, step->c, step->negated_c) : 0;
@@ -25,7 +26,7 @@ static uint32_t combine(const Warp *warp, const Step *step, uint32_t answer)
     }
 }
 
-/* p | q: the answer and its opposite. */
+/* p | q: the answer and its negation. */
 static void answer_setp(Warp *warp, const Step *step, uint32_t mask, uint32_t answer)
 {
     uint32_t p = combine(warp, step, answer), q = combine(warp, step, ~answer);
@@ -171,7 +172,7 @@ static double half_value(uint32_t half, bool bf16, bool ftz)
     return bf16 ? bf16_value(half) : f16_value(half);
 }
 
-/* Of lane i of a and b as `type`; of the upper half where `upper`. */
+/* The relation of a and b in lane i as `type`; of their upper halves if `upper`. */
 static int relation(Warp *warp, const Step *step, PtxType type, uint32_t i, bool upper)
 {
     const void *a = plane(warp, step->a), *b = plane(warp, step->b);
@@ -231,7 +232,7 @@ static void setp_halves(Warp *warp, const Step *step, uint32_t mask)
     set_predicate(warp, step->d2, mask, high);
 }
 
-/* What set writes for yes. */
+/* The value that set writes for true. */
 static uint32_t yes_of(PtxType type, bool two)
 {
     switch (type) {
@@ -314,7 +315,7 @@ static void testp(Warp *warp, const Step *step, uint32_t mask)
     set_predicate(warp, step->d, mask, answer);
 }
 
-/* ---- Which is which ---- */
+/* ---- The table ---- */
 
 enum {
     WORDS = T(B16) | T(U16) | T(S16) | T(B32) | T(U32) | T(S32) | T(F32),

@@ -1,11 +1,12 @@
 /* control.c - branches, calls, ends, and instructions without an effect here.
  *
  * Lanes that diverge become parts of the warp (stack.c). An indexed branch or an indirect call
- * takes the lanes with the same target as the first one; the others execute the same step again.
+ * takes the lanes with the same target as the first lane; the other lanes execute the same step
+ * again.
  */
 #include "sim/exec/warp.h"
 
-/* The lanes of `mask` whose value is that of the first of them. */
+/* The lanes of `mask` with the same value as the first lane. */
 static uint32_t agreeing(const uint64_t values[LANES], uint32_t mask)
 {
     uint64_t value = values[__builtin_ctz(mask)];
@@ -184,7 +185,7 @@ static void run_nothing(Warp *warp, const Step *step, uint32_t mask)
     (void) mask;
 }
 
-/* Of gpu or sys scope: other blocks may see what was written before. */
+/* True for gpu or sys scope: other blocks may see earlier writes. */
 static bool is_wide_fence(const Instruction *in)
 {
     return has_mod(in, MOD_gl) || has_mod(in, MOD_gpu) || has_mod(in, MOD_sys);

@@ -1,8 +1,8 @@
 /* convert.c - cvt between all pairs of types.
  *
- * The pairs that compilers write often have handlers of their own; all others read a lane as an
- * exact value (integer or double), bring it into range, and round it once. cvt may name a type that
- * is narrower than the register on either side: source_size and data_size of the step say so.
+ * Frequent pairs have their own handlers; all others read a lane as an exact value (integer or
+ * double), bring it into range, and round it once. On either side the type of a cvt may be narrower
+ * than the register: source_size and data_size of the step give the register's width.
  */
 #include "sim/exec/ops/rounding.h"
 
@@ -21,7 +21,7 @@ EXTEND(u32, uint32_t)
 EXTEND(s32, int32_t)
 EXTEND(u64, uint64_t)
 
-/* By type; lanes of 4 or 8 bytes of source and destination. */
+/* Indexed by type and by the lane size (4 or 8 bytes) of source and destination. */
 #define EXTENSION(name)                                                                            \
     {                                                                                              \
         { RUN(name##_44), RUN(name##_48) },                                                        \
@@ -37,8 +37,8 @@ static Run *const extensions[TYPES][2][2][2] = {
 
 /* ---- Frequent pairs ---- */
 
-/* From f64 to f32 a NaN keeps its sign and the upper bits of its payload. PTX does not define that;
- * an H200 makes 0x7fc00000 of 0x7ff8000000000000 (outputs.expected, conversions). */
+/* From f64 to f32 a NaN keeps its sign and the upper bits of its payload. PTX does not define this;
+ * an H200 converts 0x7ff8000000000000 to 0x7fc00000 (outputs.expected, conversions). */
 INLINE uint32_t narrowed_nan(double nan)
 {
     uint64_t bits = quiet_f64(nan);
@@ -67,7 +67,7 @@ HANDLER1(f32_sat, Lane32, LaneF32, saturate_f32(a))
 HANDLER1(f32_ftz_sat, Lane32, LaneF32, saturate_f32(flush(a)))
 HANDLER1(f32_flushed, Lane32, LaneF32, result_f32(flush(a)))
 
-/* f32 is exact as a double, and so is each s32 and u32; NaN fails both comparisons and is 0. */
+/* Every f32, s32 and u32 is exact as a double. NaN fails both comparisons and becomes 0. */
 INLINE double within(double x, double least, double most)
 {
     return x >= most ? most : x >= least ? x : x < least ? least : 0;
@@ -146,7 +146,7 @@ static double float_of(const Step *step, PtxType type, uint64_t bits)
     }
 }
 
-/* An integer of the type, whatever lies above it. */
+/* An integer of the type; bits above it are ignored. */
 static __int128 integer_of(PtxType type, uint64_t bits)
 {
     int shift = 64 - 8 * type_size(type);
@@ -265,7 +265,7 @@ static uint64_t integer_to_float(const Step *step, PtxType type, __int128 x)
     return finish(step, type, round_integer(x < 0, magnitude, *format_of(type), step->rounding));
 }
 
-/* One value of type2, converted to type: as the destination's register holds it. */
+/* One value of type2, converted to type, as stored in the destination register. */
 static uint64_t converted(const Step *step, PtxType type, uint64_t bits)
 {
     bool from_float = type_is_float(step->type2), to_float = type_is_float(type);
@@ -300,7 +300,7 @@ static void convert_any(Warp *warp, const Step *step, uint32_t mask)
         put_lane(d, to, i, converted(step, step->type, bits_at(a, from, i)));
 }
 
-/* ---- Two in one: cvt.rz.f16x2.f32 and the like, cvt.pack, tf32 ---- */
+/* ---- Packed results: cvt.rz.f16x2.f32 and similar forms, cvt.pack; tf32 ---- */
 
 static void convert_pair(Warp *warp, const Step *step, uint32_t mask)
 {
@@ -312,7 +312,7 @@ static void convert_pair(Warp *warp, const Step *step, uint32_t mask)
         d[i] = (uint32_t) (converted(step, one, a[i]) << 16 | converted(step, one, b[i]));
 }
 
-/* a and b, saturated, in the lower bits; above them what c has in its lower ones. */
+/* The lower bits hold a and b, saturated; the bits above them come from the lower bits of c. */
 static void convert_pack(Warp *warp, const Step *step, uint32_t mask)
 {
     Lane32 *d = plane(warp, step->d);
@@ -390,7 +390,7 @@ static bool bind_pair(Step *step, const Instruction *in)
     return true;
 }
 
-/* Integers without .sat. True if it only truncates and extends by one type. */
+/* Binds conversions between integers without .sat that only truncate and extend by one type. */
 static bool bind_extension(Step *step, const Instruction *in)
 {
     PtxType to = in->types[0], from = in->types[1];
@@ -400,7 +400,7 @@ static bool bind_extension(Step *step, const Instruction *in)
 
     if (by == from && type_is_signed(from) && !type_is_signed(to) &&
         type_size(to) < lane_bytes(step->data_size, to))
-        return false; /* cvt.u16.s8: extended to 16 bits with the sign, then with zeros */
+        return false; /* cvt.u16.s8: sign-extended to 16 bits, then zero-extended */
     fill_step(step, in);
     step->run = extensions[by][source][data][simd_now()];
     return true;

@@ -1,9 +1,9 @@
 /* float.c - add, sub, mul, fma, div, sqrt, min, max ... of f32 and f64.
  *
- * Rounding to nearest has handlers of its own, made for vector code. Other directions, .sat and
- * other rare forms go lane by lane through careful_f32 and careful_f64, which set the processor's
- * rounding direction around the loop: operands and results pass through volatile objects inside it,
- * so that the compiler can't move the operation out.
+ * Rounding to nearest has its own handlers, which the compiler can vectorise. Other directions,
+ * .sat and other rare forms go lane by lane through careful_f32 and careful_f64, which set the
+ * processor's rounding direction around the loop. Inside it, operands and results pass through
+ * volatile objects, so that the compiler cannot move the operation out.
  */
 #include "sim/exec/ops/rounding.h"
 
@@ -11,8 +11,8 @@
 
 /* ---- Rounding to nearest ---- */
 
-/* With FMA the processor's; without, the product is exact as a double and the sum is rounded to
- * odd. */
+/* Uses the processor's FMA if it has one. Otherwise the product is exact as a double, and the sum
+ * is rounded to odd. */
 INLINE float fma_plain(float a, float b, float c)
 {
     return (float) sum_to_odd((double) a * b, c);
@@ -47,11 +47,12 @@ HANDLER2(copysign_f32, Lane32, Lane32, Lane32, (a & 0x80000000u) | (b & 0x7fffff
 HANDLER2(copysign_f64, Lane64, Lane64, Lane64,
          (a & 0x8000000000000000ull) | (b & 0x7fffffffffffffffull))
 
-/* ---- min and max: -0 is less than +0; a NaN loses, or wins with .NaN ---- */
+/* ---- min and max: -0 is less than +0; a NaN operand is ignored, or with .NaN is the result ----
+ */
 
 INLINE float lesser(float a, float b)
 {
-    return a < b ? a : b < a ? b : f32_bits(bits_f32(a) | bits_f32(b)); /* zeros: -0 if one is */
+    return a < b ? a : b < a ? b : f32_bits(bits_f32(a) | bits_f32(b)); /* zeros: -0 if either is */
 }
 
 INLINE float greater(float a, float b)
@@ -98,7 +99,7 @@ EXTREMES(_ftz, flush)
 HANDLER2(min_f64, Lane64, LaneF64, LaneF64, extreme_f64(lesser_f64(a, b), a, b))
 HANDLER2(max_f64, Lane64, LaneF64, LaneF64, extreme_f64(greater_f64(a, b), a, b))
 
-/* .xorsign.abs: of the magnitudes, with the sign of the product. */
+/* .xorsign.abs: min or max of the magnitudes, with the sign of the product. */
 static void extreme_xorsign(Warp *warp, const Step *step, uint32_t mask)
 {
     Lane32 *d = plane(warp, step->d);
@@ -117,7 +118,7 @@ static void extreme_xorsign(Warp *warp, const Step *step, uint32_t mask)
     }
 }
 
-/* ---- Other directions ---- */
+/* ---- Other rounding directions ---- */
 
 static int direction(uint8_t rounding)
 {
@@ -194,7 +195,7 @@ static void careful_f64(Warp *warp, const Step *step, uint32_t mask)
     fesetround(before);
 }
 
-/* ---- Which is which ---- */
+/* ---- The tables ---- */
 
 #define F32_ROWS(mods, suffix)                                                                     \
     { OP_add, T(F32), 0, mods, RUN(add_f32##suffix) },                                             \
@@ -236,7 +237,7 @@ static const Row rows[] = {
     /* clang-format on */
 };
 
-/* Those that take a rounding direction, and .sat. */
+/* Operations that take a rounding direction and .sat. */
 static const struct {
     Op op;
     bool saturates;
@@ -266,7 +267,7 @@ static bool bind_careful(Step *step, const Instruction *in)
 
 static bool bind_xorsign(Step *step, const Instruction *in)
 {
-    /* .abs, which always follows .xorsign, is no Mod of its own. */
+    /* .abs always follows .xorsign and is not a separate Mod. */
     ModSet mods = mods_of(in), allowed = M(xorsign) | M(other) | M(ftz) | M(NaN);
 
     if ((in->op != OP_min && in->op != OP_max) || in->types[0] != TYPE_F32 ||
@@ -280,7 +281,7 @@ static bool bind_xorsign(Step *step, const Instruction *in)
 bool bind_float(Step *step, const Instruction *in)
 {
     if ((in->op == OP_min || in->op == OP_max) && in->count > 3)
-        return false; /* of three: newer GPUs only */
+        return false; /* three operands: newer GPUs only */
     return BIND(step, in, rows, M(rn)) || bind_careful(step, in) || bind_xorsign(step, in) ||
            bind_approx(step, in) || bind_half(step, in);
 }

@@ -1,8 +1,8 @@
 /* half.c - arithmetic of f16 and bf16, single and in pairs.
  *
- * Values are doubles: sums and products of halves are exact or harmlessly rounded there, fma is
- * rounded to odd, and then all are rounded once. Plain add, sub, mul and fma have handlers of their
- * own; forms with other mods go half by half.
+ * Values are computed as doubles, in which sums and products of halves are exact or harmlessly
+ * rounded; fma is rounded to odd. The result is then rounded once. Plain add, sub, mul and fma have
+ * their own handlers; forms with other mods are computed half by half.
  */
 #include "sim/exec/ops/approximate.h"
 
@@ -13,7 +13,7 @@ INLINE double fma_exact(double a, double b, double c)
     return sum_to_odd(a * b, c);
 }
 
-/* Lower halves first, then upper ones: loops that the compiler can still make vector code of. */
+/* Lower halves first, then upper halves, in loops that the compiler can still vectorise. */
 #define HALF_PAIRS(name, pointers, one, ...)                                                       \
     INLINE void name##_lanes(Warp *warp, const Step *step, uint32_t mask)                          \
     {                                                                                              \
@@ -81,7 +81,7 @@ static const Row rows[] = {
     /* clang-format on */
 };
 
-/* ---- All other forms: one half after the other ---- */
+/* ---- All other forms: half by half ---- */
 
 typedef struct Half {
     Op op;
@@ -156,7 +156,7 @@ static uint32_t one_half(const Half *half, uint32_t a, uint32_t b, uint32_t c)
     }
 }
 
-/* Which operations there are, with how many sources and which mods. */
+/* The operations, with their number of sources and their mods. */
 static const struct {
     Op op;
     int sources;

@@ -1,11 +1,11 @@
 /* handlers.h - shared by the files of arithmetic (sim/exec/ops/integer.c ...
  * sim/exec/ops/convert.c).
  *
- * A handler is one expression over the 32 lanes of its operand planes. The macros make two C
- * functions of it, one for any x86-64 and one for AVX2 with FMA, each with a loop for full warps
- * and one for parts of a warp; the compiler turns all of them into vector code (-O3). Tables of
- * Rows map instructions to handlers; the processor decides which of the two functions is bound.
- * Both give the same bits: no expression may depend on contraction or on the order of operands.
+ * A handler is one expression over the 32 lanes of its operand planes. The macros turn it into two
+ * C functions, one for any x86-64 and one for AVX2 with FMA, each with a loop for full warps and
+ * one for parts of a warp; the compiler vectorises all of them (-O3). Tables of Rows map
+ * instructions to handlers; the processor decides which of the two functions is bound. Both must
+ * give the same bits, so no expression may depend on contraction or on the order of operands.
  *
  * Registers of 8 and 16 bits live in the low bits of 32-bit lanes. Writers leave the upper bits
  * zero, except cvt to .s8 and .s16, which extends the sign to the whole register as PTX requires;
@@ -33,7 +33,8 @@ typedef double __attribute__((may_alias)) LaneF64;
 #endif
 #define INLINE static inline __attribute__((always_inline, unused))
 
-/* Which functions are bound: 0 plain, 1 AVX2 and FMA; -1: by the processor. Tests set it. */
+/* The functions to bind: 0: plain; 1: AVX2 and FMA; -1: what the processor supports. Tests set it.
+ */
 extern int simd_level;
 int simd_now(void); /* 0 or 1 */
 
@@ -44,10 +45,10 @@ _Static_assert(MODS <= 128, "a ModSet has room for 128 mods");
 
 #define M(mod)  ((ModSet) 1 << MOD_##mod)
 #define T(type) (1u << TYPE_##type)
-_Static_assert(TYPES <= 32, "a set of types has room for 32");
+_Static_assert(TYPES <= 32, "a set of types has room for 32 types");
 
-/* An instruction means `run` if its first type is in `types`, its second one in `types2` (0: no
- * second type) and its mods are exactly these, order aside. */
+/* A row matches an instruction whose first type is in `types`, whose second type is in `types2` (0:
+ * no second type), and whose mods are exactly these, in any order. */
 typedef struct Row {
     Op op;
     uint32_t types, types2;
@@ -64,8 +65,8 @@ typedef struct Row {
         name, name                                                                                 \
     }
 
-/* Fills the step from the instruction, then sets the row's handler. Mods in `ignored` do not count.
- * False: no row. */
+/* Fills the step from the instruction, then sets the handler of the matching row. Mods in `ignored`
+ * are not compared. False: no row matches. */
 bool bind_row(Step *step, const Instruction *in, const Row *rows, size_t count, ModSet ignored);
 #define BIND(step, in, rows, ignored)                                                              \
     bind_row(step, in, rows, sizeof(rows) / sizeof *(rows), ignored)
@@ -75,7 +76,7 @@ void fill_step(Step *step, const Instruction *in);
 ModSet mods_of(const Instruction *in);
 bool cpu_has_avx2(void);
 
-/* The parts of bind_integer and bind_float that have files of their own. */
+/* Parts of bind_integer and bind_float, in separate files. */
 bool bind_bits(Step *step, const Instruction *in);   /* sim/exec/ops/bits.c */
 bool bind_carry(Step *step, const Instruction *in);  /* sim/exec/ops/carry.c */
 bool bind_move(Step *step, const Instruction *in);   /* sim/exec/ops/move.c */
@@ -84,7 +85,7 @@ bool bind_approx(Step *step, const Instruction *in); /* sim/exec/ops/approx.c */
 
 /* ---- Handlers ---- */
 
-/* name_lanes is the code, name and name_avx2 its two compilations. */
+/* Compiles name_lanes twice, as name and name_avx2. */
 #define COMPILE(name)                                                                              \
     static __attribute__((unused)) void name(Warp *warp, const Step *step, uint32_t mask)          \
     {                                                                                              \
@@ -96,7 +97,7 @@ bool bind_approx(Step *step, const Instruction *in); /* sim/exec/ops/approx.c */
         name##_lanes(warp, step, mask);                                                            \
     }
 
-/* d and a source may be the same plane, never half of one: that is what ivdep promises. */
+/* d and a source may be the same plane but never overlap partially, so ivdep is safe. */
 #define LANE_LOOP(loads, expression)                                                               \
     if (mask == ALL_LANES) {                                                                       \
         _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)                                       \
@@ -126,7 +127,8 @@ bool bind_approx(Step *step, const Instruction *in); /* sim/exec/ops/approx.c */
 #define SOURCE(A, name) const A *name##_plane = plane(warp, step->name)
 #define LOAD(A, name)   A name = name##_plane[i]
 
-/* name, the type of a destination lane, those of the sources' lanes, value by a, b, c and e. */
+/* HANDLERn(name, type of a destination lane, types of source lanes, value in terms of a, b, c, e).
+ */
 #define HANDLER1(name, D, A, expression) HANDLER(name, D, SOURCE(A, a), LOAD(A, a), expression)
 #define HANDLER2(name, D, A, B, expression)                                                        \
     HANDLER(name, D, SOURCE(A, a); SOURCE(B, b), LOAD(A, a); LOAD(B, b), expression)
@@ -137,7 +139,7 @@ bool bind_approx(Step *step, const Instruction *in); /* sim/exec/ops/approx.c */
     HANDLER(name, D, SOURCE(A, a); SOURCE(B, b); SOURCE(C, c); SOURCE(E, e), LOAD(A, a);           \
             LOAD(B, b); LOAD(C, c); LOAD(E, e), expression)
 
-/* The first lane of the mask from `lane` on; LANES: none. */
+/* The first lane of the mask at or after `lane`; LANES: none. */
 INLINE uint32_t next_lane(uint32_t mask, uint32_t lane)
 {
     const uint32_t left = lane < LANES ? mask >> lane << lane : 0;
@@ -145,7 +147,8 @@ INLINE uint32_t next_lane(uint32_t mask, uint32_t lane)
     return left ? (uint32_t) __builtin_ctz(left) : LANES;
 }
 
-/* For rare forms and loops that must not be vectorised: each lane i of the mask by itself. */
+/* Loops over the lanes i of the mask one by one: for rare forms, and where vectorising is not
+ * allowed. */
 #define FOR_LANES(i, mask)                                                                         \
     for (uint32_t i = next_lane(mask, 0); i < LANES; i = next_lane(mask, i + 1))
 
@@ -157,7 +160,7 @@ INLINE uint32_t next_lane(uint32_t mask, uint32_t lane)
 
 /* ---- Predicates ---- */
 
-/* A predicate source; constants (mov.pred p, 1) are planes as all constants are. */
+/* A predicate source; constants (mov.pred p, 1) are planes like all constants. */
 INLINE uint32_t predicate_of(const Warp *warp, int slot, bool negated)
 {
     uint32_t value =
@@ -179,8 +182,8 @@ extern const uint32_t lane_bit[LANES];
 /* ---- Bits of floats ---- */
 
 #define NAN_F32 0x7fffffffu
-#define NAN_F64 0xfff8000000000000ull /* if no operand is a NaN */
-#define NAN_F16 0x7fffu               /* and of bf16 */
+#define NAN_F64 0xfff8000000000000ull /* the NaN of an invalid operation */
+#define NAN_F16 0x7fffu               /* also for bf16 */
 
 INLINE uint32_t bits_f32(float x)
 {
@@ -210,7 +213,7 @@ INLINE double f64_bits(uint64_t bits)
     return x;
 }
 
-/* Subnormals become zeros of their sign (.ftz). */
+/* Subnormals become zeros of the same sign (.ftz). */
 INLINE float flush(float x)
 {
     uint32_t bits = bits_f32(x);
@@ -222,7 +225,7 @@ INLINE float same(float x)
     return x;
 }
 
-/* The bits of a result: any NaN is the one NaN that PTX names. */
+/* The bits of a result. Every NaN becomes the canonical NaN of PTX. */
 INLINE uint32_t result_f32(float x)
 {
     return x != x ? NAN_F32 : bits_f32(x);
@@ -238,8 +241,8 @@ INLINE uint64_t quiet_f64(double x)
     return bits_f64(x) | 0x0008000000000000ull;
 }
 
-/* PTX does not define the NaNs of f64. Here: the first NaN among the operands, or that of an
- * invalid operation.
+/* PTX does not define the NaNs of f64. Here, a NaN result is the first NaN among the operands, or
+ * NAN_F64 for an invalid operation.
  */
 INLINE uint64_t result_f64(double x, double a, double b, double c)
 {

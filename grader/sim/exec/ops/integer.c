@@ -1,7 +1,7 @@
-/* integer.c - integer arithmetic: add, mul, mad, div, min, dp4a ... and how tables are bound.
+/* integer.c - integer arithmetic: add, mul, mad, div, min, dp4a ...; and the binding of tables.
  *
- * Everything is computed on unsigned numbers, which may wrap; signed numbers are used only to
- * compare, divide and extend.
+ * Arithmetic uses unsigned numbers, which may wrap; signed numbers are used only to compare, divide
+ * and extend.
  */
 #include "sim/exec/ops/handlers.h"
 
@@ -109,8 +109,8 @@ HIGH(16, uint16_t, int16_t, uint32_t, int32_t)
 HIGH(32, uint32_t, int32_t, uint64_t, int64_t)
 HIGH(64, uint64_t, int64_t, unsigned __int128, __int128)
 
-/* A division by 0 is undefined in PTX; GPUs return all ones, for rem too. The least number by -1
- * wraps. */
+/* PTX does not define division by 0; GPUs return all ones, also for rem. Dividing the smallest
+ * number by -1 wraps. */
 #define DIVIDE(W, L, U, S)                                                                         \
     INLINE U div_of_u##W(U a, U b)                                                                 \
     {                                                                                              \
@@ -131,10 +131,10 @@ HIGH(64, uint64_t, int64_t, unsigned __int128, __int128)
 DIVIDE(16, Lane32, uint16_t, int16_t)
 DIVIDE(64, Lane64, uint64_t, int64_t)
 
-/* Processors have no vector division of integers, but one of doubles. Rounded to 53 bits, the
- * quotient of two 32-bit numbers that is no whole number stays below the next one: it is at least
- * 2^-32 of itself away. Divisors that would be out of range are replaced first, so that no lane
- * needs a branch. 32 lanes in 15 ns instead of 60. */
+/* Processors have vector division for doubles but not for integers. A quotient of two 32-bit
+ * numbers that is not an integer stays below the next integer when rounded to 53 bits, because it
+ * differs from it by at least 2^-32 of its value. Divisors that would be out of range are replaced
+ * first, so that no lane needs a branch. This takes 15 ns for 32 lanes instead of 60. */
 INLINE double double_u32(uint32_t x)
 {
     return (double) (int32_t) (x ^ 0x80000000u) + 2147483648.0;
@@ -236,7 +236,8 @@ MULTIPLY24(s)
 HANDLER3(mad24_hi_sat, Lane32, Lane32, Lane32, Lane32,
          clamp_s32((int64_t) (int32_t) (product24_s(a, b) >> 16) + (int32_t) c))
 
-/* ---- Dot products: four bytes by four, or two halves by the lower or upper two bytes ---- */
+/* ---- Dot products: four bytes by four bytes, or two halves by the lower or upper two bytes ----
+ */
 
 #define BYTE_u(x, n) ((uint32_t) (uint8_t) ((x) >> 8 * (n)))
 #define BYTE_s(x, n) ((uint32_t) (int8_t) ((x) >> 8 * (n)))
@@ -256,7 +257,7 @@ DOT(u, s)
 DOT(s, u)
 DOT(s, s)
 
-/* ---- Which is which ---- */
+/* ---- The table ---- */
 
 #define BOTH(W) (T(U##W) | T(S##W))
 #define SIGNS(op, W, mods, name)                                                                   \

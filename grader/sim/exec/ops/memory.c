@@ -1,8 +1,8 @@
 /* memory.c - ld and st of all spaces, types and widths; prefetch and discard, which do nothing.
  *
- * A handler makes an Access of its operands, access_open() finds and checks the memory, and a mover
- * for the type and the register's width copies the bytes to or from the planes. Cache hints and .nc
- * have no effect here.
+ * A handler builds an Access from its operands, access_open() finds and checks the memory, and a
+ * mover for the type and the register's width copies the bytes to or from the planes. Cache hints
+ * and .nc have no effect here.
  */
 #include "sim/exec/access.h"
 #include "sim/exec/ops/handlers.h"
@@ -11,7 +11,7 @@
 
 typedef void Mover(const Access *access, size_t at, void *plane);
 
-/* Inactive lanes have the first lane's address, so all lanes may be read. */
+/* Inactive lanes hold the first lane's address, so reading all lanes is safe. */
 #define LOADER(name, M, R)                                                                         \
     static void name(const Access *x, size_t at, void *to)                                         \
     {                                                                                              \
@@ -44,7 +44,7 @@ typedef void Mover(const Access *access, size_t at, void *plane);
         }                                                                                          \
     }
 
-/* If lanes write to one address, the last one wins. */
+/* If several lanes write to one address, the last lane wins. */
 #define STORER(name, M, R)                                                                         \
     static void name(const Access *x, size_t at, void *from)                                       \
     {                                                                                              \
@@ -92,7 +92,8 @@ STORER(store_64_64, uint64_t, Lane64)
 
 enum { MOVER_UNSIGNED, MOVER_STORE, MOVER_SIGNED };
 
-/* By log2 of the bytes in memory; whether the register has 8 bytes; the kind of mover. */
+/* Indexed by log2 of the bytes in memory, whether the register has 8 bytes, and the kind of mover.
+ */
 static Mover *const movers[4][2][3] = {
     { { load_u8_32, store_8_32, load_s8_32 }, { load_u8_64, store_8_64, load_s8_64 } },
     { { load_u16_32, store_16_32, load_s16_32 }, { load_u16_64, store_16_64, load_s16_64 } },
@@ -138,7 +139,7 @@ static void begin(Access *x, Warp *warp, const Step *step, uint32_t mask, Access
     access_addresses(x->address, warp, step->a, step->address_size, step->offset);
 }
 
-/* The frequent ld.v4.f32 of a full warp: all of a lane at once. */
+/* The frequent case of ld.v4.f32 in a full warp: loads all elements of a lane together. */
 static bool load_four(const Access *x)
 {
     const Step *step = x->step;
@@ -206,7 +207,7 @@ static void run_store(Warp *warp, const Step *step, uint32_t mask)
     run(warp, step, mask, ACCESS_STORE);
 }
 
-/* A kernel's parameter by its name: the same for all lanes. */
+/* A kernel parameter addressed by name: the same for all lanes. */
 static void run_load_param(Warp *warp, const Step *step, uint32_t mask)
 {
     const Launch *launch = warp->block->launch;
@@ -217,7 +218,7 @@ static void run_load_param(Warp *warp, const Step *step, uint32_t mask)
     x.mask = mask;
     x.bytes = step->size * step->vector;
     if (at >= launch->param_bytes || (size_t) x.bytes > launch->param_bytes - at) {
-        run_load(warp, step, mask); /* which reports it */
+        run_load(warp, step, mask); /* which reports the fault */
         return;
     }
     x.host = (char *) launch->params + at;

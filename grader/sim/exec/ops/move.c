@@ -1,7 +1,8 @@
 /* move.c - mov of every type, packing and unpacking, cvta and isspacep.
  *
- * Of a mov with {a, b, ...}, step->vector is how many elements and step->vector_at their planes. It
- * unpacks if step->d is vector_at[0], else it packs into d. An unused element (_) is < 0.
+ * For a mov with {a, b, ...}, step->vector is the number of elements and step->vector_at holds
+ * their planes. It unpacks if step->d is vector_at[0]; otherwise it packs into d. An unused element
+ * (_) is < 0.
  */
 #include "sim/exec/ops/handlers.h"
 
@@ -52,7 +53,8 @@ INLINE void unpack_2x32_lanes(Warp *warp, const Step *step, uint32_t mask)
 }
 COMPILE(unpack_2x32)
 
-/* Any other width: step->size bytes per element; elements of up to 4 bytes lie in lanes of 4. */
+/* Any other width: step->size bytes per element; elements of up to 4 bytes occupy lanes of 4 bytes.
+ */
 static int whole_bytes(const Step *step)
 {
     int bytes = step->size * step->vector;
@@ -191,7 +193,7 @@ static bool bind_isspacep(Step *step, const Instruction *in)
     return true;
 }
 
-/* ---- Which is which ---- */
+/* ---- The tables ---- */
 
 static const Row moves[] = {
     { OP_mov, T(B16) | T(U16) | T(S16) | T(F16) | T(BF16), 0, 0, RUN(mov_16) },
@@ -201,7 +203,7 @@ static const Row moves[] = {
     { OP_mov, T(PRED), 0, 0, RUN1(mov_pred) },
 };
 
-/* cvta by space and direction; elsewhere addresses are the same in their space and generic. */
+/* cvta by space and direction. In spaces not listed, addresses equal their generic addresses. */
 static const struct {
     Space space;
     bool to;
@@ -219,7 +221,7 @@ static const struct {
     { SPACE_PARAM, true, { OP_cvta, T(U64), 0, 0, RUN(to_param) } },
 };
 
-/* A cache policy: a number that no instruction uses. */
+/* createpolicy: makes a cache policy, which no instruction uses here. */
 static bool bind_policy(Step *step)
 {
     step->a = -1;

@@ -1,9 +1,9 @@
-/* rounding.h - exact values, rounded once, to any floating format in any direction.
+/* rounding.h - rounds exact values once, to any floating-point format in any direction.
  *
- * A Number is a sign, a 64-bit significand and a power of two: every value of every PTX type but
- * NaN and infinities fits. Results of + - * and fma of formats narrower than f64 are first made
- * doubles rounded to odd (the last bit is set where anything was lost), which a second rounding to
- * at most 50 bits can't tell from the exact result.
+ * A number is a sign, a 64-bit significand and a power of two, which can hold every value of every
+ * PTX type except NaN and infinities. Results of + - * and fma in formats narrower than f64 are
+ * first computed as doubles rounded to odd (the last bit is set if anything was lost). Rounding
+ * those to at most 50 bits gives the same result as rounding the exact value.
  */
 #ifndef SIM_EXEC_OPS_ROUNDING_H
 #define SIM_EXEC_OPS_ROUNDING_H
@@ -13,7 +13,7 @@
 #include <math.h>
 
 typedef struct Format {
-    int precision; /* bits of the significand, the hidden one included */
+    int precision; /* bits of the significand, including the hidden one */
     int least;     /* exponent of the smallest normal number */
     int exponent_bits;
 } Format;
@@ -24,8 +24,8 @@ static const Format format_tf32 __attribute__((unused)) = { 11, -126, 8 };
 static const Format format_f32 __attribute__((unused)) = { 24, -126, 8 };
 static const Format format_f64 __attribute__((unused)) = { 53, -1022, 11 };
 
-/* Is the number above the kept bits rounded away from zero? `rest` are the lost bits, `half` is
- * half of the last kept one. */
+/* True if the number is rounded away from zero. `rest` holds the lost bits; `half` is half of the
+ * last kept bit. */
 INLINE bool rounds_up(uint64_t kept, uint64_t rest, uint64_t half, bool negative, uint8_t rounding)
 {
     switch (rounding) {
@@ -42,7 +42,8 @@ INLINE bool rounds_up(uint64_t kept, uint64_t rest, uint64_t half, bool negative
     }
 }
 
-/* significand * 2^(exponent - 63); its top bit is set, or it is 0. The format's bits. */
+/* Returns significand * 2^(exponent - 63) in the bits of the format. The top bit of the significand
+ * is set, or it is 0. */
 INLINE uint64_t round_number(bool negative, int exponent, uint64_t significand, Format format,
                              uint8_t rounding)
 {
@@ -53,7 +54,7 @@ INLINE uint64_t round_number(bool negative, int exponent, uint64_t significand, 
 
     if (!significand)
         return sign;
-    if (shift > 63) { /* only whether it is more or less than half of the least number matters */
+    if (shift > 63) { /* only the comparison with half of the smallest number matters */
         significand = shift == 64 ? significand >> 1 | (significand & 1) : 1;
         shift = 63;
     }
@@ -72,7 +73,7 @@ INLINE uint64_t round_number(bool negative, int exponent, uint64_t significand, 
     return sign | kept;
 }
 
-/* A double, to the format. NaN has been dealt with. */
+/* Rounds a double to the format. The caller handles NaN. */
 INLINE uint64_t round_f64(double x, Format format, uint8_t rounding)
 {
     uint64_t bits = bits_f64(x), significand = bits << 11;
@@ -91,7 +92,7 @@ INLINE uint64_t round_f64(double x, Format format, uint8_t rounding)
     return round_number(negative, -1022 - zeros, significand << zeros, format, rounding);
 }
 
-/* An integer: `magnitude`, and whether it is negative. */
+/* Rounds an integer, given by sign and magnitude, to the format. */
 INLINE uint64_t round_integer(bool negative, uint64_t magnitude, Format format, uint8_t rounding)
 {
     int zeros = magnitude ? __builtin_clzll(magnitude) : 0;
@@ -101,9 +102,9 @@ INLINE uint64_t round_integer(bool negative, uint64_t magnitude, Format format, 
 
 /* ---- Exact results as doubles ---- */
 
-/* `sum` was rounded to nearest and misses `error`: rounded to odd instead. A sum that is even and
- * not exact has an odd neighbour on the error's side. (The error of infinities is NaN: nothing is
- * lost.) */
+/* Changes `sum`, which was rounded to nearest with the given error, to rounding to odd. A sum that
+ * is even and inexact has an odd neighbour on the side of the error. (For infinities the error is
+ * NaN, and nothing is lost.) */
 INLINE double to_odd(double sum, double error)
 {
     uint64_t bits = bits_f64(sum), even = ~bits & 1;
@@ -123,7 +124,7 @@ INLINE double sum_to_odd(double x, double y)
 
 /* ---- Halves ---- */
 
-/* f16 as a double, exactly. The product with 2^112 moves the exponent, subnormals included. */
+/* f16 as a double, exactly. Multiplying by 2^112 adjusts the exponent, also for subnormals. */
 INLINE double f16_value(uint32_t half)
 {
     uint32_t bits = (half & 0x7fff) << 13, sign = (half & 0x8000) << 16;
@@ -138,8 +139,9 @@ INLINE double bf16_value(uint32_t half)
     return f32_bits(half << 16);
 }
 
-/* x rounded to nearest with `precision` bits, or to the multiples of the format's least number: by
- * adding a number so large that the other bits are lost. Without branches, for vector code. */
+/* Rounds x to nearest with `precision` bits, or to multiples of the format's smallest number, by
+ * adding a number so large that the other bits are lost. It has no branches, so it can be
+ * vectorised. */
 INLINE double nearest(double x, int precision, int least)
 {
     int64_t exponent = (int64_t) (bits_f64(x) & 0x7ff0000000000000ull);

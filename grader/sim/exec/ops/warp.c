@@ -34,12 +34,12 @@ static void check_members(Warp *warp, const Step *step, uint32_t lanes, uint32_t
     }
 }
 
-/* Lanes that give the same mask. */
+/* Lanes with the same mask operand. */
 typedef struct Group {
     uint32_t lanes, members;
 } Group;
 
-/* Of the lanes in *left, those with the mask of the first one; they leave *left. */
+/* Removes from *left, and returns, the lanes that have the same mask as its first lane. */
 static Group next_group(Warp *warp, const Step *step, int slot, uint32_t *left)
 {
     const Lane32 *masks = plane(warp, slot);
@@ -57,7 +57,7 @@ static Group next_group(Warp *warp, const Step *step, int slot, uint32_t *left)
     return group;
 }
 
-/* Lane 0 to 31 of a 32-bit destination. */
+/* Sets the given lanes of a 32-bit destination. */
 static void set_lanes(Warp *warp, int slot, uint32_t lanes, uint32_t value)
 {
     Lane32 *d = plane(warp, slot);
@@ -76,12 +76,12 @@ static void set_bits(Warp *warp, int predicate, uint32_t lanes, uint32_t value)
 
 /* The lane that each lane reads, and the lanes whose source is inside their segment. */
 typedef struct Route {
-    uint32_t mode, b, c; /* the key of the cache, if it is the same for all lanes */
+    uint32_t mode, b, c; /* key of the cache, if the same for all lanes */
     uint32_t inside;
     uint8_t source[LANES];
 } Route;
 
-/* c: the segments' mask from bit 8 on, and the clamp. */
+/* c: the mask of the segments from bit 8 on, and the clamp in the low bits. */
 static void find_source(Route *route, Mod mode, int lane, uint32_t b, uint32_t c)
 {
     int segment = (int) (c >> 8) & 31, by = (int) b & 31, from;
@@ -112,7 +112,7 @@ static const Route *varying_route(Warp *warp, const Step *step)
     return &route;
 }
 
-/* Distances are mostly constant, and few. */
+/* Caches the routes, since most shuffles use one of a few constant distances. */
 static const Route *constant_route(Warp *warp, const Step *step)
 {
     static _Thread_local Route routes[256];
@@ -138,7 +138,7 @@ static void report_absent_sources(Warp *warp, const Step *step, uint32_t readers
          whom);
 }
 
-/* The lanes without those that read from an absent lane: these keep their own value. */
+/* The lanes except those that read from an absent lane, which keep their own value. */
 static uint32_t with_source(Warp *warp, const Step *step, uint32_t lanes, const Route *route)
 {
     uint32_t readers = 0, absent = 0;
@@ -173,7 +173,7 @@ static void run_shfl(Warp *warp, const Step *step, uint32_t mask)
             d[i] = a[route->source[i]];
             __asm__(
                 "" ::
-                    : "memory"); /* vector code that gathers by hand takes three times as long */
+                    : "memory"); /* prevents vectorising, which takes three times as long here */
         }
     else
         for (uint32_t left = mask; left; left &= left - 1) {
@@ -264,7 +264,7 @@ static void run_match_any(Warp *warp, const Step *step, uint32_t mask)
             rest &= ~equal;
         }
     }
-    for (uint32_t left = mask; left; left &= left - 1) /* only now: d may be a */
+    for (uint32_t left = mask; left; left &= left - 1) /* last, because d may be a */
         set_lanes(warp, step->d, left & -left, found[first_of(left)]);
 }
 
