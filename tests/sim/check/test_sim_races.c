@@ -87,58 +87,58 @@ static void races_in_shared_memory(void)
         { "read after write",
           { { 'w', 3, 8, 1, 0 }, { 'r', 40, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "with barrier",
           { { 'w', 3, 8, 1, 0 }, { 'b', 0, 0, 0, 0 }, { 'r', 40, 8, 0, 0 } },
           NULL },
         { "a warp sync orders no other warps",
           { { 'w', 3, 8, 1, 0 }, { 's', 3, 0, 0, 0 }, { 's', 40, 0, 0, 0 }, { 'r', 40, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "same warp",
           { { 'w', 3, 8, 1, 0 }, { 'r', 4, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between (both are of one warp: __syncwarp() will do if no other uses "
-          "these words)" },
+          "__syncthreads() in between (both threads are in one warp: __syncwarp() is enough "
+          "if no other warp uses these words)" },
         { "same warp, synchronised",
           { { 'w', 3, 8, 1, 0 }, { 's', 3, 0, 0, 0 }, { 'r', 4, 8, 0, 0 } },
           NULL },
         { "write after read",
           { { 'r', 3, 8, 0, 0 }, { 'w', 40, 8, 1, 0 } },
           "writes 4 bytes of shared memory at 8, which thread (3,0,0) read at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "two values",
           { { 'w', 3, 8, 1, 0 }, { 'w', 40, 8, 2, 0 } },
           "writes 4 bytes of shared memory at 8, where thread (3,0,0) wrote another value at line "
           "1, "
-          "with no __syncthreads() between" },
+          "with no __syncthreads() in between" },
         { "one value", { { 'w', 3, 8, 1, 0 }, { 'w', 40, 8, 1, 0 } }, NULL },
         { "one value, then another",
           { { 'w', 3, 8, 1, 0 }, { 'w', 40, 8, 1, 0 }, { 'w', 40, 8, 2, 0 } },
           "writes 4 bytes of shared memory at 8, where other threads wrote another value at line "
-          "2, with no __syncthreads() between" },
+          "2, with no __syncthreads() in between" },
         { "one value, read by a third",
           { { 'w', 3, 8, 1, 0 }, { 'w', 40, 8, 1, 0 }, { 'r', 41, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (40,0,0) wrote at line 2, with no "
-          "__syncthreads() between (both are of one warp: __syncwarp() will do if no other uses "
-          "these words)" },
+          "__syncthreads() in between (both threads are in one warp: __syncwarp() is enough "
+          "if no other warp uses these words)" },
         { "one value, read between",
           { { 'w', 3, 8, 1, 0 }, { 'r', 3, 8, 0, 0 }, { 'w', 40, 8, 1, 0 }, { 'r', 40, 8, 0, 0 } },
           "writes 4 bytes of shared memory at 8, which thread (3,0,0) read at line 2, with no "
-          "__syncthreads() between" },
-        { "one value, read back by who wrote it",
+          "__syncthreads() in between" },
+        { "one value, read back by its writer",
           { { 'w', 3, 8, 1, 0 }, { 'w', 40, 8, 1, 0 }, { 'r', 40, 8, 0, 0 } },
           NULL },
         { "readers", { { 'r', 3, 8, 0, 0 }, { 'r', 4, 8, 0, 0 }, { 'r', 40, 8, 0, 0 } }, NULL },
         { "many readers, the first writes",
           { { 'r', 3, 8, 0, 0 }, { 'r', 40, 8, 0, 0 }, { 'w', 3, 8, 1, 0 } },
           "writes 4 bytes of shared memory at 8, which other threads read at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "many readers of one warp, the first writes",
           { { 'r', 3, 8, 0, 0 }, { 'r', 4, 8, 0, 0 }, { 'w', 3, 8, 1, 0 } },
           "writes 4 bytes of shared memory at 8, which other threads read at line 1, with no "
-          "__syncthreads() between (both are of one warp: __syncwarp() will do if no other uses "
-          "these words)" },
+          "__syncthreads() in between (both threads are in one warp: __syncwarp() is enough "
+          "if no other warp uses these words)" },
         { "many readers of one warp, synchronised",
           { { 'r', 3, 8, 0, 0 }, { 'r', 4, 8, 0, 0 }, { 's', 3, 0, 0, 0 }, { 'w', 3, 8, 1, 0 } },
           NULL },
@@ -146,22 +146,22 @@ static void races_in_shared_memory(void)
         { "atomic, then read",
           { { 'a', 3, 8, 1, 0 }, { 'r', 40, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) updated at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "atomics, then the first reads",
           { { 'a', 3, 8, 1, 0 }, { 'a', 40, 8, 1, 0 }, { 'r', 3, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which other threads updated at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "write, then atomic",
           { { 'w', 3, 8, 0, 0 }, { 'a', 40, 8, 1, 0 } },
           "updates 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "neighbouring bytes",
           { { 'w', 3, 8, 1, 1 }, { 'w', 40, 9, 1, 1 }, { 'r', 41, 10, 0, 1 } },
           NULL },
         { "a byte of a word",
           { { 'w', 3, 8, 1, 0 }, { 'r', 40, 10, 0, 1 } },
           "reads 1 byte of shared memory at 10, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "barrier of two warps",
           { { 'w', 3, 8, 1, 0 },
             { 'p', 0, 0, 0, 0 },
@@ -173,16 +173,16 @@ static void races_in_shared_memory(void)
         { "late barrier",
           { { 'w', 3, 8, 1, 0 }, { 'b', 0, 0, 0, 0 }, { 'r', 40, 8, 0, 0 }, { 'w', 3, 8, 1, 0 } },
           "writes 4 bytes of shared memory at 8, which thread (40,0,0) read at line 2, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "volatile is no barrier",
           { { 'v', 3, 8, 1, 0 }, { 'V', 40, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "volatile in a warp, as before Volta",
           { { 'c', 3, 0, 0, 0 }, { 'v', 3, 8, 1, 0 }, { 'V', 4, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between (both are of one warp: __syncwarp() will do if no other uses "
-          "these words)" },
+          "__syncthreads() in between (both threads are in one warp: __syncwarp() is enough "
+          "if no other warp uses these words)" },
         { "a flag",
           { { 'V', 40, 64, 0, 0 },
             { 'w', 3, 8, 1, 0 },
@@ -198,14 +198,14 @@ static void races_in_shared_memory(void)
             { 'V', 40, 64, 0, 0 },
             { 'r', 40, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 2, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "a flag, but no fence",
           { { 'w', 3, 8, 1, 0 },
             { 'a', 3, 64, 1, 0 },
             { 'a', 40, 64, 0, 0 },
             { 'r', 40, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
     };
 
     for (size_t i = 0; i < COUNT(scripts); i++)
@@ -213,7 +213,7 @@ static void races_in_shared_memory(void)
 }
 
 #define ARRAY_AT_8 "at 0x700000000008 (byte 8 of allocation 1 (4000 bytes, cudaMalloc))"
-#define ANY_ORDER  ": blocks of one launch run in any order"
+#define ANY_ORDER  ": the blocks of a launch run in any order"
 
 static void races_between_blocks(void)
 {
@@ -239,12 +239,12 @@ static void races_between_blocks(void)
         { "in one block, no barrier",
           { { 'w', 3, 8, 1, 0 }, { 'r', 40, 8, 0, 0 } },
           "reads 4 bytes " ARRAY_AT_8
-          ", which thread (3,0,0) wrote at line 1, with no __syncthreads() between" },
+          ", which thread (3,0,0) wrote at line 1, with no __syncthreads() in between" },
         { "in one warp",
           { { 'w', 3, 8, 1, 0 }, { 'r', 4, 8, 0, 0 } },
           "reads 4 bytes " ARRAY_AT_8
-          ", which thread (3,0,0) wrote at line 1, with no __syncthreads() between (both are "
-          "of one warp: __syncwarp() will do if no other uses these words)" },
+          ", which thread (3,0,0) wrote at line 1, with no __syncthreads() in between (both "
+          "threads are in one warp: __syncwarp() is enough if no other warp uses these words)" },
         { "in one warp, synchronised",
           { { 'w', 3, 8, 1, 0 }, { 's', 3, 0, 0, 0 }, { 'r', 4, 8, 0, 0 } },
           NULL },
