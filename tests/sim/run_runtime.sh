@@ -178,12 +178,12 @@ one for all: wrong" "" env SIM_CHECKS=races ./turns
     try "sizes" 0 ok 'out of bounds: 18446744073709551615 bytes of the destination' ./sizes
     try "sizes on an H200" 1 '*' '*' env SIM_DEVICE=h200 ./sizes
     try "grids" 0 ok 'in block 750000 of 9223090559730712575' env SIM_BUDGET=3000000 ./grids
-    holds "grids: each reason is reported" grep -q 'a block of (0,1,1) threads: none at all' err
+    holds "grids: each reason is reported" grep -q 'a block of (0,1,1) has no threads' err
     try "endless" 0 ok 'is this loop without end' env SIM_BUDGET=3000000 ./endless
     try "endless with a barrier" 0 ok 'is this loop without end' \
         env SIM_BUDGET=3000000 ./endless barrier
     try "fork before the GPU is used" 0 ok '' ./forks before
-    try "fork after" 0 ok 'this process was forked from one that had used the GPU already' ./forks
+    try "fork after" 0 ok 'this process was forked from one that had already used the GPU' ./forks
     unset LD_PRELOAD
 }
 
@@ -265,7 +265,7 @@ command_line()
     try "table" 20 '' 'fill 1 launch, grid 1, block 32' $sim ./ends
     try "report" 20 '' '*' $sim --device t4 --report report ./ends
     holds "report: of the device" in_report '"key":"t4"'
-    try "signal" 139 '' 'Only kernels may; copy with cudaMemcpy' $sim ./ends device_pointer
+    try "signal" 139 '' 'Only kernels can access it; use cudaMemcpy' $sim ./ends device_pointer
     try "findings do not decide" 25 '' 'leak' $sim ./ends quick_exit
     try "no leaks" 25 '' 'occupancy' $sim --checks races,uninitialised ./ends quick_exit
     holds "no leaks: none reported" [ "$(grep -c leak err)" = 0 ]

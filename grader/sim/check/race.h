@@ -122,7 +122,7 @@ typedef struct Visit {
     uint32_t ordered_until; /* epochs up to this one happen before the access */
     uint32_t before_block;  /* all later epochs belong to this block */
     int log2_grain;
-    bool raced, same; /* `same`: it wrote the value that was there */
+    bool raced, same; /* `same`: the word already held the value that is written */
     Conflict conflict;
 } Visit;
 
