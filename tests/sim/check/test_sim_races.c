@@ -1,15 +1,15 @@
-/* test_sim_races.c - what is reported as a race, and what is not: scripts of a few accesses. */
+/* test_sim_races.c - which accesses are reported as races: scripts of a few accesses. */
 #include "sim/sim_world.h"
 
-/* ---- Races: scripts of a few words. Each: who does what where; | is a barrier ---- */
+/* ---- Scripts ---- */
 
 typedef struct Act {
-    char what; /* 'r' 'w' 'a' (atomic) 'v' (volatile write) 'V' (volatile read); 'b' barrier of all,
-                * 's' warp sync, 'p' a barrier of warps 0 and 1 only, 'f' fence, 'c' fence of the
-                * block, 'B' block */
+    char what; /* 'r' read, 'w' write, 'a' atomic, 'v' volatile write, 'V' volatile read, 'b' barrier
+                * of all warps, 's' warp sync, 'p' barrier of warps 0 and 1 only, 'f' fence, 'c'
+                * fence of the block, 'B' next block */
     int thread;     /* or block */
     int at;         /* byte */
-    uint32_t value; /* that is written */
+    uint32_t value; /* written */
     int size;       /* 0: 4 */
 } Act;
 
@@ -122,7 +122,7 @@ static void races_in_shared_memory(void)
           "reads 4 bytes of shared memory at 8, which thread (40,0,0) wrote at line 2, with no "
           "__syncthreads() in between (both threads are in one warp: __syncwarp() is enough "
           "if no other warp uses these words)" },
-        { "one value, read between",
+        { "one value, read in between",
           { { 'w', 3, 8, 1, 0 }, { 'r', 3, 8, 0, 0 }, { 'w', 40, 8, 1, 0 }, { 'r', 40, 8, 0, 0 } },
           "writes 4 bytes of shared memory at 8, which thread (3,0,0) read at line 2, with no "
           "__syncthreads() in between" },
@@ -255,7 +255,7 @@ static void races_between_blocks(void)
             { 'V', 40, 64, 0, 0 },
             { 'r', 40, 8, 0, 0 } },
           NULL },
-        { "a fence of the block hands nothing over to others",
+        { "a fence of the block does not release to other blocks",
           { { 'w', 3, 8, 1, 0 },
             { 'c', 3, 0, 0, 0 },
             { 'v', 3, 64, 1, 0 },
@@ -286,7 +286,7 @@ static void races_between_blocks(void)
             { 'a', 3, 64, 1, 0 },
             { 'r', 40, 8, 0, 0 } },
           NULL },
-        { "the last block adds up, but no fence comes before",
+        { "the last block adds up, but without a fence",
           { { 'w', 3, 8, 1, 0 },
             { 'a', 3, 64, 1, 0 },
             { 'B', 1, 0, 0, 0 },
@@ -311,7 +311,7 @@ static void races_between_blocks(void)
             { 'r', 3, 8, 0, 0 } },
           "reads 4 bytes " ARRAY_AT_8
           ", which block (0,0,0), thread (3,0,0) wrote at line 2" ANY_ORDER },
-        { "read, and written by who sees the flag",
+        { "read, then written by the reader of the flag",
           { { 'r', 3, 8, 0, 0 },
             { 'b', 0, 0, 0, 0 },
             { 'v', 40, 64, 1, 0 },
@@ -349,7 +349,7 @@ static void races_between_blocks(void)
             { 'V', 3, 68, 0, 0 },
             { 'w', 40, 8, 1, 0 } },
           NULL },
-        { "read, and the flag with no barrier between",
+        { "read, then the flag, with no barrier in between",
           { { 'r', 3, 8, 0, 0 },
             { 'v', 40, 64, 1, 0 },
             { 'B', 1, 0, 0, 0 },
@@ -375,7 +375,7 @@ static void races_between_blocks(void)
             { 'w', 40, 8, 1, 0 } },
           "writes 4 bytes " ARRAY_AT_8
           ", which block (0,0,0), thread (3,0,0) read at line 1" ANY_ORDER },
-        { "a barrier is no fence for what was written",
+        { "a barrier is not a fence for writes",
           { { 'w', 3, 8, 1, 0 },
             { 'b', 0, 0, 0, 0 },
             { 'v', 40, 64, 1, 0 },
@@ -393,7 +393,7 @@ static void races_between_blocks(void)
         play(SPACE_GLOBAL, &scripts[i]);
 }
 
-/* A kernel's launches follow each other; arrays are reread. */
+/* Launches run one after the other, so a later one may read the arrays. */
 static void launches_are_ordered(void)
 {
     new_world(true, false);
