@@ -1,5 +1,5 @@
-/* accesses.c - compares the memory accesses of a program in PTX, which the simulated GPU counts, with
- * those in machine code, which hardware counts.
+/* accesses.c - compares the memory accesses of a program in PTX, which the simulated GPU counts,
+ * with those in machine code, which hardware counts.
  *
  *     accesses --ptx OBJECT    prints the PTX text in a program or library (built --no-compress)
  *     accesses PTX CUBIN       compares; a line for each kernel and kind of access that differs
@@ -121,7 +121,8 @@ static int width_of(const char *opcode)
 }
 
 /* Atomics on shared memory that ptxas implements as a loop of a load and a compare-and-swap:
- * floating-point, 16-bit, and 64-bit ones except exchanges (tested with ptxas 13.0, sm_80, sm_90). */
+ * floating-point, 16-bit, and 64-bit ones except exchanges (tested with ptxas 13.0, sm_80, sm_90).
+ */
 static bool is_loop(const char *opcode, int width)
 {
     return has_part(opcode, "f32") || strstr(opcode, "f16") || width == 1 ||

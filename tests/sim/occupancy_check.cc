@@ -1,8 +1,8 @@
-/* occupancy_check.cc - compares device_occupancy() with NVIDIA's calculator, a header of the toolkit:
- * for every described device, 0 to 256 registers, blocks of 1 to 1056 threads, and shared memory from
- * 0 to more than the maximum per block. The limiting resources must also agree. With --cubins, for
- * each kernel in the cubins with its resources, blocks of 32 to 1024 threads with and without dynamic
- * shared memory.
+/* occupancy_check.cc - compares device_occupancy() with NVIDIA's calculator, a header of the
+ * toolkit: for every described device, 0 to 256 registers, blocks of 1 to 1056 threads, and shared
+ * memory from 0 to more than the maximum per block. The limiting resources must also agree. With
+ * --cubins, for each kernel in the cubins with its resources, blocks of 32 to 1024 threads with and
+ * without dynamic shared memory.
  *
  *     occupancy_check FOLDER DEVICE... [--cubins CUBIN...]
  *
@@ -87,7 +87,7 @@ static long check_device(const Device &d, long *cases)
                 if (!check(d, p, registers, threads, shared) && ++wrong > 20)
                     return wrong;
             }
-    for (size_t shared = 0; shared <= 232 * 1024; shared++) { /* every byte, for all unit boundaries */
+    for (size_t shared = 0; shared <= 232 * 1024; shared++) { /* every byte: all unit boundaries */
         ++*cases;
         wrong += !check(d, p, 32, 128, shared);
         if (wrong > 20)

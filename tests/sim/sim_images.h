@@ -76,8 +76,8 @@ static inline size_t fatbin_add(Image *image, int kind, int arch, unsigned flags
     return at;
 }
 
-/* ---- Cubins: one kernel, "scale", with these figures. `own_registers`: in the section's header, as
- * before sm_90 ---- */
+/* ---- Cubins: one kernel, "scale", with these figures. `own_registers`: in the section's header,
+ * as before sm_90 ---- */
 
 typedef struct CubinFigures {
     int registers, frame, stack, shared, threads[3];

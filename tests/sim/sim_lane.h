@@ -1,8 +1,8 @@
 /* sim_lane.h - for tests: interprets a single lane of a kernel.
  *
  * It works on the parser's instructions and shares no other code with the simulated GPU: it has no
- * masks, planes or reconvergence stack, and calls are recursive. It supports only the constructs of the
- * random control flow tests: 32-bit and 64-bit integers, predicates, branches, calls, 4-byte
+ * masks, planes or reconvergence stack, and calls are recursive. It supports only the constructs of
+ * the random control flow tests: 32-bit and 64-bit integers, predicates, branches, calls, 4-byte
  * parameters, and stores to one array.
  */
 #ifndef SIM_SIM_LANE_H

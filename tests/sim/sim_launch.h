@@ -17,8 +17,8 @@
 
 enum { OUT_WORDS = 1 << 14, PRINTED = 1 << 14 };
 
-/* A kernel `k`: %r1 is the thread's number in its block, %r2 its lane, %rd1 the array, %rd2 the address
- * of the thread's word in it (also counting blocks). It stores %r0 at the end. */
+/* A kernel `k`: %r1 is the thread's number in its block, %r2 its lane, %rd1 the array, %rd2 the
+ * address of the thread's word in it (also counting blocks). It stores %r0 at the end. */
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define BEGIN                                                                                      \
     ".visible .entry k(.param .u64 out, .param .u32 n)\n{\n"                                       \

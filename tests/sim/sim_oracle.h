@@ -1,5 +1,5 @@
-/* sim_oracle.h - floating-point oracles: for halves by a search among all their values, for f32 and f64
- * by the processor with its rounding mode set, one volatile operation at a time.
+/* sim_oracle.h - floating-point oracles: for halves by a search among all their values, for f32 and
+ * f64 by the processor with its rounding mode set, one volatile operation at a time.
  */
 #ifndef SIM_SIM_ORACLE_H
 #define SIM_SIM_ORACLE_H

@@ -1,6 +1,7 @@
 /* sim_ptx.h - PTX around the snippets of the tests, and the parsed result as text.
  *
- * Instructions have a short textual form, so that a row of a table is a text and its expected meaning.
+ * Instructions have a short textual form, so that a row of a table is a text and its expected
+ * meaning.
  */
 #ifndef SIM_SIM_PTX_H
 #define SIM_SIM_PTX_H

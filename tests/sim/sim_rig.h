@@ -2,8 +2,8 @@
  * arithmetic.
  *
  * An instruction is made from its opcode's text; its operands are planes of a small register file.
- * Every value is tried with the plain and the AVX2 functions, with full masks and with holes; inactive
- * lanes must stay unchanged. Finally, ptxas must accept all opcodes that were tried.
+ * Every value is tried with the plain and the AVX2 functions, with full masks and with holes;
+ * inactive lanes must stay unchanged. Finally, ptxas must accept all opcodes that were tried.
  */
 #ifndef SIM_SIM_RIG_H
 #define SIM_SIM_RIG_H
@@ -260,8 +260,8 @@ static inline void rig_ptxas(void)
 static const uint32_t rig_masks[] = { ALL_LANES,  0xaaaaaaaa, 0x80000001,
                                       0x00000010, 0x7fffffff, 0x0ff00ff0 };
 
-/* An oracle returns the expected result of a lane; x: the sources. If it sets `any`, every result is
- * accepted. */
+/* An oracle returns the expected result of a lane; x: the sources. If it sets `any`, every result
+ * is accepted. */
 typedef uint64_t Oracle(const Instruction *in, const uint64_t *x, bool *any);
 
 static inline uint64_t low_bits(uint64_t x, int bits)
@@ -321,7 +321,8 @@ static inline bool rig_run(Rig *rig, Values values, uint32_t mask, Oracle *oracl
     return well;
 }
 
-/* Tries all pairs of edge values as a and b, with other values as c and e, then `random` mixtures. */
+/* Tries all pairs of edge values as a and b, with other values as c and e, then `random` mixtures.
+ */
 static inline bool rig_try_values(Rig *rig, const uint64_t *edges, size_t count, int random,
                                   Oracle *oracle)
 {

@@ -1,5 +1,5 @@
-/* sim_snippets.h - stores the PTX that the tests run as files in the folder SIM_SNIPPETS (environment),
- * which tests/sim/ptxas_accepts.sh compiles with ptxas. */
+/* sim_snippets.h - stores the PTX that the tests run as files in the folder SIM_SNIPPETS
+ * (environment), which tests/sim/ptxas_accepts.sh compiles with ptxas. */
 #ifndef SIM_SIM_SNIPPETS_H
 #define SIM_SIM_SNIPPETS_H
 

@@ -1,5 +1,5 @@
-/* sim_world.h - for tests: a block of two warps and its kernel, as the executor would make them, with
- * handmade steps. */
+/* sim_world.h - for tests: a block of two warps and its kernel, as the executor would make them,
+ * with handmade steps. */
 #ifndef SIM_SIM_WORLD_H
 #define SIM_SIM_WORLD_H
 

@@ -1,5 +1,5 @@
-/* test_sim_run.c - `warpbook sim`: its options, the programs that it rejects, and the environment that
- * it sets. */
+/* test_sim_run.c - `warpbook sim`: its options, the programs that it rejects, and the environment
+ * that it sets. */
 #include "sim/tool.h"
 #include "capture.h"
 #include "rows.h"

@@ -1,6 +1,6 @@
 /* bench.h - shared by the benchmarks of the simulated GPU: measures launches and memory, and prints
- * one line for bench.sh: name, median milliseconds, minimum, repetitions, KiB allocated, peak KiB of
- * the process.
+ * one line for bench.sh: name, median milliseconds, minimum, repetitions, KiB allocated, peak KiB
+ * of the process.
  */
 #ifndef SIM_BENCH_H
 #define SIM_BENCH_H

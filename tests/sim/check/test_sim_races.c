@@ -4,9 +4,10 @@
 /* ---- Scripts ---- */
 
 typedef struct Act {
-    char what; /* 'r' read, 'w' write, 'a' atomic, 'v' volatile write, 'V' volatile read, 'b' barrier
-                * of all warps, 's' warp sync, 'p' barrier of warps 0 and 1 only, 'f' fence, 'c'
-                * fence of the block, 'B' next block */
+    /* 'r' read, 'w' write, 'a' atomic, 'v' volatile write, 'V' volatile read, 'b' barrier of all
+     * warps, 's' warp sync, 'p' barrier of warps 0 and 1 only, 'f' fence, 'c' fence of the block,
+     * 'B' next block */
+    char what;
     int thread;     /* or block */
     int at;         /* byte */
     uint32_t value; /* written */

@@ -11,7 +11,7 @@
         int i = index[threadIdx.x];                                                                \
         T x = ((const T *) in)[threadIdx.x], y = ((const T *) in)[32 + threadIdx.x];               \
                                                                                                    \
-        if (i < 0 || (n && y == x)) /* n is 0; makes both loads necessary for every expression */   \
+        if (i < 0 || (n && y == x)) /* n is 0; makes both loads necessary for every expression */  \
             return;                                                                                \
         ((T *) out)[threadIdx.x] = expression;                                                     \
     }

@@ -6,10 +6,10 @@
  *
  * OBJECT is a kernel.so built like the grader's. Its function is called as in runner/main.c: by the
  * lab's `call`, on arrays filled from a fixed seed, with garbage values in outputs and scratch, and
- * with room around each array, so that accesses out of bounds do no harm. Before each call the driver
- * launches a kernel "marker" whose grid has the line number, from 1, as its x, so that a profiler's
- * rows can be assigned to calls. Each successful call prints "launch LABEL OUTPUT", where OUTPUT is a
- * hash of the outputs; the last line is "done N".
+ * with room around each array, so that accesses out of bounds do no harm. Before each call the
+ * driver launches a kernel "marker" whose grid has the line number, from 1, as its x, so that a
+ * profiler's rows can be assigned to calls. Each successful call prints "launch LABEL OUTPUT",
+ * where OUTPUT is a hash of the outputs; the last line is "done N".
  */
 #include "counted_hash.h"
 
@@ -151,8 +151,7 @@ static void run(char **words, int count, unsigned number)
     void (*kernel)(void);
 
     if (!entry)
-        stop(count > 1 ? words[1] : "a line",
-             "expected a label, a lab, an object and dimensions");
+        stop(count > 1 ? words[1] : "a line", "expected a label, a lab, an object and dimensions");
     for (int d = 0; d < LAB_DIMS && 3 + d < count; d++)
         lab_case.dim[d] = atol(words[3 + d]);
     *(void **) &kernel = function_of(words[2], entry->lab->function);

@@ -96,7 +96,8 @@ __global__ void shared_tile(void *out, const void *in, const int *index, int n)
         ((float *) out)[y * 32 + x] = padded[x * n + y];
 }
 
-/* A pointer whose address space is known only at run time; n: whether it points to shared memory. */
+/* A pointer whose address space is known only at run time; n: whether it points to shared memory.
+ */
 __global__ void load_generic(void *out, const void *in, const int *index, int n)
 {
     __shared__ int4 tile[TILE_WORDS / 4];

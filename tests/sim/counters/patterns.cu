@@ -6,8 +6,8 @@
  *     patterns LABEL...   launches these
  *
  * A label is one launch, which prints "launch LABEL OUTPUT", where OUTPUT is a hash of the kernel's
- * output; the last line is "done N". A row of the table stands for launches whose parameter runs from
- * `first` to `last` in steps of `step` (0: it doubles).
+ * output; the last line is "done N". A row of the table stands for launches whose parameter runs
+ * from `first` to `last` in steps of `step` (0: it doubles).
  */
 #include "patterns.cuh"
 #include "memory.cuh"

@@ -46,8 +46,8 @@ static const struct {
     { LOAD NO_LANE LOAD "BEHIND:\n" ADD, 4, 96 },
     { LOAD NO_LANE LOAD ANOTHER "BEHIND:\n" ADD, 4, 128 },
     { LOAD NO_LANE LOAD ANOTHER "add.u32 %r9, %r7, %r8;\nBEHIND:\n" ADD, 6, 96 },
-    /* The exit of a loop and the jump back are one branch: four iterations of three instructions, and
-     * one before the loop. */
+    /* The exit of a loop and the jump back are one branch: four iterations of three instructions,
+     * and one before the loop. */
     { "mov.u32 %r7, 0;\nROUND:\nadd.u32 %r7, %r7, 1;\nsetp.eq.u32 %p1, %r7, 4;\n@%p1 bra BEHIND;\n"
       "bra.uni ROUND;\nBEHIND:\n",
       13, 12 * 32 },
@@ -58,9 +58,9 @@ static const struct {
     const char *ptx;
     int instructions, threads;
 } exits[] = {
-    /* First the stack pointer, out, n (unused), tid, laneid, ctaid, ntid, the index, the address, and
-       the two of SOME_LANES, the second of which is on for the lanes that exit. Then 8 lanes load the
-       memory descriptor, store and exit. */
+    /* First the stack pointer, out, n (unused), tid, laneid, ctaid, ntid, the index, the address,
+       and the two of SOME_LANES, the second of which is on for the lanes that exit. Then 8 lanes
+       load the memory descriptor, store and exit. */
     { HEAD BEGIN SOME_LANES STORE "OUT:\nret;\n}\n", 14, 10 * 32 + 24 + 3 * 8 },
     /* n is loaded at its first use, by 8 lanes. */
     { HEAD BEGIN SOME_LANES "add.u32 %r9, %r3, %r1;\n" STORE "OUT:\nret;\n}\n", 15,

@@ -9,9 +9,9 @@
 #include <string.h>
 
 /* After this head, %rd1 is a pointer parameter, %rd2 is %rd1 plus the thread's number, %r1 varies
- * between lanes, and %r2 does not. `wanted` has one character per atomic or float sum: n as written,
- * y one lane for all, t one lane that broadcasts the result, e one lane per address, f fused; and one
- * per other step that is not as written: a absorbed, j joined, c copied. */
+ * between lanes, and %r2 does not. `wanted` has one character per atomic or float sum: n as
+ * written, y one lane for all, t one lane that broadcasts the result, e one lane per address, f
+ * fused; and one per other step that is not as written: a absorbed, j joined, c copied. */
 static const char head[] =
     "\n.version 8.0\n.target sm_80\n.address_size 64\n"
     ".global .u32 total;\n.shared .align 8 .b8 tile[64];\n.const .u64 where;\n"

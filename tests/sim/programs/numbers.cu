@@ -369,7 +369,8 @@ static __global__ void functions(const float *x, double *y)
     out[11] = atan2(b, 2.0);
 }
 
-/* Units in the last place, for f32 and then f64 (CUDA programming guide, mathematical functions). */
+/* Units in the last place, for f32 and then f64 (CUDA programming guide, mathematical functions).
+ */
 static const double ulps[FUNCTIONS] = { 2, 2, 2, 1, 4, 2, 2, 2, 1, 1, 2, 2 };
 
 static void functions_host(float a, double *out)

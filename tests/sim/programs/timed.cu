@@ -1,8 +1,8 @@
 /* timed.cu - modelled times of work in several streams on the teaching GPU. Its description: copies
- * at 6.424 and 1.0293 GB/s from pinned and pageable memory, at 0.806 / 0.88 of that speed while both
- * directions are in use; fills at 120.596 GB/s; 2 us from ready to start, 4 us per copy. So a copy of
- * 1000 us takes 1006 us, and two concurrent ones in opposite directions take
- * 2 + 1004 * 0.88 / 0.806 = 1098.2 us.
+ * at 6.424 and 1.0293 GB/s from pinned and pageable memory, at 0.806 / 0.88 of that speed while
+ * both directions are in use; fills at 120.596 GB/s; 2 us from ready to start, 4 us per copy. So a
+ * copy of 1000 us takes 1006 us, and two concurrent ones in opposite directions take
+ * 1098.2 us, which is 2 + 1004 * 0.88 / 0.806.
  *
  * expect: ok
  */
@@ -138,7 +138,8 @@ static void the_host_waits()
     expect("querying a stream once", until(t), 1006 + 1006);
 }
 
-/* A wait for an event does not include later work in its stream, even if the event has completed. */
+/* A wait for an event does not include later work in its stream, even if the event has completed.
+ */
 static void an_event_is_a_place()
 {
     begin_in(s);

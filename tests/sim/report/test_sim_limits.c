@@ -77,8 +77,8 @@ static void a_narrow_unit_makes_wait(void)
     const TimingResult few = threads(repeat("", one, 10, ""), 4 * 32);
     const TimingResult more = threads(repeat("", one, 110, ""), 4 * 32);
 
-    /* One lane per scheduler: 32 cycles per warp. In 1 cycle it issues, in 8 its last result (the same
-     * register) is not ready, and in the rest the unit is busy. */
+    /* One lane per scheduler: 32 cycles per warp. In 1 cycle it issues, in 8 its last result (the
+     * same register) is not ready, and in the rest the unit is busy. */
     CU_ASSERT_DOUBLE_EQUAL(more.spent.at[AT_UNITS] - few.spent.at[AT_UNITS], 100 * 23, 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(more.waits[WAIT_RESULT] - few.waits[WAIT_RESULT], 100 * 8, 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(more.spent.at[AT_ISSUE] - few.spent.at[AT_ISSUE], 100, 1e-6);

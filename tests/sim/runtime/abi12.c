@@ -1,6 +1,7 @@
-/* abi12.c - a handwritten program like those that nvcc 12 makes: it registers its fat binary, launches
- * through cudaLaunchKernel, and uses functions and structures that have another name or layout in CUDA
- * 12 than in 13. It is linked with libcudart.so.12 and needs no header of the toolkit.
+/* abi12.c - a handwritten program like those that nvcc 12 makes: it registers its fat binary,
+ * launches through cudaLaunchKernel, and uses functions and structures that have another name or
+ * layout in CUDA 12 than in 13. It is linked with libcudart.so.12 and needs no header of the
+ * toolkit.
  */
 #include "sim/sim_images.h"
 

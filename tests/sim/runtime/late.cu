@@ -1,5 +1,6 @@
-/* late.cu - work runs only when something waits for it, so that a missing wait always has an effect:
- * for a stream that does not wait for the default stream, for copies, for host functions, at exit.
+/* late.cu - work runs only when something waits for it, so that a missing wait always has an
+ * effect: for a stream that does not wait for the default stream, for copies, for host functions,
+ * at exit.
  */
 #include "../programs/check.h"
 

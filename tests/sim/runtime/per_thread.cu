@@ -1,5 +1,5 @@
-/* per_thread.cu - built with --default-stream per-thread: each thread has its own stream 0. It waits
- * for the legacy stream, as other streams do, but threads do not wait for each other.
+/* per_thread.cu - built with --default-stream per-thread: each thread has its own stream 0. It
+ * waits for the legacy stream, as other streams do, but threads do not wait for each other.
  *
  * nvcc: --default-stream per-thread
  */
@@ -25,7 +25,8 @@ static void of_another_thread(int *mine, int *others)
     add<<<1, 1>>>(mine, 7);
     OK(cudaStreamSynchronize(0));
     CHECK(read(mine) == 7);
-    /* on a GPU this work may or may not have run; here it has not, since no call has waited for it */
+    /* on a GPU this work may or may not have run; here it has not, since no call has waited for it
+     */
     CHECK(read(others) == 0);
 }
 

@@ -1,5 +1,5 @@
-/* sizes.cu - allocations and copies of absurd sizes on a GPU with 4 GiB; `sizes touch MiB` writes that
- * much device memory. */
+/* sizes.cu - allocations and copies of absurd sizes on a GPU with 4 GiB; `sizes touch MiB` writes
+ * that much device memory. */
 #include "../programs/check.h"
 
 #include <climits>

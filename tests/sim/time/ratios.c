@@ -2,8 +2,8 @@
  *
  *     ratios DEVICE LAB FILE...       FILE: a kernel's path; correctness is not checked
  *
- * It prints one line per timed or control case: `NAME/CASE ratio N bar N`. NAME is as in docs/measured
- * (a path below solutions/LAB, without .cu); the bar of a control case is 0.
+ * It prints one line per timed or control case: `NAME/CASE ratio N bar N`. NAME is as in
+ * docs/measured (a path below solutions/LAB, without .cu); the bar of a control case is 0.
  */
 #include "judge/modelled.h"
 

@@ -1,12 +1,12 @@
-// rung.cu - times a lab's kernel on the lab's timed cases; prints `NAME.CASE RATE` per case. Compiled
-// with -DKERNEL='"solutions/.../5_padded.cu"' -DLAB=6 -DNAME='"..."'.
+// rung.cu - times a lab's kernel on the lab's timed cases; prints `NAME.CASE RATE` per case.
+// Compiled with -DKERNEL='"solutions/.../5_padded.cu"' -DLAB=6 -DNAME='"..."'.
 //
 //     NAME [PARTS [REPEATS]]
 //
 // PARTS divides the size of a case that is as large as on the measured H200 (docs/measurements.md).
-// Other cases grow with the number of SMs of the device. REPEATS: the calls per sample, and the samples
-// of which the median is taken; 1 is enough on a simulated GPU. Rates are GB/s, or the lab's own unit
-// per nanosecond, which does not change ratios to the lab's reference.
+// Other cases grow with the number of SMs of the device. REPEATS: the calls per sample, and the
+// samples of which the median is taken; 1 is enough on a simulated GPU. Rates are GB/s, or the
+// lab's own unit per nanosecond, which does not change ratios to the lab's reference.
 #include KERNEL
 
 #include <math.h>

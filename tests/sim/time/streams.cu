@@ -3,9 +3,9 @@
  *
  *     streams [SHARE [REPEATS [RUNG ROUNDS]]]
  *
- * SHARE divides the lesson's number of words. REPEATS: the median of this many runs, after one warm-up
- * run; the default is a single run without warm-up, which is enough on a simulated GPU. RUNG: only this
- * rung. */
+ * SHARE divides the lesson's number of words. REPEATS: the median of this many runs, after one
+ * warm-up run; the default is a single run without warm-up, which is enough on a simulated GPU.
+ * RUNG: only this rung. */
 #include "cudalab.cuh"
 
 #include <stdio.h>

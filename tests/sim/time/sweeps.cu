@@ -1,11 +1,12 @@
-// sweeps.cu - measures the rates of simple kernels on a real or simulated GPU, with events, and prints
-// them as lines `NAME RATE`. Rates are GB/s, and for chains TFLOP/s of the whole device.
+// sweeps.cu - measures the rates of simple kernels on a real or simulated GPU, with events, and
+// prints them as lines `NAME RATE`. Rates are GB/s, and for chains TFLOP/s of the whole device.
 //
 //     sweeps [SHARE [GROUP [REPEATS]]]
 //
 // SHARE divides the sizes; 1: as measured on an H200. GROUP: chain, registers, copy, occupancy,
-// transpose or grid; all if omitted or "". REPEATS: the median of this many launches, after one warm-up
-// launch; the default is a single launch without warm-up, which is enough on a simulated GPU.
+// transpose or grid; all if omitted or "". REPEATS: the median of this many launches, after one
+// warm-up launch; the default is a single launch without warm-up, which is enough on a simulated
+// GPU.
 #include "kernels.cuh"
 
 #include <stdio.h>

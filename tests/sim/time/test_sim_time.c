@@ -18,7 +18,8 @@ static void a_barrier_waits_for_the_last(void)
     snprintf(body, sizeof body, "%s", repeat(ONLY_FIRST_WARP, DEPENDENT, 100, "after:\n"));
     const double without = cycles(body, 64);
 
-    /* The first warp arrives last, so it pays for the barrier; then both warps store immediately. */
+    /* The first warp arrives last, so it pays for the barrier; then both warps store immediately.
+     */
     CU_ASSERT(with - without >= plain.barrier_latency);
     CU_ASSERT(with - without <= plain.barrier_latency + 8);
 }
@@ -115,8 +116,9 @@ static void shared_memory_takes_its_part_of_the_l1(void)
     CU_ASSERT_EQUAL(play(&device, trial).l1_hits, 0);
 }
 
-/* Local memory is interleaved: lanes with the same index share a line, and 32 different indices use 32
- * lines. The model once charged neither these lines nor local data that does not fit into the L1. */
+/* Local memory is interleaved: lanes with the same index share a line, and 32 different indices use
+ * 32 lines. The model once charged neither these lines nor local data that does not fit into the
+ * L1. */
 static void local_memory_has_lines(void)
 {
     static const char array[] = ".local .align 4 .b8 l[512];\nmov.u64 %rd9, l;\n"

@@ -78,8 +78,8 @@ static void a_scheduler_issues_one_a_cycle(void)
     CU_ASSERT_EQUAL(cycles(more, 1024) - cycles(few, 1024), 8 * 100);
 }
 
-/* Eight warps wait for their own results, more than are needed to hide the latency. If the oldest had
- * priority, the youngest would start after the others had ended, and wait alone. */
+/* Eight warps wait for their own results, more than are needed to hide the latency. If the oldest
+ * had priority, the youngest would start after the others had ended, and wait alone. */
 static void ready_warps_take_turns(void)
 {
     const double few = cycles(repeat("", DEPENDENT, 10, ""), 1024);
@@ -97,8 +97,8 @@ static void ready_warps_take_turns(void)
     "fma.rn.f32 %f0, %f2, %f3, %f4;\n"
 
 /* One warp per block has enough work to keep a scheduler busy, so the time shows how many of these
- * warps share a scheduler, as on an H200 (tests/sim/time/turns.txt). The model once put the first warps
- * of all blocks on the first scheduler. */
+ * warps share a scheduler, as on an H200 (tests/sim/time/turns.txt). The model once put the first
+ * warps of all blocks on the first scheduler. */
 static const struct {
     int warps, working, blocks;
     int on_one; /* the maximum number of working warps on one scheduler */
@@ -136,9 +136,9 @@ static void first_warps_are_on_different_schedulers(void)
     "ld.shared.u32 %r29, [%r12];\n"
 #define WAITS "ld.shared.u32 %r30, [%r12];\nand.b32 %r31, %r30, 0;\nadd.u32 %r12, %r12, %r31;\n"
 
-/* The eight warps of the first block keep the load/store unit busy, while a warp of the second block
- * repeatedly loads and waits. If accesses were served in order of arrival, this warp would be done when
- * the first block ends. */
+/* The eight warps of the first block keep the load/store unit busy, while a warp of the second
+ * block repeatedly loads and waits. If accesses were served in order of arrival, this warp would be
+ * done when the first block ends. */
 static void the_eldest_blocks_accesses_come_first(void)
 {
     static const char elder[] = SHARED_BLOCK "setp.ne.u32 %p1, %r4, 0;\n@%p1 bra younger;\n";
@@ -158,9 +158,9 @@ static void the_eldest_blocks_accesses_come_first(void)
 
 /* ---- Operands ---- */
 
-/* 15 warps per scheduler hide the latency, so the time depends on how long each instruction occupies
- * the scheduler. The register file provides two operands per cycle; operands of the same warp's previous
- * instruction are still available. */
+/* 15 warps per scheduler hide the latency, so the time depends on how long each instruction
+ * occupies the scheduler. The register file provides two operands per cycle; operands of the same
+ * warp's previous instruction are still available. */
 enum { WARPS = 15, ROUNDS = 100 };
 
 static double operands_cycles(const Device *device, const char *before, const char *round)

@@ -36,7 +36,8 @@ static void chains_take_turns(void)
     "mul.lo.u32 %r11, %r1, " scale ";\nadd.u32 %r12, %r10, %r11;\n"
 #define LOAD "ld.shared.u32 %r13, [%r12];\n"
 
-/* Independent steps move up to fill the wait for a load; the load itself stays in its PTX position. */
+/* Independent steps move up to fill the wait for a load; the load itself stays in its PTX position.
+ */
 static void loads_stay_behind_what_is_before_them(void)
 {
     static const char use[] = "add.u32 %r14, %r13, %r13;\n";
@@ -102,7 +103,8 @@ static const struct {
     { FIRST "add.u32 %r25, %r1, 1;\nxor.b32 %r23, %r23, %r25;\n", XOR_ALL XOR_ALL, 4, 4 },
     { FIRST "setp.eq.u32 %p1, %r1, 7;\n@%p1 mov.u32 %r23, 1;\n", XOR_ALL XOR_ALL, 4, 4 },
     { FIRST "setp.eq.u32 %p1, %r3, 7;\n@%p1 mov.u32 %r23, 1;\n", XOR_ALL XOR_ALL, 2, 2 },
-    /* Lanes have diverged where the value is written; all lanes are converged, or the others ended. */
+    /* Lanes have diverged where the value is written; all lanes are converged, or the others ended.
+     */
     { FIRST "setp.eq.u32 %p1, %r1, 7;\n@%p1 bra past;\nmov.u32 %r23, 1;\npast:\n", XOR_ALL XOR_ALL,
       4, 4 },
     { FIRST "setp.eq.u32 %p1, %r3, 7;\n@%p1 bra past;\nmov.u32 %r23, 1;\npast:\n", XOR_ALL XOR_ALL,
@@ -114,8 +116,8 @@ static const struct {
       XOR_ALL XOR_ALL, 4, 4 },
     { "setp.gt.u32 %p1, %r1, 5000;\n@%p1 bra gone;\nbra.uni on;\ngone:\nret;\non:\n" FIRST,
       XOR_ALL XOR_ALL, 2, 2 },
-    /* Local memory: one word per lane and cycle of the SM, which has four schedulers. The model once
-     * counted 16 bytes as one word, and every parameter as a register. */
+    /* Local memory: one word per lane and cycle of the SM, which has four schedulers. The model
+     * once counted 16 bytes as one word, and every parameter as a register. */
     { OWN, "ld.local.u32 %r20, [%rd9];\nld.local.u32 %r21, [%rd9 + 4];\n", 8, 8 },
     { OWN, "ld.local.v4.u32 {%r20, %r21, %r22, %r23}, [%rd9];\n", 16, 16 },
     { OWN, "st.local.v2.u32 [%rd9], {%r1, %r2};\n", 8, 8 },

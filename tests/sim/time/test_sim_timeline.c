@@ -1,7 +1,7 @@
 /* test_sim_timeline.c - when work runs: small timelines, scheduled by hand.
  *
- * Times in the tests are whole microseconds, except where a rate causes fractions. Rows: U copy to the
- * device, K kernel on all SMs, k kernel on half of them, F fill, D copy from the device.
+ * Times in the tests are whole microseconds, except where a rate causes fractions. Rows: U copy to
+ * the device, K kernel on all SMs, k kernel on half of them, F fill, D copy from the device.
  */
 #include "capture.h"
 #include "rows.h"
@@ -165,7 +165,8 @@ static void as_many_chunks_as_buffers_are_on_their_way(void)
     }
 }
 
-/* U 4 and D 4 in two streams run one after the other if one engine, or only the SMs, must copy both. */
+/* U 4 and D 4 in two streams run one after the other if one engine, or only the SMs, must copy
+ * both. */
 static void copy_engines_are_by_direction(void)
 {
     static const struct {
@@ -185,8 +186,8 @@ static void copy_engines_are_by_direction(void)
     }
 }
 
-/* An engine takes a ready item: the second stream's copy, although the first stream's copy was issued
- * earlier. Of two ready items it takes the one that was issued first. */
+/* An engine takes a ready item: the second stream's copy, although the first stream's copy was
+ * issued earlier. Of two ready items it takes the one that was issued first. */
 static void an_engine_takes_what_is_ready(void)
 {
     Program p = begin(2);
@@ -201,8 +202,8 @@ static void an_engine_takes_what_is_ready(void)
     finish(&p);
 }
 
-/* Half speed while both run: 10 up from 0, 4 down from 2. The upload runs 2 us alone; then the download
- * takes 8 us, in which the upload makes 4 us of progress; its last 4 us run alone. */
+/* Half speed while both run: 10 up from 0, 4 down from 2. The upload runs 2 us alone; then the
+ * download takes 8 us, in which the upload makes 4 us of progress; its last 4 us run alone. */
 static void both_ways_at_once_are_slower(void)
 {
     Program p = begin(2);

@@ -3,9 +3,9 @@
 //
 //     nvcc -O3 -arch=native -o turns tests/sim/time/turns.cu && ./turns
 //
-// The slot of a warp is %warpid; slots that are equal modulo 4 belong to the same scheduler. turns.txt
-// has the results of an H200. The simulated GPU has no warp slots; test_sim_time_issue.c checks that it
-// agrees with the H200.
+// The slot of a warp is %warpid; slots that are equal modulo 4 belong to the same scheduler.
+// turns.txt has the results of an H200. The simulated GPU has no warp slots; test_sim_time_issue.c
+// checks that it agrees with the H200.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -43,7 +43,8 @@ struct Seat {
     long long start;
 };
 
-// All warps have the same work; the first two of a block have most of it; or each has different work.
+// All warps have the same work; the first two of a block have most of it; or each has different
+// work.
 typedef enum Work { EVEN, FIRST_TWO, ANY } Work;
 
 __global__ void take_seats(Seat *seats, Work work)
@@ -132,8 +133,8 @@ static __device__ void store(float *p, float x)
                  : "memory");
 }
 
-// As in rung 4 of lab 02 with d = 64: a block loads two tiles into shared memory, then each warp reads
-// from it, twice per step.
+// As in rung 4 of lab 02 with d = 64: a block loads two tiles into shared memory, then each warp
+// reads from it, twice per step.
 __global__ void load_then_read(float *out, const float *in, Steps *steps)
 {
     enum { D = 64, PITCH = D + 1 };
