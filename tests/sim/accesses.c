@@ -1,22 +1,21 @@
-/* accesses.c - which memory accesses a program has in PTX, and which in machine code: the simulated
- * GPU counts the former, hardware the latter.
+/* accesses.c - compares the memory accesses of a program in PTX, which the simulated GPU counts,
+ * with those in machine code, which hardware counts.
  *
  *     accesses --ptx OBJECT    prints the PTX text in a program or library (built --no-compress)
  *     accesses PTX CUBIN       compares; a line for each kernel and kind of access that differs
  *
- * What is compared is the number of instructions in the text, by kind and width. ptxas may repeat a
- * loop's body, and then there are more of all widths: that changes no count of a run. It matters
- * what else happens to them:
+ * It compares the number of instructions in the text, by kind and width. ptxas may unroll a loop,
+ * which multiplies all widths alike and does not change the counts of a run. Other changes do:
  *
- *     merged  machine code has a width that PTX has not, and fewer bytes of narrower ones than it
- *             should: neighbouring accesses have become one
- *     mixed   both widths are in both, but the wider one became more frequent
- *     split   PTX has a width that machine code lacks, and narrower ones are there in its place
- *     fewer   the same widths, but fewer: some were found to be superfluous, or to be the same
- *     other   one of them has none of this kind
+ *     merged  machine code has a width that PTX does not have, and fewer bytes of narrower accesses
+ *             than expected: neighbouring accesses were merged
+ *     mixed   both widths occur in both, but the wider one is more frequent in machine code
+ *     split   PTX has a width that machine code lacks; machine code has narrower accesses instead
+ *     fewer   the same widths, but fewer accesses: redundant ones were removed
+ *     other   only one of the two has accesses of this kind
  *
- * Generic accesses are taken for global ones, as in labs they are. Of a kernel that calls functions
- * nothing is said but that.
+ * Generic accesses count as global, which is true in the labs. Kernels that call functions are only
+ * listed.
  */
 #include <elf.h>
 #include <stdbool.h>
@@ -48,10 +47,10 @@ static const char *const kind_words[KINDS] = {
     [COPY] = "copy",
 };
 
-/* By log2 of the bytes per lane; atomics and copies are all in the first. */
+/* By log2 of the bytes per lane; all atomics and copies are in the first element. */
 typedef struct Counts {
     char name[NAME];
-    bool calls; /* a function, whose accesses are elsewhere */
+    bool calls; /* it calls a function, whose accesses are not counted here */
     int count[KINDS][WIDTHS];
 } Counts;
 
@@ -108,7 +107,7 @@ static bool has_part(const char *opcode, const char *part)
     return false;
 }
 
-/* "ld.global.v4.f32": 4, that is log2 of 16 bytes. */
+/* "ld.global.v4.f32": 4, which is log2 of 16 bytes. */
 static int width_of(const char *opcode)
 {
     const char *type = strrchr(opcode, '.');
@@ -121,8 +120,9 @@ static int width_of(const char *opcode)
     return width;
 }
 
-/* On shared memory these are a loop of a load and a compare-and-swap: floating-point numbers,
- * halves of words, and 64 bits but for exchanges (tried with ptxas 13.0, sm_80 and sm_90). */
+/* Atomics on shared memory that ptxas implements as a loop of a load and a compare-and-swap:
+ * floating-point, 16-bit, and 64-bit ones except exchanges (tested with ptxas 13.0, sm_80, sm_90).
+ */
 static bool is_loop(const char *opcode, int width)
 {
     return has_part(opcode, "f32") || strstr(opcode, "f16") || width == 1 ||
@@ -160,7 +160,7 @@ static void count_opcode(Counts *kernel, const char *opcode)
         kernel->calls = true;
 }
 
-/* One statement: a label or a guard may stand before its opcode. */
+/* One statement; a label or a guard may precede its opcode. */
 static void count_statement(Counts *kernel, const char *at, const char *end)
 {
     char opcode[128];
@@ -222,13 +222,13 @@ static uint64_t number_at(const Text *text, size_t at, size_t bytes)
     uint64_t value = 0;
 
     if (at > text->size || bytes > text->size - at)
-        stop("the object", "its fat binary is cut off");
+        stop("the object", "its fat binary is truncated");
     memcpy(&value, text->bytes + at, bytes);
     return value;
 }
 
-/* A fat binary: a header (magic, version, its own size, the size of all), then entries (kind: 1 is
- * PTX, the header's size, the payload's size, flags). True if it holds PTX. */
+/* A fat binary is a header (magic, version, header size, total size) and entries (kind: 1 for PTX,
+ * header size, payload size, flags). Returns whether it contains PTX. */
 static bool print_ptx_of(const Text *text, size_t at)
 {
     enum { PTX = 1, COMPRESSED = 0xa000 };
@@ -259,7 +259,7 @@ static void print_ptx(const Text *text)
             return;
         at++;
     }
-    stop("the object", "there is no PTX in it, or it is compressed");
+    stop("the object", "it contains no PTX, or the PTX is compressed");
 }
 
 /* ---- Machine code: 16 bytes per instruction, from Volta on ---- */
@@ -304,11 +304,11 @@ static void count_code(Counts *kernel, const unsigned char *code, size_t size)
     }
 }
 
-/* A section that lies in the file. */
+/* The section's bytes, checked to lie within the file. */
 static const unsigned char *section(const Text *file, const Elf64_Shdr *header)
 {
     if (header->sh_offset > file->size || header->sh_size > file->size - header->sh_offset)
-        stop("the cubin", "a section lies beyond its end");
+        stop("the cubin", "a section extends past the end of the file");
     return file->bytes + header->sh_offset;
 }
 
@@ -323,7 +323,7 @@ static void read_cubin(Table *table, const Text *file)
     if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_shstrndx >= head.e_shnum ||
         head.e_shoff > file->size ||
         (size_t) head.e_shnum * sizeof(Elf64_Shdr) > file->size - head.e_shoff)
-        stop("the cubin", "not what ptxas writes");
+        stop("the cubin", "not a file written by ptxas");
     const Elf64_Shdr *headers = (const Elf64_Shdr *) (file->bytes + head.e_shoff);
     const char *names = (const char *) section(file, &headers[head.e_shstrndx]);
     for (int i = 0; i < head.e_shnum; i++) {
@@ -346,7 +346,7 @@ static int total(const int count[WIDTHS])
     return sum;
 }
 
-/* Whether the wider accesses among them have become more frequent. */
+/* Whether wide accesses are more frequent in machine code. */
 static bool wider(const int ptx[WIDTHS], const int code[WIDTHS])
 {
     for (int w = 0; w < WIDTHS; w++)
@@ -357,7 +357,7 @@ static bool wider(const int ptx[WIDTHS], const int code[WIDTHS])
     return false;
 }
 
-/* NULL: nothing but loop bodies that are there more than once. */
+/* NULL: no difference except for unrolled loops. */
 static const char *difference(const int ptx[WIDTHS], const int code[WIDTHS])
 {
     bool lacks = false, fewer = false;
@@ -378,7 +378,7 @@ static const char *difference(const int ptx[WIDTHS], const int code[WIDTHS])
     return wider(ptx, code) ? "mixed" : fewer ? "fewer" : NULL;
 }
 
-/* "32 x 4" per width, with the bytes per lane last; atomics and copies have none. */
+/* "32 x 4" per width: 32 accesses of 4 bytes per lane; atomics and copies have no width. */
 static void print_counts(const int count[WIDTHS], bool has_width)
 {
     const char *comma = "";
@@ -431,7 +431,7 @@ int main(int count, char **words)
     read_ptx(&ptx, (char *) first.bytes);
     read_cubin(&code, &second);
     if (!ptx.count)
-        stop(words[1], "there is no kernel in it");
+        stop(words[1], "contains no kernel");
     for (int i = 0; i < ptx.count; i++) {
         int j = 0;
         while (j < code.count && strcmp(code.kernels[j].name, ptx.kernels[i].name))

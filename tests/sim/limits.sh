@@ -1,26 +1,25 @@
 #!/bin/bash
-# limits.sh - warpbook explain names the right limit: kernels of the labs whose limit is their lesson.
+# limits.sh - checks that warpbook explain names the right limit for kernels whose limit is the lesson.
 #
 #     tests/sim/limits.sh BUILD [LAB/KERNEL]     BUILD holds warpbook and runner-sim; only that kernel
 #
-# From the repository's root; needs nvcc. A row: a kernel, the limit with the largest share (empty: as it
-# comes; copies and kernels that take as long are both busy all the time), what else its sentence and
-# lines must say. The limits are those that the lessons teach, each for a reason that is in
-# the kernel's head comment.
+# Run it from the repository's root; it needs nvcc. A row has a kernel, the limit with the largest share
+# (empty: any, for copies and kernels that take equally long), and texts that the sentence or other lines
+# must contain. The limits are those that the lessons teach; the reason is in the kernel's head comment.
 set -u
 build=$(cd "${1:?the build folder}" && pwd)
 only=${2:-}
 
 [ -f tests/sim/limits.sh ] || { echo "limits.sh: run it from the repository's root"; exit 2; }
 . grader/build/toolkit.sh
-[ -n "$nvcc" ] || { echo "limits: skipped, there is no nvcc"; exit 0; }
-[ -x "$build/runner-sim" ] || { echo "limits: skipped, $build/runner-sim is not there"; exit 0; }
+[ -n "$nvcc" ] || { echo "limits: skipped, nvcc not found"; exit 0; }
+[ -x "$build/runner-sim" ] || { echo "limits: skipped, $build/runner-sim not found"; exit 0; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0 count=0
 export WARPBOOK_BUILD=$build
 
-# limited KERNEL LIMIT PATTERN...: each somewhere in what is said, line ends as blanks.
+# limited KERNEL LIMIT PATTERN...: each pattern must occur in the output, with line ends as blanks.
 limited()
 {
     local kernel=$1 limit=$2 lab=${1%%_*} pattern first bad=0
@@ -28,12 +27,12 @@ limited()
     shift 2
     count=$((count + 1))
     "$build/warpbook" explain "${lab#0}" --seed 1 --submission "solutions/$kernel.cu" > "$work/out" 2>&1 || {
-        echo "limits: $kernel: not explained"
+        echo "limits: $kernel: warpbook explain failed"
         cat "$work/out"
         failed=1
         return
     }
-    # The rows behind that of the time are the limits, largest first.
+    # The rows after the time are the limits, largest first.
     first=$(sed -n '/^time of a call/{n;s/^  \(.*[^ ]\)  *[0-9.]* %  *[0-9.]* %$/\1/p}' "$work/out")
     for pattern in "$@"; do
         tr '\n' ' ' < "$work/out" | tr -s ' ' | grep -qE -- "$pattern" && continue
@@ -53,16 +52,16 @@ limited 02_bank_conflicts/1_packed "shared memory" "bank conflicts cost 16.0 tim
 limited 03_divergence/1_item_a_thread "issuing other than FP32" "Yours: .*on average only [0-9.]+ of 32 lanes are active"
 limited 04_ilp_tlp/1_one_at_a_time "latency" "Yours: .*mostly for global memory; [0-9]+ warps per SM do not hide this latency"
 limited 05_streams/1_one_stream "transfers" "Yours: .*other work overlaps with only a part"
-# Stages that are equally long: whichever the balance of this device makes a little longer.
+# Stages that are equally long: the limit is the one that takes slightly longer on this device.
 limited 05_streams/4_eight_buffers "" "Yours: .*(the link is the limit|issuing instructions other than FP32)"
 limited 06_transpose/4_tile "shared memory" "kernel.cu:[0-9]+, mostly shared memory out.col . rows . row. = tile" \
     "shared memory 32.0 wavefronts per request, 1.0 without bank conflicts"
-# Memory is busy all the time, and index arithmetic runs beside it. Their shares of the time are nearly equal: DRAM
-# 37 % and issue 41 % on the Teaching GPU, 42 % and 41 % on sim:h200. So only the sentence is checked, not the order.
+# Memory is always busy while index arithmetic runs. Their shares of the time are nearly equal: DRAM 37 % and issue
+# 41 % on the Teaching GPU, 42 % and 41 % on sim:h200. So only the sentence is checked, not the order.
 limited 06_transpose/5_padded "" "Yours: the device's memory is busy (9[0-9]|100) %"
 limited 08_tail_effect/1_row_a_block "tail: SMs without blocks" "Yours: SMs have no block"
 limited 09_sgemm/9_three_pairs "FP32 arithmetic" "Yours: .*compute-bound"
 
-[ $count -gt 0 ] || { echo "limits: $only is no row of this script"; exit 2; }
-[ $failed = 0 ] && echo "limits: $count kernels, each limited by what its lesson says"
+[ $count -gt 0 ] || { echo "limits: no row for $only in this script"; exit 2; }
+[ $failed = 0 ] && echo "limits: $count kernels, each with the limit that its lesson names"
 exit $failed

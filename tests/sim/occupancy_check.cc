@@ -1,12 +1,12 @@
-/* occupancy_check.cc - device_occupancy() beside NVIDIA's own calculator, which comes with the
- * toolkit as a header: every described device, registers 0 to 256, blocks of 1 to 1056 threads,
- * shared memory of 0 to past the most that a block may have. The limits that hold must be the same
- * ones, too. Or, of each kernel in cubins, with what ptxas gave it, blocks of 32 to 1024 threads
- * without and with dynamic shared memory.
+/* occupancy_check.cc - compares device_occupancy() with NVIDIA's calculator, a header of the
+ * toolkit: for every described device, 0 to 256 registers, blocks of 1 to 1056 threads, and shared
+ * memory from 0 to more than the maximum per block. The limiting resources must also agree. With
+ * --cubins, for each kernel in the cubins with its resources, blocks of 32 to 1024 threads with and
+ * without dynamic shared memory.
  *
  *     occupancy_check FOLDER DEVICE... [--cubins CUBIN...]
  *
- * tests/sim/occupancy_check.sh builds and runs it; without a toolkit it says so.
+ * tests/sim/occupancy_check.sh builds and runs it.
  */
 extern "C" {
 #include "sim/device/device.h"
@@ -38,7 +38,7 @@ static cudaOccDeviceProp properties_of(const Device &d)
     return p;
 }
 
-/* One of the factors that NVIDIA's names must be ours. */
+/* Whether our limiter is one of NVIDIA's limiting factors. */
 static bool is_among(Limiter limiter, unsigned factors)
 {
     static const unsigned bits[] = { OCC_LIMIT_WARPS, OCC_LIMIT_BLOCKS, OCC_LIMIT_REGISTERS,
@@ -63,7 +63,7 @@ static bool check(const Device &d, const cudaOccDeviceProp &p, int registers, in
     kernel.numBlockBarriers = 1;
     if (cudaOccMaxActiveBlocksPerMultiprocessor(&want, &p, &kernel, &state, threads,
                                                 shared - shared / 3) != CUDA_OCC_SUCCESS) {
-        printf("%s: the toolkit knows no such device, or not that input\n", d.key);
+        printf("%s: the toolkit's calculator does not support this device or input\n", d.key);
         return false;
     }
     if (got.blocks_per_sm == want.activeBlocksPerMultiprocessor &&
@@ -87,7 +87,7 @@ static long check_device(const Device &d, long *cases)
                 if (!check(d, p, registers, threads, shared) && ++wrong > 20)
                     return wrong;
             }
-    for (size_t shared = 0; shared <= 232 * 1024; shared++) { /* each byte: the edges of units */
+    for (size_t shared = 0; shared <= 232 * 1024; shared++) { /* every byte: all unit boundaries */
         ++*cases;
         wrong += !check(d, p, 32, 128, shared);
         if (wrong > 20)
@@ -131,7 +131,7 @@ static bool read_file(const char *path, unsigned char **bytes, size_t *size)
     return *bytes && *size == (size_t) length;
 }
 
-/* How many kernels are in it; -1: it cannot be read. */
+/* Returns the number of kernels in the cubin; -1: it cannot be read. */
 static int check_cubin(const char *path, const Device *devices, int count, long *cases, long *wrong)
 {
     unsigned char *bytes = NULL;
@@ -140,7 +140,7 @@ static int check_cubin(const char *path, const Device *devices, int count, long 
     Elf elf;
 
     if (!read_file(path, &bytes, &size) || !elf_open(&elf, bytes, size)) {
-        printf("%s: is no cubin\n", path);
+        printf("%s: not a cubin\n", path);
         free(bytes);
         return -1;
     }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds and runs occupancy_check.cc against the toolkit's cuda_occupancy.h; skipped without one.
+# Builds and runs occupancy_check.cc with the toolkit's cuda_occupancy.h; skipped without a toolkit.
 # usage: tests/sim/occupancy_check.sh BUILD_FOLDER [FOLDER]
-# FOLDER: solutions, or one in it: of each kernel there instead, with the registers and shared memory of
-# its cubin; they are compiled, which takes minutes.
+# FOLDER: solutions or a folder in it: checks each kernel there instead, with the registers and shared
+# memory of its cubin. The kernels are compiled, which takes minutes.
 set -eu
 cd "$(dirname "$0")/../.."
 build=${1:-build}
@@ -10,7 +10,7 @@ build=${1:-build}
 . grader/build/toolkit.sh
 header=$cuda/include
 if [ ! -e "$header/cuda_occupancy.h" ] || ! command -v "${CXX:-g++}" >/dev/null; then
-    echo "occupancy check: skipped, there is no CUDA toolkit or no C++ compiler"
+    echo "occupancy check: skipped, no CUDA toolkit or C++ compiler found"
     exit 0
 fi
 mkdir -p "$build"
@@ -30,7 +30,7 @@ for file in $(find "$2" -name '*.cu' | sort); do
     cubin=$build/occupancy/${file%.cu}.cubin
     mkdir -p "$(dirname "$cubin")"
     if grep -q '^// expect: build' "$file"; then
-        continue # it is not to be compiled
+        continue # it must not compile
     fi
     [ "$cubin" -nt "$file" ] ||
         "$nvcc" -O3 -cubin -arch=sm_80 -Icommon "-Ilabs/$lab" -o "$cubin" "$file" || exit 1

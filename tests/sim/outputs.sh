@@ -1,12 +1,12 @@
 #!/bin/bash
-# outputs.sh - what a real GPU computes: the digests of the programs, as a fixture.
+# outputs.sh - records the digests that the programs compute on a real GPU.
 #
 #     tests/sim/outputs.sh [ARCH] > tests/sim/outputs.expected
 #
-# Builds every program that has digests, from the same PTX that the simulator runs (compute_80) and
-# for this GPU (ARCH, such as sm_90; otherwise asked of the GPU), with the plain runtime library,
-# runs each, and prints its lines of digests behind its name. Needs nvcc and a GPU. No program may
-# fail: nothing is printed for one that does, and the exit status says so.
+# Builds every program that has digests, from the same PTX that the simulator runs (compute_80), for this
+# GPU (ARCH, such as sm_90; by default queried from the GPU), with the plain runtime library. Runs each
+# program and prints its name and digest lines. Needs nvcc and a GPU. A program that fails has no lines,
+# and the exit status is not 0.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../grader/build/toolkit.sh"
@@ -25,7 +25,7 @@ compile()
         -o "$work/$(basename "$1" .cu)" "$1" >&2
 }
 
-echo "# What a GPU computes; see outputs.sh."
+echo "# Digests of the outputs of a GPU; see outputs.sh."
 echo "# device: $(gpu name)"
 echo "# driver: $(gpu driver_version)"
 echo "# nvcc: $("$nvcc" --version | sed -n 's/.*, V//p')"

@@ -1,10 +1,10 @@
-# prelude.sh - start and end of the scripts of this folder.
+# prelude.sh - the common start and end of the scripts in this folder.
 #
 #     . "$(dirname "$0")/prelude.sh"
-#     begin faults "simulated faults" "${1:?the build folder}"    to work in: BUILD/sim/faults
-#     need_nvcc                          where there is none, the script ends, and says so
+#     begin faults "simulated faults" "${1:?the build folder}"    work folder: BUILD/sim/faults
+#     need_nvcc                          skips the script if there is no nvcc
 #     ...                                counts in `passed` and `failed`
-#     finish                             says them; its status is the script's
+#     finish                             prints the counts; its status is the script's
 set -u
 
 # begin NAME TITLE BUILD
@@ -25,11 +25,11 @@ begin()
 need_nvcc()
 {
     [ -z "$nvcc" ] || return 0
-    echo "$title: skipped, there is no nvcc"
+    echo "$title: skipped, nvcc not found"
     exit 0
 }
 
-# finish [PASSED FAILED]: by these words.
+# finish [PASSED FAILED]: with these words instead of "passed" and "failed".
 finish()
 {
     echo "$title: $passed ${1:-passed}, $failed ${2:-failed}"

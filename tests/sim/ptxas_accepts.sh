@@ -1,11 +1,10 @@
 #!/bin/bash
-# ptxas_accepts.sh - ptxas accepts the PTX of the unit tests, and it covers all opcodes.
+# ptxas_accepts.sh - checks that ptxas accepts the PTX of the unit tests, and that it covers all opcodes.
 #
 #     tests/sim/ptxas_accepts.sh UNIT_TESTS
 #
-# The tests store the texts that they run (tests/sim/sim_snippets.h), and ptxas compiles each; a text
-# that is wrong on purpose has a comment that says so, and must be refused. Each row of ops.def must
-# occur in one of the accepted texts.
+# The tests store the texts that they run (tests/sim/sim_snippets.h), and ptxas compiles each of them. A
+# text with the comment `// wrong` must be rejected. Each opcode of ops.def must occur in an accepted text.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 tests=$(realpath "${1:?the program of unit tests}")
@@ -17,15 +16,15 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 
 if [ ! -x "$ptxas" ]; then
-    echo "snippets: skipped, there is no ptxas"
+    echo "snippets: skipped, ptxas not found"
     exit 0
 fi
 
-# judge TEXT: prints what is wrong.
+# judge TEXT: prints errors.
 judge()
 {
     if "$ptxas" -O0 -arch=sm_90 -o /dev/null "$1" > "$1.said" 2>&1; then
-        grep -q '// wrong' "$1" && echo "$(basename "$1"): accepted, and ought to be wrong"
+        grep -q '// wrong' "$1" && echo "$(basename "$1"): accepted, but should be rejected"
     elif ! grep -q '// wrong' "$1"; then
         echo "$(basename "$1"): $(grep -m1 -e error -e fatal "$1.said" | sed 's/.*ptx, //')"
     fi
@@ -42,15 +41,15 @@ if [ -s "$work/wrong" ]; then
     failed=1
 fi
 
-# The opcodes that occur, without what follows their first dot, and those that must.
+# The opcodes that occur, up to their first dot, and the ones that must occur.
 grep -hv '// wrong' "$work"/*.ptx | sed -E 's/^([A-Za-z0-9_]+:)? *(@!?%[a-z0-9]+ )?//' |
     grep -oE '^[a-z0-9]+[. ;]' | tr -d '. ;' | sort -u > "$work/there"
 sed -nE 's/^OP\(([a-z0-9_]+),.*/\1/p; s/^OP2\([a-z_]+, "([a-z]+)".*/\1/p' "$ops" |
     sort -u > "$work/must"
-# alloca and istypep are known only by name, and reported when they are reached.
+# alloca and istypep are parsed but not simulated: they are reported when they are reached.
 missing=$(comm -13 "$work/there" "$work/must" | grep -vx -e alloca -e istypep | tr '\n' ' ')
 if [ -n "$missing" ]; then
-    echo "no snippet of: $missing"
+    echo "no snippet for: $missing"
     failed=1
 fi
 echo "snippets: $(find "$work" -name '*.ptx' | wc -l) texts, $(wc -l < "$work/must") opcodes"

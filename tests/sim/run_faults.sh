@@ -1,21 +1,21 @@
 #!/bin/bash
-# run_faults.sh - runs faulty programs, and some that only look faulty, on the simulated GPU, and
-# compares what it reports.
+# run_faults.sh - runs faulty programs, and some that only look faulty, on the simulated GPU, and checks
+# its findings.
 #
 #     tests/sim/run_faults.sh BUILD [PROGRAM[:CASE]...]
 #     tests/sim/run_faults.sh BUILD --accept      rewrites faults/sentences.expected; read its diff
 #
 # The head comment of a program of faults/ describes its cases:
 #
-#      * case NAME [VARIABLE=VALUE ...]    runs PROGRAM NAME, with these in the environment
-#      *   reported: KIND [@MARK]          a finding, and the line that ends with // @MARK; several of
-#      *                                   them in their order; none: stderr must be empty
-#      *   says: TEXT                      all of stdout, less its end; default cudaSuccess
-#      *   status: N                       of the program; default 0
+#      * case NAME [VARIABLE=VALUE ...]    runs PROGRAM NAME with these environment variables
+#      *   reported: KIND [@MARK]          a finding, at the line that ends with // @MARK; findings must
+#      *                                   be in this order; without any, stderr must be empty
+#      *   says: TEXT                      the whole stdout, without its last line end; default cudaSuccess
+#      *   status: N                       exit status of the program; default 0
 #
-# The sentences are in faults/sentences.expected, one finding per line: "PROGRAM CASE: SENTENCE", less
-# "sim: " and line breaks. There addresses are 0x..., PROGRAM.cu:LINE is @MARK, and LINE alone @@MARK.
-# faults/table.expected is the table at the end of a run (SIM_TABLE=1 SIM_TIME=1) of races tree.
+# The sentences are in faults/sentences.expected, one finding per line: "PROGRAM CASE: SENTENCE", without
+# "sim: " and line breaks. There, addresses are written 0x..., PROGRAM.cu:LINE is @MARK, and LINE alone is
+# @@MARK. faults/table.expected is the table at the end of a run of races tree (SIM_TABLE=1 SIM_TIME=1).
 # No line on stderr may be longer than 80 columns. BUILD holds the library.
 . "$(dirname "$0")/prelude.sh"
 begin faults "simulated faults" "${1:?the build folder}"
@@ -30,13 +30,13 @@ fi
 
 compile()
 {
-    cd "$here/faults" || return # so that assert() gives the bare name
+    cd "$here/faults" || return # so that assert() prints the file name without a folder
     [ "$2" -nt "$1" ] && [ "$2" -nt "$here/faults/faults.h" ] ||
         "$nvcc" -O3 -lineinfo --no-compress -cudart shared -std=c++17 -w \
             -gencode 'arch=compute_80,code=[sm_80,compute_80]' -o "$2" "$(basename "$1")"
 }
 
-# wanted SOURCE CASE: what must be reported, one "KIND [@MARK]" per line.
+# wanted SOURCE CASE: the expected findings, one "KIND [@MARK]" per line.
 wanted()
 {
     awk -v wanted="$2" '/ \*\// { exit }
@@ -54,7 +54,7 @@ said()
         END { print otherwise }' "$1"
 }
 
-# reported SOURCE ERR: the sentences that were reported, one finding per line, with marks for lines.
+# reported SOURCE ERR: the reported sentences, one finding per line, with marks instead of lines.
 reported()
 {
     awk '/^sim: / { if (text) print text; text = substr($0, 6); next }
@@ -66,7 +66,7 @@ reported()
                 mark[FNR] = substr($0, RSTART + 3)
             next
         }
-        # Replaces numbers after `before`, where they have a mark.
+        # Replaces line numbers after `before` by their marks.
         function put_marks(text, before, instead,    done, number) {
             while (match(text, before "[0-9]+")) {
                 number = substr(text, RSTART + length(before), RLENGTH - length(before))
@@ -79,20 +79,20 @@ reported()
         { print put_marks(put_marks($0, name ":", ""), "line ", "line @") }' "$1" -
 }
 
-# kinds: of these sentences, one "KIND [@MARK]" per line.
+# kinds: the kinds of these sentences, one "KIND [@MARK]" per line.
 kinds()
 {
     sed -E 's/^([a-z ]+): (@[a-z_0-9]+): .*/\1 \2/; t; s/^([a-z ]+): .*/\1/'
 }
 
-# table: of races tree; lines of the source as N, so that the program may grow.
+# table: the table of races tree, with source lines as N, so that the program may grow.
 table()
 {
     env -u SIM_REPORT -u SIM_QUIET SIM_TABLE=1 SIM_TIME=1 LD_PRELOAD="$library" \
         timeout 60 "$work/races" tree 2>&1 > /dev/null | sed -n '/^simulated/,$p' | sed -E 's/\.cu:[0-9]+/.cu:N/'
 }
 
-# judge SOURCE PROGRAM CASE SETTINGS...: prints what is wrong.
+# judge SOURCE PROGRAM CASE SETTINGS...: prints errors.
 judge()
 {
     local source=$1 program=$2 case=$3 status

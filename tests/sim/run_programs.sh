@@ -1,20 +1,19 @@
 #!/bin/bash
-# run_programs.sh - real programs, built by nvcc, run by the simulated GPU's library.
+# run_programs.sh - builds real programs with nvcc and runs them on the simulated GPU.
 #
 #     tests/sim/run_programs.sh BUILD [PROGRAM...]
 #
-# A program's head comment says what must be on stdout (expect: one line; or all of NAME.expected),
-# what on stderr (stderr: a part of it; stderr-any: anything; default: nothing), the exit status
-# (status: default 0), and the orders of blocks (schedules: default forward). Lines of digests
-# (programs/digest.h) are compared with those that a real GPU printed (outputs.expected, made by
-# outputs.sh). BUILD holds the library.
+# A program's head comment sets the expected stdout (expect: one line; unless NAME.expected exists), stderr
+# (stderr: a part of it; stderr-any: anything; default: empty), exit status (status: default 0), and the
+# orders of blocks (schedules: default forward). Digest lines (programs/digest.h) are compared with those
+# of a real GPU (outputs.expected, made by outputs.sh). BUILD holds the library.
 . "$(dirname "$0")/prelude.sh"
 begin programs "simulated programs" "${1:?the build folder}"
 shift
 need_nvcc
 : > "$work/unasked"
 
-# said WORD FILE: the text after that word in the program's comment.
+# said WORD FILE: the text after the word in the program's head comment.
 said()
 {
     sed -n "s/^ \* $1: //p" "$2"
@@ -29,9 +28,9 @@ compile()
         -gencode 'arch=compute_80,code=[sm_80,compute_80]' -o "$2" "$1"
 }
 
-# digests NAME OUTPUT: how its digests differ from the GPU's. The values of digest~ may
-# differ by 1e-5, relative: both sides may be wrong by some units in the last place of a float
-# (2^-24). Digests that no GPU has computed yet are listed in $work/unasked.
+# digests NAME OUTPUT: prints the differences from the GPU's digests. The values of digest~ may have a
+# relative difference of 1e-5, since both sides may be off by some units in the last place of a float
+# (2^-24). Digests that have not been computed on a GPU yet are listed in $work/unasked.
 digests()
 {
     [ -e "$here/outputs.expected" ] || return 0
@@ -47,12 +46,12 @@ digests()
         FNR == NR { if ($1 == program) { sub(/^[^ ]+ /, ""); want[$2] = $0 } next }
         /^digest~? / { got[$2] = $0
             if (!($2 in want)) print program, $2 >> unasked
-            else if (!same($0, want[$2])) print $2 ": not what a GPU computes" }
+            else if (!same($0, want[$2])) print $2 ": differs from the result of a GPU" }
         END { for (name in want) if (!(name in got)) print name ": not printed" }
     ' "$here/outputs.expected" "$2"
 }
 
-# judge SOURCE PROGRAM ORDER: prints what is wrong.
+# judge SOURCE PROGRAM ORDER: prints errors.
 judge()
 {
     local status wanted_status part
@@ -74,7 +73,7 @@ judge()
     fi
 }
 
-# chosen PROGRAM...: the sources of those, or of all.
+# chosen PROGRAM...: the sources of these programs, or of all.
 chosen()
 {
     for source in "$here"/programs/*.cu; do
@@ -104,5 +103,5 @@ for source in $(chosen "$@"); do
         echo "$name: $wrong"
     fi
 done
-[ ! -s "$work/unasked" ] || echo "digests that no GPU has been asked for yet:" $(cat "$work/unasked")
+[ ! -s "$work/unasked" ] || echo "digests not yet computed on a GPU:" $(cat "$work/unasked")
 finish

@@ -1,18 +1,18 @@
 #!/bin/bash
-# run_runtime.sh - the simulated GPU as a library in a program: how it is loaded, what a process may do
-# to it, and `warpbook sim`. Programs: runtime/.
+# run_runtime.sh - the simulated GPU as a library in a program: how it is loaded, unusual uses by a
+# process, and `warpbook sim`. The programs are in runtime/.
 #
 #     tests/sim/run_runtime.sh BUILD      BUILD holds the libraries and warpbook
 #
-# Of libraries built with -fsanitize=address, SANITIZER is the path of libasan.so, which must be loaded
-# first; then the cost of memory and start-up is not checked.
+# For libraries built with -fsanitize=address, SANITIZER is the path of libasan.so, which must be loaded
+# first. The cost of memory and start-up is not checked then.
 . "$(dirname "$0")/prelude.sh"
 begin runtime "simulated runtime" "${1:?the build folder}"
 preload=${SANITIZER:+$SANITIZER:}$library
 unset SIM_REPORT SIM_QUIET SIM_SCHED SIM_DEVICE SIM_DEVICES SIM_CHECKS SIM_BUDGET SIM_TABLE \
     SIM_TIME LD_PRELOAD
 
-# A program's own signals are what is tested, and no other process may receive them.
+# The tests send signals to programs; no other process may receive them.
 [ -z "${SANITIZER:-}" ] || export ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0:handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigfpe=0:handle_sigill=0:verify_asan_link_order=0:allocator_may_return_null=1
 
 cd "$work" || exit 1
@@ -25,8 +25,8 @@ wrong()
     echo "runtime: $*"
 }
 
-# try LABEL STATUS STDOUT STDERR COMMAND...: STDOUT is all of it, STDERR a part of its words, and empty
-# if there may be none; *: anything.
+# try LABEL STATUS STDOUT STDERR COMMAND...: STDOUT is the whole output, STDERR a part of the errors or
+# empty if there must be none. * matches anything.
 try()
 {
     local label=$1 status=$2 out=$3 err=$4 got said
@@ -45,7 +45,7 @@ try()
     fi
 }
 
-# holds LABEL COMMAND...: it succeeds.
+# holds LABEL COMMAND...: the command must succeed.
 holds()
 {
     if "${@:2}"; then
@@ -55,7 +55,7 @@ holds()
     fi
 }
 
-# in_report WORDS [FILE]: its header says so.
+# in_report WORDS [FILE]: whether the header of the report contains the words.
 in_report()
 {
     head -1 "${2:-report}" 2> /dev/null | grep -qF -- "$1"
@@ -69,7 +69,7 @@ build()
     [ "$work/$1" -nt "$2" ] || "$nvcc" $usual "${@:3}" -o "$work/$1" "$2" || wrong "$1 does not compile"
 }
 
-# ---- The three links, and what they export ----
+# ---- The three links and their exports ----
 
 names()
 {
@@ -86,7 +86,7 @@ exports()
             missing=$(comm -23 <(names "$real") <(names "$library") | tr '\n' ' ')
             holds "$library lacks $missing" [ -z "$missing" ]
         fi
-        # Names that only the libraries of CUDA 12 have: as calls.sh lists them.
+        # Names that only the libraries of CUDA 12 have, as listed in calls.sh.
         missing=$(comm -23 <(sed -n "/^only_12='/,/'$/p" "$root/grader/sim/runtime/calls.sh" |
             tr -c 'A-Za-z0-9_\n' '\n' | grep '^_*cuda' | sort -u) <(names "$library") | tr '\n' ' ')
         holds "$library lacks $missing" [ -z "$missing" ]
@@ -128,7 +128,7 @@ compressed()
     build size "$vectors" -cudart shared --compress-mode=size
     build lz4 "$vectors" -cudart shared --compress-mode=speed
     mkdir -p no_zstd
-    echo "this is no library" > no_zstd/libzstd.so.1
+    echo "this is not a library" > no_zstd/libzstd.so.1
     if ldconfig -p | grep -q 'libzstd\.so\.1'; then
         try "zstd" 0 ok '' env LD_PRELOAD="$preload" ./zstd
         try "zstd, small" 0 ok '' env LD_PRELOAD="$preload" ./size
@@ -178,17 +178,17 @@ one for all: wrong" "" env SIM_CHECKS=races ./turns
     try "sizes" 0 ok 'out of bounds: 18446744073709551615 bytes of the destination' ./sizes
     try "sizes on an H200" 1 '*' '*' env SIM_DEVICE=h200 ./sizes
     try "grids" 0 ok 'in block 750000 of 9223090559730712575' env SIM_BUDGET=3000000 ./grids
-    holds "grids: each reason is reported" grep -q 'a block of (0,1,1) threads: none at all' err
+    holds "grids: each reason is reported" grep -q 'a block of (0,1,1) has no threads' err
     try "endless" 0 ok 'is this an endless loop' env SIM_BUDGET=3000000 ./endless
     try "endless with a barrier" 0 ok 'is this an endless loop' \
         env SIM_BUDGET=3000000 ./endless barrier
     try "fork before the GPU is used" 0 ok '' ./forks before
-    try "fork after" 0 ok 'this process was forked from one that had used the GPU already' ./forks
+    try "fork after" 0 ok 'this process was forked from one that had already used the GPU' ./forks
     unset LD_PRELOAD
 }
 
-# The machine has less memory than an H200: that is a finding, and the process survives. Touched
-# memory costs at most twice as much, plus 64 MiB.
+# The machine has less memory than an H200: this is reported, and the process survives. Touched memory
+# costs at most twice its size, plus 64 MiB.
 memory()
 {
     local peak
@@ -202,7 +202,7 @@ memory()
     holds "1 MiB takes ${peak:-?} KiB" [ "${peak:-9999999}" -le $((66 * 1024)) ]
 }
 
-# end_of HOW STATUS REPORT STDERR: REPORT is what its header says; none: there is no report.
+# end_of HOW STATUS REPORT STDERR: REPORT is a part of the report's header; none: no report is written.
 end_of()
 {
     rm -f report
@@ -236,7 +236,7 @@ ends()
     end_of signal_in_callback 143 '"signal":15' ''
     end_of jump_out_of_callback 27 '"findings":1' 'leak'
     end_of in_kernel 1 '"kernels":2,"findings":1' 'is this an endless loop'
-    end_of thread_in_kernel 23 none 'the program ended while a thread of it was inside' 0
+    end_of thread_in_kernel 23 none 'the program ended while one of its threads was in a kernel' 0
     end_of cancelled 22 '"findings":2' 'null pointer'
     end_of unfinished 20 '"findings":2' 'the program ended before 1 launch ran'
     # A signal during a kernel: the counts of earlier launches are in the report.
@@ -254,7 +254,7 @@ command_line()
     local sim="$build/warpbook sim" name
     try "sim --help" 0 '*' '' $sim --help
     for name in --device --list --report --checks --sched --budget --error-exitcode; do
-        holds "sim --help tells of $name" grep -q -- "$name" out
+        holds "sim --help explains $name" grep -q -- "$name" out
     done
     try "sim --list" 0 '*' '' $sim --list
     for name in "$root"/grader/sim/devices/*.txt; do
@@ -265,7 +265,7 @@ command_line()
     try "table" 20 '' 'fill 1 launch, grid 1, block 32' $sim ./ends
     try "report" 20 '' '*' $sim --device t4 --report report ./ends
     holds "report: of the device" in_report '"key":"t4"'
-    try "signal" 139 '' 'Only kernels may; copy with cudaMemcpy' $sim ./ends device_pointer
+    try "signal" 139 '' 'Only kernels can access it; use cudaMemcpy' $sim ./ends device_pointer
     try "findings do not decide" 25 '' 'leak' $sim ./ends quick_exit
     try "no leaks" 25 '' 'occupancy' $sim --checks races,uninitialised ./ends quick_exit
     holds "no leaks: none reported" [ "$(grep -c leak err)" = 0 ]
@@ -278,7 +278,7 @@ command_line()
     try "progress" 124 '*' 'of 1 blocks,' timeout 5 $sim --budget 0 ./ends in_kernel
 }
 
-# The settings of the environment take the words that warpbook sim passes on, and refuse others.
+# The environment variables accept the values that warpbook sim passes on, and reject others.
 words()
 {
     local setting
@@ -297,21 +297,21 @@ words()
     unset LD_PRELOAD
 }
 
-# Start-up: the fastest of 20 runs of a program that launches one kernel, less that of one that does
-# nothing.
+# Start-up time: the fastest of 20 runs of a program that launches one kernel, minus the fastest of a
+# program that does nothing.
 start_up()
 {
     local ms
     ms=$(for i in $(seq 20); do
         LD_PRELOAD=$preload bash -c 'TIMEFORMAT=%R; time ./shared > /dev/null' 2>&1
     done | sort -n | head -1)
-    echo "runtime: a program with one launch: $ms s, start-up and all"
+    echo "runtime: a program with one launch takes $ms s, including start-up"
     holds "start-up takes $ms s" awk "BEGIN { exit !($ms <= 0.020) }"
 }
 
 exports
 if [ -z "$nvcc" ]; then
-    echo "simulated runtime: programs skipped, there is no nvcc"
+    echo "simulated runtime: programs skipped, nvcc not found"
 else
     links
     compressed

@@ -1,9 +1,9 @@
 #!/bin/bash
-# same_report.sh - the same program on the same described device gives the same bytes of results,
-# report and findings: on a second run, and on processors without AVX2. The system chooses the
-# addresses of the program's own memory, so setarch -R fixes them.
+# same_report.sh - checks that the same program on the same described device gives byte-identical results,
+# report and findings, in a second run and without AVX2. The system chooses the addresses of the program's
+# own memory, so setarch -R fixes them.
 #
-#     tests/sim/same_report.sh BUILD      after run_programs.sh, whose programs are run
+#     tests/sim/same_report.sh BUILD      after run_programs.sh, whose programs it runs
 set -u
 build=$(cd "${1:?the build folder}" && pwd)
 work=$build/sim/same
@@ -11,12 +11,12 @@ different=0
 count=0
 
 if ! setarch -R true 2> /dev/null; then
-    echo "same reports: skipped, this system does not let a program have the same addresses each time"
+    echo "same reports: skipped, address randomisation cannot be switched off on this system"
     exit 0
 fi
 mkdir -p "$work"
 unset SIM_REPORT SIM_QUIET SIM_SCHED SIM_DEVICE
-export SIM_TIME=1 # what is modelled is to be the same, too
+export SIM_TIME=1 # modelled times must also be the same
 
 # run NAME PROGRAM [SETTING=VALUE...]
 run()

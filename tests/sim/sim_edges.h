@@ -1,4 +1,4 @@
-/* sim_edges.h - for tests: integers at the edges of ranges. */
+/* sim_edges.h - for tests: integers at the limits of ranges. */
 #ifndef SIM_SIM_EDGES_H
 #define SIM_SIM_EDGES_H
 
@@ -49,7 +49,7 @@ static const uint64_t edges_64[] = {
     0xffffffffffffffff,
 };
 
-/* Of all widths of integers and floats. */
+/* For all widths of integers and floats. */
 static const uint64_t edges_integer[] = {
     0,
     1,

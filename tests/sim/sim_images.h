@@ -1,4 +1,4 @@
-/* sim_images.h - writes fat binaries and cubins by hand, for tests and for the fuzzer's first
+/* sim_images.h - builds fat binaries and cubins in memory, for tests and for the fuzzer's initial
  * inputs. */
 #ifndef SIM_SIM_IMAGES_H
 #define SIM_SIM_IMAGES_H
@@ -49,7 +49,7 @@ static inline void fatbin_begin(Image *image)
     image_number(image, 0, 8);
 }
 
-/* `unpacked`: 0 for raw ones. Returns where the entry begins. */
+/* `unpacked`: size after decompression; 0: not compressed. Returns the offset of the entry. */
 static inline size_t fatbin_add(Image *image, int kind, int arch, unsigned flags, const void *bytes,
                                 size_t size, size_t unpacked)
 {
@@ -76,8 +76,8 @@ static inline size_t fatbin_add(Image *image, int kind, int arch, unsigned flags
     return at;
 }
 
-/* ---- Cubins: one kernel, "scale", of these figures. `own_registers`: as before sm_90, in the
- * section's header ---- */
+/* ---- Cubins: one kernel, "scale", with these figures. `own_registers`: in the section's header,
+ * as before sm_90 ---- */
 
 typedef struct CubinFigures {
     int registers, frame, stack, shared, threads[3];
@@ -138,7 +138,7 @@ static inline void cubin_write(Image *image, const CubinFigures *f)
     cubin_attribute(image, 0x11, 2, f->frame);
     cubin_attribute(image, 0x12, 2, f->stack);
     own = image->size;
-    image_number(image, 0x3501, 2); /* no value behind it */
+    image_number(image, 0x3501, 2); /* an attribute without a value */
     image_number(image, 0, 2);
     if (f->threads[0]) {
         image_number(image, 0x0504, 2);

@@ -1,9 +1,9 @@
-/* sim_lane.h - for tests: one lane of a kernel, interpreted by itself.
+/* sim_lane.h - for tests: interprets a single lane of a kernel.
  *
- * Works on the instructions as the parser gives them, and shares nothing with the simulated GPU
- * behind that: no masks, no planes, no stack of reconvergence. A call is a call of this function.
- * Only what random control flow is written with is known: integers of 32 and 64 bits, predicates,
- * branches, calls, parameters of 4 bytes, stores to one array.
+ * It works on the parser's instructions and shares no other code with the simulated GPU: it has no
+ * masks, planes or reconvergence stack, and calls are recursive. It supports only the constructs of
+ * the random control flow tests: 32-bit and 64-bit integers, predicates, branches, calls, 4-byte
+ * parameters, and stores to one array.
  */
 #ifndef SIM_SIM_LANE_H
 #define SIM_SIM_LANE_H
@@ -25,7 +25,7 @@ typedef struct Lane {
     long steps;
     int depth;
     bool exited;
-    const Instruction *unknown; /* what could not be done */
+    const Instruction *unknown; /* an unsupported instruction */
 } Lane;
 
 typedef struct LaneFrame {
@@ -62,7 +62,7 @@ static uint64_t lane_value(const Lane *lane, const LaneFrame *frame, const Opera
         return lane_special(lane, operand);
     case OPERAND_FUNCTION:
         return (uint64_t) operand->index;
-    case OPERAND_ADDRESS: /* only through registers: where it points */
+    case OPERAND_ADDRESS: /* the address, which must be in a register */
         return frame->registers[operand->index] + (uint64_t) operand->offset;
     default:
         return 0;
@@ -92,7 +92,7 @@ static uint64_t lane_compare(const Instruction *in, uint64_t a, uint64_t b)
     }
 }
 
-/* Of a, b, c to one result. False: not that kind of instruction. */
+/* Computes *d from a, b and c. False: another kind of instruction. */
 static bool lane_compute(const Instruction *in, uint64_t a, uint64_t b, uint64_t c, uint64_t *d)
 {
     bool wide = in->types[0] == TYPE_S64 || in->types[0] == TYPE_U64 || in->types[0] == TYPE_B64;
@@ -151,7 +151,7 @@ static void lane_store(Lane *lane, uint64_t address, uint64_t value)
         lane->words[word] = (uint32_t) value;
 }
 
-/* ld.param, st.param of a variable by its name; st.global. */
+/* Executes ld.param and st.param of a named variable, and st.global. */
 static bool lane_memory(Lane *lane, LaneFrame *frame, const Instruction *in,
                         const Operand *operands)
 {
@@ -192,7 +192,7 @@ static bool lane_call_step(Lane *lane, LaneFrame *frame, const Instruction *in,
     return true;
 }
 
-/* Where it continues; -1: back to the caller. */
+/* Executes one instruction. Returns the next one; -1: return to the caller. */
 static int lane_step(Lane *lane, LaneFrame *frame, int pc)
 {
     const Function *f = frame->function;
@@ -255,7 +255,7 @@ static void lane_call(Lane *lane, int function, const uint64_t *arguments, uint6
     free(frame.params);
 }
 
-/* False: something could not be done, or it did not end. */
+/* False: an unsupported instruction, or too many steps. */
 static bool lane_run(Lane *lane, int kernel)
 {
     uint64_t none[8];

@@ -18,7 +18,7 @@
 enum { OUT_WORDS = 1 << 14, PRINTED = 1 << 14 };
 
 /* A kernel `k`: %r1 is the thread's number in its block, %r2 its lane, %rd1 the array, %rd2 the
- * thread's word in it (of the block, too). Ends with what is to be stored in %r0. */
+ * address of the thread's word in it (also counting blocks). It stores %r0 at the end. */
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define BEGIN                                                                                      \
     ".visible .entry k(.param .u64 out, .param .u32 n)\n{\n"                                       \
@@ -31,7 +31,7 @@ enum { OUT_WORDS = 1 << 14, PRINTED = 1 << 14 };
 #define END          "st.global.u32 [%rd2], %r0;\nret;\n}\n"
 #define KERNEL(body) HEAD BEGIN body END
 
-/* A run: fill in what differs, then run(). */
+/* A run: set the fields that differ from the defaults, then call trial_run(). */
 typedef struct Trial {
     const char *ptx;
     int threads, blocks; /* 0: 32, 1 */
@@ -42,10 +42,10 @@ typedef struct Trial {
     bool cooperative, check_races;
     long resident;
     size_t shared_bytes;
-    Gpu *gpu;         /* models its time; NULL: no time */
-    int blocks_an_sm; /* for that; 0: 1 */
+    Gpu *gpu;         /* models the time; NULL: time is not modelled */
+    int blocks_an_sm; /* for the model; 0: 1 */
     uint64_t most_played;
-    /* Out. */
+    /* Results. */
     TimingResult time;
     bool well;
     Launch launch;
@@ -53,7 +53,7 @@ typedef struct Trial {
     Code *code;
     uint8_t params[16];
     Allocation *array; /* out, while the memory is open */
-    uint32_t *out;     /* what the kernel left there */
+    uint32_t *out;     /* contents of the array after the launch */
     char printed[PRINTED];
     size_t printed_length;
 } Trial;
@@ -99,7 +99,7 @@ static inline void trial_close(Trial *trial)
     memory_close();
 }
 
-/* False: it could not even be read. */
+/* False: the PTX could not be parsed. */
 static inline bool trial_run(Trial *trial)
 {
     char why[300] = "";
@@ -155,7 +155,7 @@ static inline bool trial_run(Trial *trial)
     return true;
 }
 
-/* The finding of this kind; NULL. */
+/* The finding of this kind, or NULL. */
 static inline const Finding *found(FindingKind kind)
 {
     for (int i = 0; i < finding_count(); i++)

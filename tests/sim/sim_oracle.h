@@ -1,5 +1,5 @@
-/* sim_oracle.h - floats for the oracles: halves by a table of all their values, f32 and f64 by the
- * processor with its rounding direction set, one volatile operation at a time.
+/* sim_oracle.h - floating-point oracles: for halves by a search among all their values, for f32 and
+ * f64 by the processor with its rounding mode set, one volatile operation at a time.
  */
 #ifndef SIM_SIM_ORACLE_H
 #define SIM_SIM_ORACLE_H
@@ -39,7 +39,7 @@ static const uint64_t edges_f64[] = {
     0x40effe0000000000, 0x3e60000000000000, 0x3e70000000000000,
 };
 
-/* Pairs of halves; singles are their lower ones. Of f16 and bf16 alike. */
+/* Pairs of halves, for f16 and bf16; single halves are the lower ones. */
 static const uint64_t edges_half[] = {
     0x00000000, 0x80008000, 0x3c003f80, 0x3f803c00, 0xbc00bf80, 0xbf80bc00, 0x7bff7f7f, 0x7f7f7bff,
     0xfbffff7f, 0xff7ffbff, 0x04000080, 0x00800400, 0x00010001, 0x80018001, 0x03ff007f, 0x007f03ff,
@@ -75,7 +75,7 @@ static inline uint64_t bits_of_f32(float x)
 
 /* ---- Halves ---- */
 
-/* The value of a positive half; where infinity is, what would come next if there were none. */
+/* The value of a positive half; for infinity, the next value if there were no infinity. */
 static inline double half_at(uint32_t half, bool bf16)
 {
     int bits = bf16 ? 7 : 10, bias = bf16 ? 127 : 15, exponent = (int) (half >> bits);
@@ -108,7 +108,7 @@ static inline uint32_t half_from(Quad x, bool bf16, int direction)
         return 0x7fff;
     if (a - a != 0)
         return infinity | (uint32_t) negative << 15;
-    while (low < high) { /* the greatest that is not above a */
+    while (low < high) { /* finds the greatest value that is not above a */
         uint32_t middle = (low + high + 1) / 2;
         if ((Quad) half_at(middle, bf16) <= a)
             low = middle;

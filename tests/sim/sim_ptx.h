@@ -1,6 +1,7 @@
-/* sim_ptx.h - PTX around the snippets of the tests, and what was read from it, as text.
+/* sim_ptx.h - PTX around the snippets of the tests, and the parsed result as text.
  *
- * An instruction has a short textual form, so that a row of a table is a text and its meaning.
+ * Instructions have a short textual form, so that a row of a table is a text and its expected
+ * meaning.
  */
 #ifndef SIM_SIM_PTX_H
 #define SIM_SIM_PTX_H
@@ -15,7 +16,7 @@
 
 #define HEAD ".version 8.7\n.target sm_80\n.address_size 64\n"
 
-/* A kernel around statements; they begin in line 10. */
+/* A kernel around statements, which begin in line 10. */
 #define BEGIN                                                                                      \
     HEAD ".global .u32 g[4]; .shared .b8 sh[64]; .extern .shared .b8 sd[];\n"                      \
          ".func (.param .b32 r) f (.param .b32 a, .param .b64 b); .func nothing;\n"                \
@@ -25,7 +26,7 @@
          ".local .b8 depot[16];\n"
 #define END "\n}\n"
 
-/* ---- What was read, as text ---- */
+/* ---- The parsed result as text ---- */
 
 static const char *const ptx_ops[] = {
 #define OP(name, ...)              #name,
@@ -159,7 +160,7 @@ static inline Module *parse(const char *text, char *why, size_t size)
     return module_parse(text, strlen(text), why, size);
 }
 
-/* The module of a text that is right; says so if it is not. */
+/* The module of a valid text; prints the reason if it is refused. */
 static inline Module *parse_right(const char *text)
 {
     char why[300] = "";
@@ -178,7 +179,7 @@ static inline void same_text(const char *source, const char *got, const char *wa
     CU_ASSERT_STRING_EQUAL(got, want);
 }
 
-/* A text of `count` times `unit` between two others. */
+/* `unit`, repeated `count` times, between two other texts. */
 static inline char *repeated(const char *before, const char *unit, size_t count, const char *after)
 {
     size_t unit_length = strlen(unit), length = strlen(before);

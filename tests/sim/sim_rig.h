@@ -1,10 +1,9 @@
 /* sim_rig.h - runs one instruction of the simulated GPU over many operands, for the tests of its
  * arithmetic.
  *
- * An instruction is made from its opcode's text, its operands are planes of a small register file.
- * Every value is tried by the plain functions and by those for AVX2, with full masks and with
- * holes; lanes that are not chosen must stay as they are. At last ptxas is asked whether it accepts
- * all opcodes that were tried.
+ * An instruction is made from its opcode's text; its operands are planes of a small register file.
+ * Every value is tried with the plain and the AVX2 functions, with full masks and with holes;
+ * inactive lanes must stay unchanged. Finally, ptxas must accept all opcodes that were tried.
  */
 #ifndef SIM_SIM_RIG_H
 #define SIM_SIM_RIG_H
@@ -71,7 +70,7 @@ static inline void rig_part(Instruction *in, const char *part)
     }
 }
 
-/* `operands`: destinations included. */
+/* `operands`: including destinations. */
 static inline Instruction rig_instruction(const char *text, int operands)
 {
     Instruction in = { .guard = -1, .vector = 1, .count = operands };
@@ -86,7 +85,7 @@ static inline Instruction rig_instruction(const char *text, int operands)
     return in;
 }
 
-/* ---- Running one ---- */
+/* ---- Running an instruction ---- */
 
 typedef struct Rig {
     Warp warp;
@@ -96,12 +95,12 @@ typedef struct Rig {
     Instruction in;
     Step step;
     Roles roles;
-    int bytes[1 + SOURCES]; /* of destination and sources; -1: a predicate */
+    int bytes[1 + SOURCES]; /* sizes of destination and sources; -1: a predicate */
 } Rig;
 
 typedef uint64_t Values[SOURCES][LANES];
 
-/* Places: the destination in plane 0, the sources from plane 8 on, 8 planes each. */
+/* The plane of an operand: 0 for the destination, then 8 planes for each source. */
 static inline int rig_place(int operand, int bytes)
 {
     return bytes < 0 ? operand : 8 * operand;
@@ -181,7 +180,7 @@ static const char *rig_register(int bytes, PtxType type, int number, char *text,
     return text;
 }
 
-/* cvt.pack names the type of its parts. */
+/* The result type. (cvt.pack states the type of its parts.) */
 static inline PtxType rig_result(const Rig *rig)
 {
     bool packs = memmem(rig->in.text.at, (size_t) rig->in.text.length, ".pack.", 6);
@@ -189,7 +188,8 @@ static inline PtxType rig_result(const Rig *rig)
     return packs ? TYPE_B32 : role_type(&rig->in, rig->roles.role[0]);
 }
 
-/* As a line of PTX: registers by width, a constant where there must be one. */
+/* Records the instruction as a line of PTX, with registers of the right width, and constants where
+ * PTX requires them. */
 static inline void rig_note(const Rig *rig)
 {
     char line[200], name[16];
@@ -212,7 +212,7 @@ static inline void rig_note(const Rig *rig)
         snprintf(rig_tried[rig_tried_count++], sizeof *rig_tried, "%s", line);
 }
 
-/* All that was tried, as one kernel. */
+/* One kernel with all opcodes that were tried. */
 static inline char *rig_kernel(void)
 {
     static char text[RIG_OPCODES * sizeof *rig_tried];
@@ -260,7 +260,8 @@ static inline void rig_ptxas(void)
 static const uint32_t rig_masks[] = { ALL_LANES,  0xaaaaaaaa, 0x80000001,
                                       0x00000010, 0x7fffffff, 0x0ff00ff0 };
 
-/* The oracle: what a lane must give; x are the sources. With `any` set, all is right. */
+/* An oracle returns the expected result of a lane; x: the sources. If it sets `any`, every result
+ * is accepted. */
 typedef uint64_t Oracle(const Instruction *in, const uint64_t *x, bool *any);
 
 static inline uint64_t low_bits(uint64_t x, int bits)
@@ -268,7 +269,7 @@ static inline uint64_t low_bits(uint64_t x, int bits)
     return bits >= 64 ? x : x & (((uint64_t) 1 << bits) - 1);
 }
 
-/* So many bits of the destination count. */
+/* The number of bits of the destination that count. */
 static inline int rig_bits(const Rig *rig)
 {
     PtxType type = rig_result(rig);
@@ -287,7 +288,7 @@ static inline void rig_tell(const Rig *rig, const uint64_t *x, uint64_t got, uin
                (unsigned long long) want);
 }
 
-/* One warp. False: something is wrong. */
+/* Runs one warp. False: a lane is wrong. */
 static inline bool rig_run(Rig *rig, Values values, uint32_t mask, Oracle *oracle)
 {
     const uint64_t before = 0xa5a5a5a5a5a5a5a5ull;
@@ -320,7 +321,8 @@ static inline bool rig_run(Rig *rig, Values values, uint32_t mask, Oracle *oracl
     return well;
 }
 
-/* All pairs of edge values as a and b with others as c and e, then `random` mixtures. */
+/* Tries all pairs of edge values as a and b, with other values as c and e, then `random` mixtures.
+ */
 static inline bool rig_try_values(Rig *rig, const uint64_t *edges, size_t count, int random,
                                   Oracle *oracle)
 {

@@ -1,5 +1,5 @@
-/* sim_snippets.h - the PTX that the tests run, kept as files: SIM_SNIPPETS=FOLDER in the
- * environment. tests/sim/ptxas_accepts.sh has ptxas read them. */
+/* sim_snippets.h - stores the PTX that the tests run as files in the folder SIM_SNIPPETS
+ * (environment), which tests/sim/ptxas_accepts.sh compiles with ptxas. */
 #ifndef SIM_SIM_SNIPPETS_H
 #define SIM_SIM_SNIPPETS_H
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #ifndef MOST_SNIPPETS
-#define MOST_SNIPPETS 2000 /* of one suite; of random programs some are enough */
+#define MOST_SNIPPETS 2000 /* per suite; more random programs are not needed */
 #endif
 
 static inline void snippet_keep(const char *text)

@@ -1,11 +1,10 @@
-/* sim_time.h - a device with round figures, and the cycles of a kernel on it. */
+/* sim_time.h - a device with round figures, and the number of cycles that a kernel takes on it. */
 #ifndef SIM_SIM_TIME_H
 #define SIM_SIM_TIME_H
 
 #include "sim/sim_launch.h"
 
-/* Round figures, each different, so that none stands for another. One SM unless a test says more.
- */
+/* Round figures, all different, so that a mix-up is noticed. One SM, unless a test changes it. */
 static const Device plain = {
     .name = "Plain",
     .cc = 80,
@@ -19,7 +18,7 @@ static const Device plain = {
     .shared_per_block_optin_bytes = 49152,
     .register_unit = 256,
     .schedulers_per_sm = 4,
-    .sm_mhz = 1000, /* a cycle is a nanosecond */
+    .sm_mhz = 1000, /* one cycle per nanosecond */
     .memory_gbps = 64,
     .l2_bytes = 1 << 20,
     .fp32_lanes = 128,
@@ -63,7 +62,7 @@ static const Device plain = {
 
 enum { TEXT = 60000, LINE = 128 };
 
-/* A kernel around `count` times `one`. */
+/* A kernel with `one` repeated `count` times. */
 static inline const char *repeat(const char *before, const char *one, int count, const char *after)
 {
     static char text[4][TEXT];
@@ -78,7 +77,7 @@ static inline const char *repeat(const char *before, const char *one, int count,
     return at;
 }
 
-/* How long it takes on the device, by itself. */
+/* The time of the kernel on the device, without other work. */
 static inline TimingResult play(const Device *device, Trial trial)
 {
     Gpu *gpu = gpu_open(device);

@@ -1,5 +1,5 @@
-/* sim_world.h - for tests: a block of two warps and its kernel, as the executor would have made
- * them, on steps made by hand. */
+/* sim_world.h - for tests: a block of two warps and its kernel, as the executor would make them,
+ * with handmade steps. */
 #ifndef SIM_SIM_WORLD_H
 #define SIM_SIM_WORLD_H
 
@@ -39,7 +39,7 @@ static struct World {
     Allocation *array, *other;
 } w;
 
-/* Planes of the tests; those of 64 bits take two. */
+/* Planes used by the tests; a 64-bit value takes two. */
 enum { ADDRESS = 0, VALUE = 2, RESULT = 12, OPERAND = 24, OPERAND2 = 26, SOURCE = 28, SIZE = 30 };
 
 static inline void set_warp(int i)

@@ -1,5 +1,5 @@
-/* test_sim_run.c - `warpbook sim`: its options, the programs that it refuses, and the settings that
- * it makes. */
+/* test_sim_run.c - `warpbook sim`: its options, the programs that it rejects, and the environment
+ * that it sets. */
 #include "sim/tool.h"
 #include "capture.h"
 #include "rows.h"
@@ -40,8 +40,8 @@ static void elf_section_add(Image *image, unsigned name, unsigned type, size_t o
     cubin_section(image, name, type, offset, size, link, 0);
 }
 
-/* A program with kernels (or without), that names libcudart (or not), and takes the registration
- * from outside (or not). */
+/* Writes a program. `kernels`: it has kernels; `needs`: it needs libcudart; `calls`: it imports the
+ * registration functions. */
 static void write_host(const char *name, bool kernels, bool needs, bool calls)
 {
     static const char strings[] = "\0libcudart.so.13\0__cudaRegisterFatBinary";
@@ -110,7 +110,7 @@ static void end(void)
     unsetenv("WARPBOOK_BUILD");
 }
 
-/* Words between blanks, as an argv. */
+/* Parses words that are separated by blanks. */
 static bool plan_for(const char *words)
 {
     static char text[1000], *argv[20];
@@ -131,7 +131,7 @@ static const char *setting(const char *name)
     return "";
 }
 
-/* ---- Words ---- */
+/* ---- Options ---- */
 
 static void wrong_words(void)
 {
@@ -186,7 +186,7 @@ static void right_words(void)
     } rows[] = {
         { "sh", "sh", "", "", "" },
         { "-- sh -c x", "sh", "", "", "" },
-        { "sh --device x", "sh", "", "", "" }, /* the program's own */
+        { "sh --device x", "sh", "", "", "" }, /* an option of the program */
         { "--device h200 -- sh", "sh", "h200", "", "" },
         { "--device=h200 sh", "sh", "h200", "", "" },
         { "--device ./grader/sim/devices/t4.txt -- sh", "sh", "./grader/sim/devices/t4.txt", "",
@@ -211,7 +211,7 @@ static void right_words(void)
     }
     CU_ASSERT_TRUE(plan_for("--help"));
     CU_ASSERT_TRUE(plan.help);
-    CU_ASSERT_TRUE(plan_for("sh --help")); /* the program's own */
+    CU_ASSERT_TRUE(plan_for("sh --help")); /* an option of the program */
     CU_ASSERT_FALSE(plan.help);
     end();
 }
@@ -236,7 +236,7 @@ static void the_environment(void)
     setenv("WARPBOOK_BUILD", "no/such/folder", 1);
     CU_ASSERT_FALSE(plan_for("sh"));
     CU_ASSERT_EQUAL(plan.status, 3);
-    setenv("WARPBOOK_BUILD", "grader", 1); /* no library there */
+    setenv("WARPBOOK_BUILD", "grader", 1); /* a folder without the library */
     CU_ASSERT_FALSE(plan_for("sh"));
     CU_ASSERT_PTR_NOT_NULL(strstr(plan.why, "grader/libcudart-sim.so not found: run make first"));
     unsetenv("LD_PRELOAD");
@@ -254,7 +254,7 @@ static void reports(void)
     CU_ASSERT_TRUE(plan_for(words));
     CU_ASSERT_STRING_EQUAL(setting("SIM_REPORT"), in_folder("report"));
     text = read_file(in_folder("report"), 100, &size);
-    CU_ASSERT_EQUAL(size, 0); /* an old one is not taken for this run's */
+    CU_ASSERT_EQUAL(size, 0); /* an old report cannot be taken for this run's */
     free(text);
     CU_ASSERT_PTR_NOT_NULL_FATAL(getcwd(home, sizeof home));
     CU_ASSERT_EQUAL_FATAL(chdir(folder), 0);
@@ -274,10 +274,10 @@ static void programs(void)
         bool kernels, needs, calls, fine;
     } rows[] = {
         { true, true, true, true },    /* nvcc -cudart shared */
-        { true, false, true, true },   /* -cudart none, and the library loaded somehow */
+        { true, false, true, true },   /* -cudart none, with the library loaded in another way */
         { true, false, false, false }, /* nvcc's default */
         { false, true, false, true },  /* a host program that calls kernels of a library */
-        { false, false, false, true }, /* no CUDA in it: what it starts may have some */
+        { false, false, false, true }, /* no CUDA: it may start programs with CUDA */
     };
 
     begin();
@@ -330,7 +330,7 @@ static void damaged_programs(void)
 
 /* ---- Running ---- */
 
-/* The status of `warpbook sim`, in a process of its own; what it says is kept. */
+/* Runs `warpbook sim` in a child process; returns its status and stores its output. */
 static int run(const char *word, char *said, size_t size)
 {
     static Capture capture;
@@ -364,8 +364,8 @@ CU_SuiteInfo test_sim_run = {
     "sim_run",
     .pTests =
         (CU_TestInfo[]){
-            { "wrong words", wrong_words },
-            { "right words", right_words },
+            { "invalid options", wrong_words },
+            { "valid options", right_words },
             { "the environment", the_environment },
             { "reports", reports },
             { "programs", programs },

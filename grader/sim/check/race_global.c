@@ -1,13 +1,13 @@
-/* race_global.c - races for global memory, in a block and between blocks. How they are found:
- * race_order.c.
+/* race_global.c - races on global memory, within a block and between blocks. race_order.c describes
+ * the method.
  *
- * Blocks of one launch are not ordered, except where one hands over and another takes over
- * afterwards. All accesses of a block up to a hand-over form a segment. A segment has consecutive
- * moments of its own, so the number of a moment identifies the block. (Blocks that wait for each
- * other take turns; each turn begins a segment.)
+ * Blocks of one launch are not ordered unless one releases and another acquires afterwards. All
+ * accesses of a block up to a release form a segment. Each segment has a range of consecutive
+ * epochs, so an epoch's number identifies the block. (Blocks that wait for each other take turns;
+ * each turn begins a segment.)
  *
- * Writes need a fence before the flag. Reads need none: others may overwrite the data after a
- * barrier, since the values have arrived there.
+ * To release its writes, a block must execute a fence before it sets the flag. Reads need no fence:
+ * after a barrier their values have arrived, and other blocks may overwrite the data.
  */
 #include "sim/check/race_quick.h"
 
@@ -15,22 +15,22 @@
 #include <stdlib.h>
 
 typedef struct Segment {
-    uint32_t first; /* moment */
+    uint32_t first; /* its first epoch */
     uint32_t block;
-    uint32_t released; /* ordinal of the hand-over that covers it; 0: none yet */
+    uint32_t released; /* number of the release that covers it; 0: none yet */
     uint32_t before;   /* the previous segment of the same block, as 1 + index */
-    /* The same for reads alone: up to a moment, and after it. */
+    /* The releases that cover only its reads: up to an epoch, and after that epoch. */
     uint32_t reads_until, reads_released, rest_released;
 } Segment;
 
 static struct {
-    uint32_t old;      /* moments of earlier launches */
-    uint32_t spread;   /* `when` of lines that have a Side in this launch */
-    Segment *segments; /* by moment */
+    uint32_t ordered_until; /* the last epoch of earlier launches */
+    uint32_t spread;        /* `when` of lines that have a Side in this launch */
+    Segment *segments;      /* sorted by epoch */
     size_t count, room;
     uint32_t releases;
-    bool handed_over;          /* a hand-over covered writes, too */
-    const BlockRaces *current; /* the last segment's */
+    bool handed_over;          /* some release covered writes */
+    const BlockRaces *current; /* the block of the last segment */
     bool reported_full;
 } state;
 
@@ -39,8 +39,8 @@ static struct {
 void race_global_begin(void)
 {
     race_global_end();
-    state.old = race_last_moment();
-    state.spread = race_moment();
+    state.ordered_until = race_last_epoch();
+    state.spread = race_next_epoch();
     state.reported_full = false;
 }
 
@@ -59,7 +59,7 @@ bool race_handed_over(bool wrote)
     return wrote ? state.handed_over : state.releases;
 }
 
-/* False: no memory for it. */
+/* False: out of memory. */
 static bool new_segment(BlockRaces *r, const Block *block)
 {
     if (state.count == state.room) {
@@ -72,7 +72,7 @@ static bool new_segment(BlockRaces *r, const Block *block)
         state.segments = segments;
         state.room = room;
     }
-    r->first = race_moment();
+    r->first = race_next_epoch();
     state.segments[state.count++] =
         (Segment){ .first = r->first, .block = (uint32_t) block->number, .before = r->segment };
     r->segment = (uint32_t) state.count;
@@ -82,13 +82,13 @@ static bool new_segment(BlockRaces *r, const Block *block)
     return true;
 }
 
-static Segment *segment_of(uint32_t moment)
+static Segment *segment_of(uint32_t epoch)
 {
     size_t low = 0, high = state.count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (state.segments[middle].first <= moment)
+        if (state.segments[middle].first <= epoch)
             low = middle + 1;
         else
             high = middle;
@@ -101,16 +101,16 @@ static bool is_known(const BlockRaces *r, uint32_t released)
     return released && released <= r->acquired;
 }
 
-int64_t race_foreign(const Visit *v, uint32_t moment, bool wrote, bool *ordered)
+int64_t race_foreign(const Visit *v, uint32_t epoch, bool wrote, bool *ordered)
 {
-    if (moment > v->mine)
+    if (epoch > v->before_block)
         return -1;
-    const Segment *segment = segment_of(moment);
+    const Segment *segment = segment_of(epoch);
     if (!segment || segment->block == (uint32_t) v->x->warp->block->number)
         return -1;
     *ordered = is_known(v->r, segment->released) ||
-               (!wrote && is_known(v->r, moment <= segment->reads_until ? segment->reads_released
-                                                                        : segment->rest_released));
+               (!wrote && is_known(v->r, epoch <= segment->reads_until ? segment->reads_released
+                                                                       : segment->rest_released));
     return segment->block;
 }
 
@@ -124,25 +124,25 @@ static void release_all(BlockRaces *r)
     r->fenced_for_all = false;
 }
 
-/* Those before the last barrier. */
+/* Releases the reads before the block's last barrier. */
 static void release_reads(BlockRaces *r)
 {
     Segment *segment = &state.segments[r->segment - 1];
 
     state.releases++;
-    segment->reads_until = r->full;
+    segment->reads_until = r->last_barrier;
     segment->reads_released = state.releases;
     for (uint32_t n = segment->before; n && !state.segments[n - 1].rest_released;
          n = state.segments[n - 1].before)
         state.segments[n - 1].rest_released = state.releases;
 }
 
-/* Strong writes after a fence hand over; strong accesses of any kind take over. */
+/* A strong write after a fence or barrier releases; a strong read acquires. */
 static bool hand_over_to_blocks(const Access *x, BlockRaces *r)
 {
     const bool writes = x->kind != ACCESS_LOAD, fenced = r->fenced_for_all || x->release;
 
-    if (writes && (fenced || r->full >= r->first)) {
+    if (writes && (fenced || r->last_barrier >= r->first)) {
         if (fenced)
             release_all(r);
         else
@@ -171,7 +171,7 @@ static Slot word_of(Slot side, int i)
 {
     if (is_spread(side))
         return side_get(side_of(side), i);
-    if (side.when <= state.old)
+    if (side.when <= state.ordered_until)
         return (Slot){ 0 };
     side.tag = (side.tag & ~(uint32_t) WHO_SHIFT) + ((uint32_t) i >> (side.tag >> 14 & 3));
     return side;
@@ -194,7 +194,7 @@ static Side *spread(Slot *side)
     return words;
 }
 
-/* Replaces lines of 4-byte words by 4 times as many lines of bytes. */
+/* Converts lines of 4-byte words to lines of single bytes. */
 static void copy_lines(GlobalWords *to, const GlobalWords *from)
 {
     const int more = from->log2_grain - to->log2_grain, lines = 1 << more;
@@ -202,7 +202,7 @@ static void copy_lines(GlobalWords *to, const GlobalWords *from)
     for (size_t n = 0; n <= (from->bytes >> from->log2_grain) / LINE; n++)
         for (int s = 0; s < 2; s++) {
             Slot old = from->line[n].side[s];
-            if (old.when <= state.old)
+            if (old.when <= state.ordered_until)
                 continue;
             for (int k = 0; k < LINE * lines; k++) {
                 size_t line = n * (size_t) lines + (size_t) k / LINE;
@@ -227,7 +227,7 @@ static GlobalWords *new_words(size_t bytes, int log2_grain)
     return words;
 }
 
-/* Fine enough for accesses of `width`; NULL: no memory for them. */
+/* The history, with words small enough for accesses of `width` bytes; NULL: out of memory. */
 static GlobalWords *words_of(Allocation *a, int width)
 {
     GlobalWords *old = a->races, *words;
@@ -253,8 +253,8 @@ static void report_full(const Visit *v)
     if (!state.reported_full) {
         snprintf(
             text, sizeof text,
-            "%.100s uses much memory in other than whole lines: from block %lld on, not all of "
-            "it is watched for races",
+            "%.100s accesses too much memory irregularly: from block %lld on, race checking is "
+            "incomplete",
             launch->name ? launch->name : "a kernel", (long long) v->x->warp->block->number);
         finding_note(text);
     }
@@ -296,11 +296,11 @@ static void visit_lane(Visit *v, Allocation *a, int lane)
 
 static bool fits(const Visit *v, Slot side, uint32_t shift)
 {
-    return side.when <= v->old || (side.tag & WHO_SHIFT) == shift;
+    return side.when <= v->ordered_until || (side.tag & WHO_SHIFT) == shift;
 }
 
-/* Visits a whole line that is used in order, as if it were one word. False: its words differ, and
- * each must be visited. */
+/* Visits a whole line that a warp accesses in order, as if it were one word. False: the histories
+ * of its words differ, and each word must be visited. */
 static bool visit_line(Visit *v, RaceLine *line, int lane, uint32_t shift)
 {
     const uint32_t who = (uint32_t) (v->warp * LANES + lane) | shift;
@@ -356,15 +356,15 @@ void race_global(Access *x)
     if (x->strong)
         race_hand_over(&v);
     v.now = v.r->now[v.warp];
-    v.old = state.old;
-    v.mine = v.r->first - 1;
+    v.ordered_until = state.ordered_until;
+    v.before_block = v.r->first - 1;
     if (x->shape->followed)
-        race_at_once(&v);
+        race_in_instruction(&v);
     if (v.strong || !x->allocation || !x->linear || !visit_lines(&v))
         for (uint32_t left = x->shape->leaders & x->mask; left; left &= left - 1) {
             int lane = first_lane(left);
             visit_lane(&v, x->allocation ? x->allocation : x->of[lane], lane);
         }
-    if (v.met)
-        race_report_global(x, &v.meeting);
+    if (v.raced)
+        race_report_global(x, &v.conflict);
 }

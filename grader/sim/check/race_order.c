@@ -1,25 +1,26 @@
-/* race_order.c - two threads use the same bytes, one of them writes, and nothing orders them.
+/* race_order.c - the happens-before relation. Two threads race if they access the same bytes, at
+ * least one writes, and neither access happens before the other.
  *
- * Every word of memory that is used has two Slots: its last write and its first read. (If an
- * allocation or a block's shared memory is accessed in less than 4 bytes, each byte has its own
+ * Every accessed word of memory has two Slots: its last write and its first read. (If an allocation
+ * or a block's shared memory is accessed in units of less than 4 bytes, each byte has its own
  * Slots.) race_rules.c decides which accesses race, race_shared.c and race_global.c find the words
  * of an access, race_pool.c bounds the memory, race_report.c writes the findings.
  *
- * Each warp has a count of moments; a synchronisation begins a new one. seen[v][w] is the last
- * moment of warp w that warp v knows to be over. A barrier merges the knowledge of all warps that
- * pass it. bar.warp.sync ends the moment of one warp, and so do shfl.sync, vote.sync and
+ * Each synchronisation begins a new epoch of a warp. seen[v][w] is the last epoch of warp w that
+ * happens before the current epoch of warp v. A barrier merges this knowledge for all warps that
+ * pass it. bar.warp.sync begins a new epoch for one warp, and so do shfl.sync, vote.sync and
  * match.sync: PTX does not say that they order memory, but lanes that have reconverged there cannot
- * be ahead of each other. An access is ordered after another if the other's moment is over for its
- * warp. Lanes of a warp in different instructions are ordered by nothing else (Volta and later).
+ * be ahead of each other. Nothing else orders lanes of a warp that execute different instructions
+ * (Volta and later).
  *
- * A warp that has executed a fence and then an atomic or other strong write hands over: a warp that
- * makes a strong access afterwards is ordered after everything before the hand-over. The memory
- * model is stricter and requires both at the same address; this rule never reports a kernel that
- * hands over correctly. The same holds between blocks (race_global.c), where the fence must have
- * GPU scope.
+ * A warp that has executed a fence and then an atomic or other strong write has released: a warp
+ * that makes a strong access afterwards is ordered after everything before the release. The memory
+ * model is stricter: it requires both accesses to use the same address. The simpler rule misses
+ * some races, but never reports a correctly synchronised kernel. It also holds between blocks
+ * (race_global.c), where the fence must have GPU scope.
  *
- * One launch runs at a time. Moments are never used twice, so that old entries are recognised by
- * their number, and nothing has to be cleared.
+ * Only one launch runs at a time. Epoch numbers are not reused, so old entries are recognised by
+ * their number and need not be cleared.
  */
 #include "sim/check/race.h"
 #include "sim/base/common.h"
@@ -31,16 +32,16 @@
 enum {
     SITES = 4096,
     SITE_SLOTS = 2 * SITES,
-    OLDEST_TO_KEEP = 1 << 30, /* then moments start at 1 again, with the next launch */
-    LAST_MOMENT = INT32_MAX   /* vector code compares them as signed numbers */
+    OLDEST_TO_KEEP = 1 << 30, /* after this epoch, the next launch starts at 1 again */
+    LAST_EPOCH = INT32_MAX    /* vector code compares them as signed numbers */
 };
 
-/* EXPECTS: the first read of a compare-and-swap loop; the swap checks the value again, so the read
- * need not be atomic. OBSERVES: an atomic whose result is used. */
+/* EXPECTS: the first read of a compare-and-swap loop, which need not be atomic because the swap
+ * checks the value again. OBSERVES: an atomic whose result is used. */
 enum { EXPECTS = 1, OBSERVES };
 
 static struct {
-    uint32_t moment; /* the last one that was given out */
+    uint32_t epoch; /* the last that was assigned */
     BlockRaces *free;
     const Step *site[SITES];
     uint8_t role[SITES];
@@ -48,7 +49,7 @@ static struct {
     int sites;
 } state;
 
-/* ---- Sites: steps by small numbers; 0 is unknown ---- */
+/* ---- Sites: small numbers for steps; 0: unknown ---- */
 
 static uint8_t role_at(const Access *x)
 {
@@ -93,21 +94,21 @@ static void forget_sites(void)
     state.sites = 0;
 }
 
-/* ---- Moments ---- */
+/* ---- Epochs ---- */
 
-uint32_t race_moment(void)
+uint32_t race_next_epoch(void)
 {
-    return state.moment < LAST_MOMENT ? ++state.moment : LAST_MOMENT;
+    return state.epoch < LAST_EPOCH ? ++state.epoch : LAST_EPOCH;
 }
 
-uint32_t race_last_moment(void)
+uint32_t race_last_epoch(void)
 {
-    return state.moment;
+    return state.epoch;
 }
 
 bool history_exhausted(void)
 {
-    return state.moment == LAST_MOMENT;
+    return state.epoch == LAST_EPOCH;
 }
 
 /* ---- Launches and blocks ---- */
@@ -133,10 +134,10 @@ void race_launch_begin(Launch *launch)
 {
     if (!launch->check_races && !launch->sample)
         return;
-    if (state.moment > OLDEST_TO_KEEP) {
+    if (state.epoch > OLDEST_TO_KEEP) {
         memory_each(forget_global, NULL);
         free_blocks();
-        state.moment = 0;
+        state.epoch = 0;
     }
     pool_begin();
     race_global_begin();
@@ -152,12 +153,12 @@ void race_launch_end(Launch *launch)
     forget_sites();
 }
 
-static void all_meet(BlockRaces *r, const Block *block)
+static void order_all(BlockRaces *r, const Block *block)
 {
-    r->epoch = block->epoch;
-    r->parts = false;
-    r->full = state.moment;
-    const uint32_t now = race_moment();
+    r->block_epoch = block->epoch;
+    r->partial_sync = false;
+    r->last_barrier = state.epoch;
+    const uint32_t now = race_next_epoch();
     for (int v = 0; v < WARPS_A_BLOCK; v++)
         r->now[v] = now;
 }
@@ -172,19 +173,19 @@ static BlockRaces *new_block(Block *block)
         return NULL;
     r->first = r->segment = r->acquired = r->fenced = 0;
     r->fenced_for_all = r->ever_fenced = false;
-    all_meet(r, block);
+    order_all(r, block);
     return block->shared_races = r;
 }
 
-/* NULL: no memory for it. */
+/* NULL: out of memory. */
 BlockRaces *race_of(Block *block)
 {
     BlockRaces *r = block->shared_races;
 
     if (!r)
         return new_block(block);
-    if (r->epoch != block->epoch)
-        all_meet(r, block);
+    if (r->block_epoch != block->epoch)
+        order_all(r, block);
     return r;
 }
 
@@ -199,7 +200,7 @@ void race_block_end(Block *block)
     state.free = r;
 }
 
-/* ---- What orders ---- */
+/* ---- Synchronisation ---- */
 
 void race_barrier(Block *block, uint32_t warps)
 {
@@ -217,20 +218,20 @@ void race_barrier(Block *block, uint32_t warps)
         known[first_lane(left)] = r->now[first_lane(left)];
     for (uint32_t left = warps; left; left &= left - 1) {
         memcpy(r->seen[first_lane(left)], known, sizeof known);
-        r->now[first_lane(left)] = race_moment();
+        r->now[first_lane(left)] = race_next_epoch();
     }
-    r->parts = true;
+    r->partial_sync = true;
 }
 
 void race_warp_sync(Warp *warp, uint32_t lanes)
 {
     BlockRaces *r = warp->block->shared_races ? race_of(warp->block) : NULL;
 
-    (void) lanes; /* a part of the warp counts as the whole warp: this can only hide findings */
+    (void) lanes; /* treat the whole warp as synchronised: this may miss races, never invent one */
     if (!r || warp->number >= WARPS_A_BLOCK)
         return;
     r->seen[warp->number][warp->number] = r->now[warp->number];
-    r->now[warp->number] = race_moment();
+    r->now[warp->number] = race_next_epoch();
 }
 
 void race_fence(Warp *warp, bool of_block)
@@ -244,20 +245,20 @@ void race_fence(Warp *warp, bool of_block)
     r->fenced_for_all |= !of_block;
 }
 
-static void give(BlockRaces *r, int w)
+static void release_in_block(BlockRaces *r, int w)
 {
     for (int i = 0; i < WARPS_A_BLOCK; i++)
-        r->handed[i] = later(r->handed[i], r->seen[w][i]);
-    r->handed[w] = r->now[w];
-    r->now[w] = race_moment();
+        r->released[i] = later(r->released[i], r->seen[w][i]);
+    r->released[w] = r->now[w];
+    r->now[w] = race_next_epoch();
     r->fenced &= ~(1u << w);
 }
 
-static void take(BlockRaces *r, int v)
+static void acquire_in_block(BlockRaces *r, int v)
 {
     for (int w = 0; w < WARPS_A_BLOCK; w++)
-        r->seen[v][w] = later(r->seen[v][w], r->handed[w]);
-    r->parts = true;
+        r->seen[v][w] = later(r->seen[v][w], r->released[w]);
+    r->partial_sync = true;
 }
 
 void race_hand_over(Visit *v)
@@ -265,9 +266,9 @@ void race_hand_over(Visit *v)
     if (v->x->release)
         race_fence(v->x->warp, false);
     if (v->x->kind != ACCESS_STORE && v->r->ever_fenced)
-        take(v->r, v->warp);
+        acquire_in_block(v->r, v->warp);
     if (v->x->kind != ACCESS_LOAD && v->r->fenced >> v->warp & 1)
-        give(v->r, v->warp);
+        release_in_block(v->r, v->warp);
     v->now = v->r->now[v->warp];
 }
 
@@ -285,6 +286,6 @@ bool race_begin_visit(Visit *v, Access *x)
     v->site = race_site(x);
     v->strong = x->strong || (v->site && state.role[(v->site >> 16) - 1] == EXPECTS);
     v->observes = race_observed((int) (v->site >> 16));
-    v->met = v->same = false;
+    v->raced = v->same = false;
     return true;
 }

@@ -1,21 +1,21 @@
-/* race_pool.c - Sides for lines of global memory that need one, within a memory limit.
+/* race_pool.c - Sides for LINE_SPREAD lines of global memory, within a memory limit.
  *
  * The simulator may use twice the memory that a program allocates, plus 64 MiB: the bytes
- * themselves, one bit per byte (memory.c), and the rest for races. A launch that reaches the limit
- * continues, but further words that whole warps do not use in order are not tracked.
+ * themselves, one bit per byte (memory.c), and the rest for race checking. A launch that reaches
+ * the limit continues, but no further lines are spread.
  */
 #include "sim/check/race.h"
 
 #include <stdlib.h>
 
-enum { CHUNK_SIDES = 512, CHUNKS = 1 << 16, CHUNKS_TO_KEEP = 32 }; /* of 128 KiB */
+enum { CHUNK_SIDES = 512, CHUNKS = 1 << 16, CHUNKS_TO_KEEP = 32 }; /* 128 KiB per chunk */
 #define ALWAYS ((size_t) 48 << 20)
 
 static struct {
     Side **chunk;
     uint32_t chunks, taken;
-    size_t lines; /* bytes that allocations' lines take */
-    size_t most;
+    size_t lines; /* bytes of all allocations' lines */
+    size_t most;  /* bytes of lines and Sides allowed */
 } pool;
 
 static void count_lines(const Allocation *a, void *self)

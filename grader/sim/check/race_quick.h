@@ -1,6 +1,6 @@
-/* race_quick.h - the fast path: nearly all accesses are to words that no thread, or only the
- * same thread, has used since the last barrier. For plain loads and stores; false: call
- * race_visit(). Inlined, since these functions run for each lane. */
+/* race_quick.h - the fast path of the race checker, for plain loads and stores. Nearly all of them
+ * access words that no other thread has accessed since the last barrier. A function that returns
+ * false leaves the access to race_visit(). All are inlined, since they run for each lane. */
 #ifndef SIM_CHECK_RACE_QUICK_H
 #define SIM_CHECK_RACE_QUICK_H
 
@@ -9,30 +9,30 @@
 /* The slot belongs to this thread alone. */
 static inline bool race_is_own(const Visit *v, Slot slot, uint32_t who)
 {
-    return slot.when > v->mine && (slot.tag & WHO) == who;
+    return slot.when > v->before_block && (slot.tag & WHO) == who;
 }
 
 static inline bool race_store_quickly(const Visit *v, RaceWord *word, uint32_t who,
                                       uint32_t followed)
 {
-    if (word->write.when > v->old && !race_is_own(v, word->write, who))
+    if (word->write.when > v->ordered_until && !race_is_own(v, word->write, who))
         return false;
-    if (word->read.when > v->old && !race_is_own(v, word->read, who))
+    if (word->read.when > v->ordered_until && !race_is_own(v, word->read, who))
         return false;
     word->write = (Slot){ v->now, who | followed | v->site };
     return true;
 }
 
-/* The slot of the first reader, when `who` is another reader. */
+/* Records `who` as a reader: in an empty slot, or by a flag in the slot of an earlier reader. */
 static inline bool race_join_quickly(const Visit *v, Slot *read, uint32_t who, uint32_t followed)
 {
-    if (read->when <= v->old) {
+    if (read->when <= v->ordered_until) {
         *read = (Slot){ v->now, who | followed | v->site };
         return true;
     }
-    if (read->tag & WHO_STRONG || read->when <= v->r->full)
+    if (read->tag & WHO_STRONG || read->when <= v->r->last_barrier)
         return false;
-    if (read->when <= v->mine)
+    if (read->when <= v->before_block)
         return read->tag & WHO_BLOCKS && !race_handed_over(false);
     if (!((read->tag ^ who) & (WHO_THREAD | WHO_SHIFT))) {
         if (read->when != v->now)
@@ -46,7 +46,7 @@ static inline bool race_join_quickly(const Visit *v, Slot *read, uint32_t who, u
         read->tag |= WHO_SAME_WARP;
         return true;
     }
-    if (v->r->parts)
+    if (v->r->partial_sync)
         return false;
     read->tag |= WHO_OTHERS;
     return true;
@@ -55,7 +55,7 @@ static inline bool race_join_quickly(const Visit *v, Slot *read, uint32_t who, u
 static inline bool race_load_quickly(const Visit *v, RaceWord *word, uint32_t who,
                                      uint32_t followed)
 {
-    if (word->write.when > v->old && (followed || !race_is_own(v, word->write, who)))
+    if (word->write.when > v->ordered_until && (followed || !race_is_own(v, word->write, who)))
         return false;
     return race_join_quickly(v, &word->read, who, followed);
 }

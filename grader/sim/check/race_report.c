@@ -35,7 +35,7 @@ static void put_block_and_thread(const Launch *launch, int64_t block, int thread
     put_thread(launch, thread, text + length, size - (size_t) length);
 }
 
-/* " at line 12", " at tile.h:12" if that is another file than the reader's; "": not known. */
+/* " at line 12"; " at tile.h:12" if that is another file than the current access's; "": unknown. */
 static void put_line(const Access *x, Slot slot, char *text, size_t size)
 {
     const Step *step = race_step(slot_site(slot));
@@ -53,106 +53,108 @@ static void put_line(const Access *x, Slot slot, char *text, size_t size)
 }
 
 /* Describes the thread of the other access. */
-static void put_who(const Access *x, const Meeting *m, char *text, size_t size)
+static void put_who(const Access *x, const Conflict *c, char *text, size_t size)
 {
     const Launch *launch = x->warp->block->launch;
-    const int thread = (int) (m->slot.tag & WHO_THREAD);
+    const int thread = (int) (c->slot.tag & WHO_THREAD);
 
-    if (m->somebody)
-        snprintf(text, size, "%s", m->block < 0 ? "other threads" : "other blocks");
-    else if (m->block < 0)
+    if (c->unrecorded)
+        snprintf(text, size, "%s", c->block < 0 ? "other threads" : "other blocks");
+    else if (c->block < 0)
         put_thread(launch, thread, text, size);
     else
-        put_block_and_thread(launch, m->block, thread, text, size);
+        put_block_and_thread(launch, c->block, thread, text, size);
 }
 
 /* ", which ... read at line 12"; ", where ... wrote another value at line 12" */
-static void put_other(const Access *x, const Meeting *m, char *text, size_t size)
+static void put_other(const Access *x, const Conflict *c, char *text, size_t size)
 {
     char line[120], who[120];
-    const Step *step = race_step(slot_site(m->slot));
+    const Step *step = race_step(slot_site(c->slot));
     const bool atomic = step && step->in && (step->in->op == OP_atom || step->in->op == OP_red);
-    const bool wrote = m->other_wrote && !atomic;
+    const bool wrote = c->other_wrote && !atomic;
     const bool both = wrote && x->kind == ACCESS_STORE && x->value;
 
-    put_line(x, m->slot, line, sizeof line);
-    put_who(x, m, who, sizeof who);
+    put_line(x, c->slot, line, sizeof line);
+    put_who(x, c, who, sizeof who);
     snprintf(text, size, "%s %s %s%s", both ? "where" : "which", who,
              both             ? "wrote another value"
              : wrote          ? "wrote"
-             : m->other_wrote ? "updated"
+             : c->other_wrote ? "updated"
                               : "read",
              line);
 }
 
-/* Several lanes of one instruction. */
-static void report_at_once(const Access *x, const Meeting *m, const char *where)
+/* A race between lanes of one instruction. */
+static void report_in_instruction(const Access *x, const Conflict *c, const char *where)
 {
     char other[64];
 
-    put_thread(x->warp->block->launch, x->warp->number * LANES + m->other_lane, other,
+    put_thread(x->warp->block->launch, x->warp->number * LANES + c->other_lane, other,
                sizeof other);
-    warn(x->warp, x->step, m->lane, FINDING_RACE, "%s %d byte%s %s in the same instruction as %s%s",
+    warn(x->warp, x->step, c->lane, FINDING_RACE, "%s %d byte%s %s in the same instruction as %s%s",
          access_verb(x), x->bytes, x->bytes == 1 ? "" : "s", where, other,
          x->value ? ", which writes another value" : "");
 }
 
-/* Both accesses belong to a statement that reads, changes and writes a word: x++, x += ... */
-static bool is_update(const Access *x, const Meeting *m)
+/* Both accesses belong to a read-modify-write statement: x++, x += ... */
+static bool is_update(const Access *x, const Conflict *c)
 {
-    const Step *step = race_step(slot_site(m->slot));
+    const Step *step = race_step(slot_site(c->slot));
     const Instruction *in = x->step->in, *other = step ? step->in : NULL;
     const Function *f = x->warp->code->function;
 
     return other && other->line && other->line == in->line && other->file == in->file &&
-           uses_one_place(f, m->other_wrote ? in : other, m->other_wrote ? other : in);
+           uses_one_place(f, c->other_wrote ? in : other, c->other_wrote ? other : in);
 }
 
 /* The synchronisation that would order two accesses of one block. */
-static const char *remedy(const Access *x, const Meeting *m)
+static const char *remedy(const Access *x, const Conflict *c)
 {
-    if (is_update(x, m))
-        return ": threads that change one word need atomicAdd() or the like";
-    if (!m->one_warp)
-        return ", with no __syncthreads() between";
+    if (is_update(x, c))
+        return ": concurrent updates of a word need an atomic such as atomicAdd()";
+    if (!c->one_warp)
+        return ", with no __syncthreads() in between";
     return x->warp->block->warp_count > 1
-               ? ", with no __syncthreads() between (both are of one warp: __syncwarp() will do if "
-                 "no other uses these words)"
-               : ", with no __syncthreads() between (at least __syncwarp(): both are of one warp)";
+               ? ", with no __syncthreads() in between (both threads are in one warp: __syncwarp() "
+                 "is "
+                 "enough if no other warp uses these words)"
+               : ", with no __syncthreads() in between (or at least __syncwarp(): both threads are "
+                 "in one warp)";
 }
 
-static void report_pair(const Access *x, const Meeting *m, const char *where)
+static void report_pair(const Access *x, const Conflict *c, const char *where)
 {
-    const bool in_block = m->block < 0;
+    const bool in_block = c->block < 0;
     const char *remedied =
-        in_block || is_update(x, m) ? remedy(x, m) : ": blocks of one launch run in any order";
+        in_block || is_update(x, c) ? remedy(x, c) : ": the blocks of a launch run in any order";
     char other[300], text[480];
 
-    if (m->at_once) {
-        report_at_once(x, m, where);
+    if (c->one_instruction) {
+        report_in_instruction(x, c, where);
         return;
     }
-    put_other(x, m, other, sizeof other);
+    put_other(x, c, other, sizeof other);
     snprintf(text, sizeof text, "%s %d byte%s %s, %s%s", access_verb(x), x->bytes,
              x->bytes == 1 ? "" : "s", where, other, remedied);
-    warn_of_two(x->warp, x->step, m->lane, in_block ? FINDING_RACE : FINDING_RACE_BLOCKS,
-                race_step(slot_site(m->slot)), text);
+    warn_of_two(x->warp, x->step, c->lane, in_block ? FINDING_RACE : FINDING_RACE_BLOCKS,
+                race_step(slot_site(c->slot)), text);
 }
 
-void race_report_shared(const Access *x, const Meeting *m)
+void race_report_shared(const Access *x, const Conflict *c)
 {
     char where[80];
 
     snprintf(where, sizeof where, "of shared memory at %llu",
-             (unsigned long long) x->address[m->lane]);
-    report_pair(x, m, where);
+             (unsigned long long) x->address[c->lane]);
+    report_pair(x, c, where);
 }
 
-void race_report_global(const Access *x, const Meeting *m)
+void race_report_global(const Access *x, const Conflict *c)
 {
     char at[300], where[360];
 
-    memory_describe(x->address[m->lane], (size_t) x->bytes, at, sizeof at);
-    snprintf(where, sizeof where, "at 0x%llx (%s)", (unsigned long long) x->address[m->lane], at);
-    report_pair(x, m, where);
+    memory_describe(x->address[c->lane], (size_t) x->bytes, at, sizeof at);
+    snprintf(where, sizeof where, "at 0x%llx (%s)", (unsigned long long) x->address[c->lane], at);
+    report_pair(x, c, where);
 }

@@ -1,12 +1,13 @@
-/* race_rules.c - which accesses to one word race.
+/* race_rules.c - decides whether two accesses to one word race.
  *
- * Two accesses of different threads race if at least one writes, nothing orders them
- * (race_order.c), and they are not both strong (atomics; volatile, relaxed, acquire, release). Two
- * writes of the same value are not a race: their order does not matter, and flags are set that way.
+ * Two accesses of different threads race if at least one writes, neither happens before the other
+ * (race_order.c), and they are not both strong (atomic, volatile, relaxed, acquire, release). Two
+ * writes of the same value do not race: their order does not matter, and threads often set a flag
+ * this way.
  *
  * Volatile accesses to shared memory count as strong only in blocks that have executed a fence: a
- * hand-over needs one, and volatile alone, as code before Volta used it, orders nothing. Between
- * lanes of one warp they never count as strong.
+ * release needs one, and volatile alone, as used before Volta, orders nothing. Between lanes of one
+ * warp they never count as strong.
  */
 #include "sim/check/race.h"
 
@@ -28,9 +29,9 @@ static bool both_strong(const Visit *v, Slot slot)
     return v->r->ever_fenced && (int) (slot.tag & WHO_THREAD) / LANES != v->warp;
 }
 
-/* ---- Writes of one value ---- */
+/* ---- Writes of the same value ---- */
 
-/* Whether the lane writes to the word what it holds: of racing writes, the last one's value. */
+/* Whether the lane writes the value that the word already holds. */
 static bool same_value(const Visit *v, int lane, uint64_t at)
 {
     const Access *x = v->x;
@@ -45,7 +46,7 @@ static bool same_value(const Visit *v, int lane, uint64_t at)
                    bytes < word ? bytes : word);
 }
 
-/* The next lane at its address. */
+/* The next lane with the leader's address, or the leader if there is none. */
 static int follower(const Access *x, int leader)
 {
     for (uint32_t left = x->mask & ~(1u << leader); left; left &= left - 1)
@@ -54,8 +55,8 @@ static int follower(const Access *x, int leader)
     return leader;
 }
 
-/* A lane that writes another value to the leader's address, or the leader. */
-static int dissenter(const Access *x, int leader)
+/* A lane that writes another value to the leader's address, or the leader if there is none. */
+static int conflicting_lane(const Access *x, int leader)
 {
     uint8_t first[MOST_LANE_BYTES], other[MOST_LANE_BYTES];
 
@@ -73,45 +74,46 @@ static int dissenter(const Access *x, int leader)
     return leader;
 }
 
-bool race_at_once(Visit *v)
+bool race_in_instruction(Visit *v)
 {
     const Access *x = v->x;
 
     if (x->kind != ACCESS_STORE)
         return false;
     for (uint32_t left = x->shape->followed & x->mask; left; left &= left - 1) {
-        int lane = first_lane(left), other = dissenter(x, lane);
+        int lane = first_lane(left), other = conflicting_lane(x, lane);
         if (other == lane)
             continue;
-        v->meeting = (Meeting){ .lane = lane, .other_lane = other, .block = -1 };
-        v->meeting.at_once = v->meeting.one_warp = v->meeting.other_wrote = true;
-        return v->met = true;
+        v->conflict = (Conflict){ .lane = lane, .other_lane = other, .block = -1 };
+        v->conflict.one_instruction = v->conflict.one_warp = v->conflict.other_wrote = true;
+        return v->raced = true;
     }
     return false;
 }
 
 /* ---- Comparing an access with a slot ---- */
 
-static bool is_over(const Visit *v, Slot slot)
+static bool happens_before(const Visit *v, Slot slot)
 {
-    return slot.when <= v->r->full ||
+    return slot.when <= v->r->last_barrier ||
            slot.when <= v->r->seen[v->warp][(slot.tag & WHO_THREAD) / LANES];
 }
 
-static void note(Visit *v, Slot slot, bool wrote, int lane, uint64_t at, Meeting meeting)
+static void record_conflict(Visit *v, Slot slot, bool wrote, int lane, uint64_t at,
+                            Conflict conflict)
 {
     if (wrote && same_value(v, lane, at)) {
         v->same = true;
         return;
     }
-    meeting.lane = lane;
-    meeting.other_wrote = wrote;
-    meeting.slot = slot;
-    v->meeting = meeting;
-    v->met = true;
+    conflict.lane = lane;
+    conflict.other_wrote = wrote;
+    conflict.slot = slot;
+    v->conflict = conflict;
+    v->raced = true;
 }
 
-/* The slot stands for atomics: others changed the value, too. */
+/* Whether the slot stands for atomics: other threads may have changed the value, too. */
 static bool is_update(Slot slot)
 {
     const Step *step = race_step(slot_site(slot));
@@ -120,19 +122,19 @@ static bool is_update(Slot slot)
            (!step || !step->in || step->in->op == OP_atom || step->in->op == OP_red);
 }
 
-/* Whether the slot also stands for other threads that are not ordered with this warp. */
+/* Whether the slot also stands for other threads whose accesses do not happen before this one. */
 static bool has_others(const Visit *v, Slot slot, bool wrote)
 {
     int warp = (slot.tag & WHO_THREAD) / LANES;
 
-    if (slot.tag & WHO_OTHERS && slot.when > v->r->full && !v->r->parts)
+    if (slot.tag & WHO_OTHERS && slot.when > v->r->last_barrier && !v->r->partial_sync)
         return true;
     return slot.tag & WHO_SAME_WARP && warp == v->warp && slot.when == v->now &&
            (!wrote || is_update(slot));
 }
 
-/* The thread of the last write and the threads that are not recorded wrote the same value. Such a
- * thread may read it back, like all lanes of a warp that write to one address. */
+/* Whether the thread reads back its own write. Unrecorded threads wrote the same value as the
+ * slot's thread, so they may read it back, too; so may all lanes of a warp that stored together. */
 static bool reads_own(const Visit *v, Slot slot, bool wrote, int lane)
 {
     int other = slot.tag & WHO_THREAD;
@@ -143,48 +145,48 @@ static bool reads_own(const Visit *v, Slot slot, bool wrote, int lane)
            (slot.tag & WHO_SAME_WARP && other / LANES == v->warp && slot.when == v->now);
 }
 
-/* The slot holds an atomic of this warp whose result is used. Atomics to one word have a total
- * order (coherence), so later accesses of this warp come after all earlier atomics to it. */
+/* Whether the slot holds an atomic of this warp whose result is used. Atomics on one word have a
+ * total order (coherence), so this warp's later accesses come after all earlier atomics on it. */
 static bool has_observed(const Visit *v, Slot slot)
 {
     return (int) (slot.tag & WHO_THREAD) / LANES == v->warp && slot.tag & WHO_STRONG &&
            race_observed(slot_site(slot));
 }
 
-static void meet_in_block(Visit *v, Slot slot, bool wrote, int leader, uint64_t at)
+static void check_in_block(Visit *v, Slot slot, bool wrote, int leader, uint64_t at)
 {
     int other = slot.tag & WHO_THREAD, lane = leader;
-    Meeting meeting = { .block = -1, .one_warp = other / LANES == v->warp };
+    Conflict conflict = { .block = -1, .one_warp = other / LANES == v->warp };
 
     if (other == v->warp * LANES + leader && v->x->shape->followed >> leader & 1)
         lane = follower(v->x, leader);
     if (reads_own(v, slot, wrote, lane) || has_observed(v, slot))
         return;
-    if (is_over(v, slot) || other == v->warp * LANES + lane) {
-        meeting.somebody = true;
-        meeting.one_warp &= !(slot.tag & WHO_OTHERS);
+    if (happens_before(v, slot) || other == v->warp * LANES + lane) {
+        conflict.unrecorded = true;
+        conflict.one_warp &= !(slot.tag & WHO_OTHERS);
         if (!has_others(v, slot, wrote)) {
             if (!(slot.tag & WHO_BLOCKS) || race_handed_over(wrote))
                 return;
-            meeting.block = SOMEWHERE;
+            conflict.block = SOMEWHERE;
         }
     }
-    note(v, slot, wrote, lane, at, meeting);
+    record_conflict(v, slot, wrote, lane, at, conflict);
 }
 
-/* Whether the lane, or one at the same address, races with the access in the slot. */
-static void meet(Visit *v, Slot slot, bool wrote, int leader, uint64_t at)
+/* Checks whether the leader, or another lane with its address, races with the slot's access. */
+static void check_slot(Visit *v, Slot slot, bool wrote, int leader, uint64_t at)
 {
     bool ordered = false;
     int64_t block;
 
-    if (slot.when <= v->old || v->met || both_strong(v, slot))
+    if (slot.when <= v->ordered_until || v->raced || both_strong(v, slot))
         return;
     block = v->is_global ? race_foreign(v, slot.when, wrote, &ordered) : -1;
     if (block < 0)
-        meet_in_block(v, slot, wrote, leader, at);
+        check_in_block(v, slot, wrote, leader, at);
     else if (!ordered)
-        note(v, slot, wrote, leader, at, (Meeting){ .block = block });
+        record_conflict(v, slot, wrote, leader, at, (Conflict){ .block = block });
 }
 
 /* ---- Recording ---- */
@@ -196,15 +198,15 @@ static Slot slot_for(const Visit *v, int leader, uint32_t flags)
     return (Slot){ v->now, thread | flags | (v->strong ? WHO_STRONG : 0) | v->site };
 }
 
-/* One slot stands for many accesses that do not race with each other: the first of those that are
- * not ordered stays, marked as having others; a plain access is kept rather than a strong one. */
+/* One slot stands for many accesses that do not race with each other. Of unordered accesses it
+ * keeps the first, and flags that there are others; it prefers a plain access to a strong one. */
 static Slot join(const Visit *v, Slot slot, bool wrote, int leader, uint32_t flags)
 {
     uint32_t thread = (uint32_t) (v->warp * LANES + leader), other = slot.tag & WHO_THREAD;
     bool slot_strong = slot.tag & WHO_STRONG, ordered = false;
     Slot own = slot_for(v, leader, flags);
 
-    if (slot.when <= v->old || (slot_strong && !v->strong))
+    if (slot.when <= v->ordered_until || (slot_strong && !v->strong))
         return own;
     if (v->is_global && race_foreign(v, slot.when, wrote, &ordered) >= 0) {
         if (ordered)
@@ -213,12 +215,12 @@ static Slot join(const Visit *v, Slot slot, bool wrote, int leader, uint32_t fla
         return slot;
     }
     own.tag |= slot.tag & WHO_BLOCKS;
-    if (slot.when <= v->r->full)
+    if (slot.when <= v->r->last_barrier)
         return own;
-    if (slot_strong == v->strong && !is_over(v, slot) && other != thread)
+    if (slot_strong == v->strong && !happens_before(v, slot) && other != thread)
         own = (Slot){ slot.when,
                       slot.tag | (other / LANES == thread / LANES ? WHO_SAME_WARP : WHO_OTHERS) };
-    else if (slot_strong != v->strong && !is_over(v, slot))
+    else if (slot_strong != v->strong && !happens_before(v, slot))
         own = slot;
     else if (slot.when == v->now && other == thread)
         own = (Slot){ slot.when, slot.tag | flags };
@@ -227,10 +229,10 @@ static Slot join(const Visit *v, Slot slot, bool wrote, int leader, uint32_t fla
     return own;
 }
 
-/* Of writes of the same value the last one stays: its thread may read it back. */
+/* Several writes of the same value: the slot keeps the last, whose thread may read it back. */
 static Slot write_same(const Visit *v, Slot slot, int leader, uint32_t flags)
 {
-    const bool other_block = v->is_global && slot.when <= v->mine;
+    const bool other_block = v->is_global && slot.when <= v->before_block;
     const bool other_warp = (int) (slot.tag & WHO_THREAD) / LANES != v->warp;
     Slot own = slot_for(v, leader, flags);
 
@@ -244,12 +246,12 @@ void race_visit(Visit *v, RaceWord *word, int leader, uint64_t at)
     const uint32_t followed = v->x->shape->followed >> leader & 1 ? WHO_SAME_WARP : 0;
 
     v->same = false;
-    meet(v, word->write, true, leader, at);
+    check_slot(v, word->write, true, leader, at);
     if (v->x->kind == ACCESS_LOAD) {
         word->read = join(v, word->read, false, leader, followed);
         return;
     }
-    meet(v, word->read, false, leader, at);
+    check_slot(v, word->read, false, leader, at);
     if (v->same)
         word->write = write_same(v, word->write, leader, followed);
     else if (v->strong && word->write.tag & WHO_STRONG && !v->observes)

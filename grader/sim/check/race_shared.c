@@ -1,5 +1,5 @@
-/* race_shared.c - races between the threads of a block for its shared memory. How they are found:
- * race_order.c. */
+/* race_shared.c - races on shared memory between the threads of a block. race_order.c describes the
+ * method. */
 #include "sim/check/race_quick.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 /* ---- The words ---- */
 
-/* Replaces words of 4 bytes by words of one byte. */
+/* Converts 4-byte words to single bytes. */
 static void copy_words(SharedWords *to, const SharedWords *from)
 {
     for (size_t at = 0; at < from->bytes && at < to->bytes; at += (size_t) 1 << to->log2_grain) {
@@ -24,7 +24,7 @@ static void copy_words(SharedWords *to, const SharedWords *from)
     }
 }
 
-/* Fine enough for accesses of `width`; NULL: no memory for them. */
+/* The history, with words small enough for accesses of `width` bytes; NULL: out of memory. */
 static SharedWords *words_of(BlockRaces *r, size_t bytes, int width)
 {
     SharedWords *old = r->words, *words;
@@ -45,7 +45,7 @@ static SharedWords *words_of(BlockRaces *r, size_t bytes, int width)
     return r->words = words;
 }
 
-/* ---- A full warp, side by side ---- */
+/* ---- A full warp, vectorised ---- */
 
 /* Words i .. i + count - 1 of a pair; word k's thread is `thread` + ((skip + k) >> shift). */
 typedef struct Run32 {
@@ -54,14 +54,15 @@ typedef struct Run32 {
     uint32_t thread;
 } Run32;
 
-/* Bits that are set where a slot belongs to another thread. */
+/* 1 if the slot belongs to another thread. */
 static inline uint32_t foreign_bits(const Visit *v, const Side *side, int i, uint32_t who)
 {
-    return (uint32_t) (side->when[i] > v->old) & (uint32_t) ((side->tag[i] & WHO) != who);
+    return (uint32_t) (side->when[i] > v->ordered_until) & (uint32_t) ((side->tag[i] & WHO) != who);
 }
 
-/* Visits all words, or none (false). `mine` is the side of the pair that records the access. */
-WITH_AVX2 static bool take_run(const Visit *v, const Run32 *run, Side *mine)
+/* Records the access in all words of the run, or in none (false) if another thread has accessed
+ * one of them. `side` is the side of the pair for this kind of access. */
+WITH_AVX2 static bool take_run(const Visit *v, const Run32 *run, Side *side)
 {
     const Side *write = &run->pair->write, *read = &run->pair->read;
     const uint32_t now = v->now, site = v->site, thread = run->thread;
@@ -75,8 +76,8 @@ WITH_AVX2 static bool take_run(const Visit *v, const Run32 *run, Side *mine)
     if (foreign)
         return false;
     for (int k = 0; k < count; k++) {
-        mine->when[from + k] = now;
-        mine->tag[from + k] = (thread + ((uint32_t) (skip + k) >> shift)) | site;
+        side->when[from + k] = now;
+        side->tag[from + k] = (thread + ((uint32_t) (skip + k) >> shift)) | site;
     }
     return true;
 }
@@ -114,7 +115,7 @@ static void visit_run(Visit *v, SharedWords *words, Run32 run, size_t first)
         visit_word(v, words, first + (size_t) k, (run.skip + k) >> run.shift);
 }
 
-/* Pair by pair. */
+/* Splits the access of a full warp at the boundaries of pairs. */
 static void visit_linear(Visit *v, SharedWords *words)
 {
     const int a_lane = v->x->bytes >> words->log2_grain, all = a_lane * LANES;
@@ -144,16 +145,16 @@ void race_shared(Access *x)
         return;
     if (x->strong)
         race_hand_over(&v);
-    v.old = v.mine = v.r->full;
+    v.ordered_until = v.before_block = v.r->last_barrier;
     v.log2_grain = words->log2_grain;
     if (x->shape->followed)
-        race_at_once(&v);
+        race_in_instruction(&v);
     if (x->linear && !v.strong) {
         visit_linear(&v, words);
     } else {
         for (uint32_t left = x->shape->leaders & x->mask; left; left &= left - 1)
             visit_lane(&v, words, first_lane(left));
     }
-    if (v.met)
-        race_report_shared(x, &v.meeting);
+    if (v.raced)
+        race_report_shared(x, &v.conflict);
 }

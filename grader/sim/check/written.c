@@ -1,9 +1,9 @@
 /* written.c - reports reads of bytes that were never written.
  *
- * Each byte that is allocated has a bit; stores, copies and fills set it. A load of bytes that were
- * never written is reported if the kernel computes with them, or stores them from shared to global
- * memory. Any other copy is not reported: a structure's padding is copied with it, and so is the
- * fourth element of a float4 of which three are used. Its destination becomes unwritten again.
+ * Each allocated byte has a bit, which stores, copies and fills set. A load of bytes that were
+ * never written is reported if the kernel computes with them, or copies them from shared to global
+ * memory. Other copies are not reported, since a program may copy the padding of a structure, or
+ * an unused fourth element of a float4. The destination of such a copy becomes unwritten again.
  */
 #include "sim/check/race.h"
 #include "sim/base/bits.h"
@@ -48,7 +48,7 @@ static void note_unwritten(const Access *x, int element, int lane)
         place->lanes |= 1u << lane;
 }
 
-/* A load replaces what its registers held. */
+/* A load overwrites its registers. */
 static void forget_unwritten(const Access *x)
 {
     Warp *warp = x->warp;
@@ -125,8 +125,8 @@ static bool load_is_reported(const Access *x, int lane, const uint8_t *written, 
     return reported;
 }
 
-/* Whether to report a lane with unwritten bytes. An atomicExch() whose result is unused only
- * writes. */
+/* Whether to report a lane that accesses unwritten bytes. An atomicExch() whose result is unused
+ * only writes. */
 static bool is_reported(const Access *x, int lane, const uint8_t *written, size_t at)
 {
     const Instruction *in = x->step->in;
@@ -138,7 +138,7 @@ static bool is_reported(const Access *x, int lane, const uint8_t *written, size_
     return in->op != OP_cp_async || none_written(written, at, (size_t) x->bytes);
 }
 
-/* "which nothing has written"; "of which no thread has written 8, from byte 8 on" */
+/* "which nothing has written"; "8 of which no thread has written, from byte 8 on" */
 static const char *put_which(const Access *x, const uint8_t *written, size_t at, const char *writer,
                              char *text, size_t size)
 {
@@ -149,7 +149,7 @@ static const char *put_which(const Access *x, const uint8_t *written, size_t at,
     if (count == (size_t) x->bytes)
         snprintf(text, size, "which %s has written", writer);
     else
-        snprintf(text, size, "of which %s has written %zu, from byte %zu on", writer, count,
+        snprintf(text, size, "%zu of which %s has written, from byte %zu on", count, writer,
                  bits_other(written, at, (size_t) x->bytes, true) - at);
     return text;
 }

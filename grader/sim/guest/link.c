@@ -9,7 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Longer than most calls take: no wake-up in them. */
+/* Longer than most calls take, so that they need no wake-up. */
 static const double spin_s = 0.02;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -76,7 +76,7 @@ cudaError_t ask_words(SimCallKind kind, const uint64_t word[SIM_WORDS], uint64_t
     return ask(kind, word, NULL, 0, answer, NULL, 0, NULL);
 }
 
-/* The library itself touches no array of the host's while it has the lock. */
+/* Does not deadlock: the library itself never touches a host array while it holds the lock. */
 int ask_touch(uint64_t address, bool writes, uint64_t answer[2])
 {
     int fd = -1;

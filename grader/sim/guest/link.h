@@ -10,7 +10,7 @@
 
 #define API __attribute__((visibility("default")))
 
-/* The words of a call, of which most have few; and its answer's. */
+/* The words of a call or an answer; most have few. */
 #define WORDS(...) ((uint64_t[SIM_WORDS]){ __VA_ARGS__ })
 
 /* Sends the words, then `bytes` of `payload`. Stores at most `room` bytes of the answer's payload
@@ -24,7 +24,7 @@ cudaError_t ask_words(SimCallKind kind, const uint64_t word[SIM_WORDS], uint64_t
 /* Keeps an error for cudaGetLastError, and returns it. */
 cudaError_t keep_error(cudaError_t error);
 
-/* Asks for an array of the host's own: a descriptor, or -1. Callable in a signal handler. */
+/* Requests the descriptor of a host array; -1: none. May be called in a signal handler. */
 int ask_touch(uint64_t address, bool writes, uint64_t answer[2]);
 
 #endif

@@ -1,5 +1,5 @@
-/* work.c - streams, events, copies, the device; and the host's arrays, which are not mapped here
- * until the host's code touches them. */
+/* work.c - streams, events, copies, the device, and host arrays, which are not mapped into this
+ * process until host code touches them. */
 #include "sim/guest/link.h"
 #include "sim/memory/memory.h"
 
@@ -52,7 +52,7 @@ API cudaError_t cudaDeviceSynchronize(void)
     return ask_words(CALL_SYNC, WORDS(0), NULL);
 }
 
-/* What brings a real GPU up (caller.c, guest.c): the runner has its own up already. */
+/* On a real GPU this call creates the context (caller.c, guest.c). The runner already has one. */
 API cudaError_t cudaSetDevice(int device)
 {
     return keep_error(device ? cudaErrorInvalidDevice : cudaSuccess);
@@ -183,7 +183,7 @@ API cudaError_t cudaEventQuery(cudaEvent_t event)
     return ask_words(CALL_EVENT_ASK, WORDS(NUMBER(event)), NULL);
 }
 
-/* For caller.c. Its result does not count: the runner takes its own time. */
+/* For caller.c. Its result is not used: the runner measures time itself. */
 #undef cudaEventElapsedTime
 API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end);
 API cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t begin, cudaEvent_t end);
@@ -205,8 +205,8 @@ API cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t begin, cudaEvent_
 
 /* ---- Copies ---- */
 
-/* Memory that belongs neither to the device nor to an array is the guest's own: its bytes are sent.
- */
+/* Memory that belongs neither to the device nor to a host array is private to the guest, so its
+ * bytes are sent. */
 static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                         cudaStream_t stream, uint64_t flags)
 {
@@ -247,7 +247,7 @@ static bool is_write(const void *context)
 #endif
 }
 
-/* The runner gives what is there, and so knows that it was the host that reached for it. */
+/* Maps a host array. The runner provides the memory, and thus learns that host code accessed it. */
 static bool map_array(uint64_t address, bool writes)
 {
     uint64_t range[2];
@@ -264,19 +264,19 @@ static bool map_array(uint64_t address, bool writes)
 
 static void on_fault(int number, siginfo_t *info, void *context)
 {
-    static const char words[] = "the host's code used an address of the GPU's memory: only kernels "
-                                "may\n";
+    static const char words[] = "host code accessed an address in GPU memory: only kernels can do "
+                                "that\n";
     const uint64_t at = NUMBER(info->si_addr);
 
     if (is_host_array(at) && map_array(at, is_write(context)))
         return;
     if (is_device(at))
         say(words, sizeof words - 1);
-    signal(number, SIG_DFL); /* it happens again */
+    signal(number, SIG_DFL); /* the fault is raised again and kills the process */
 }
 
-/* CUDA_CHECK stops the process with CUDA's few words ("invalid argument"); the runner knows more.
- * It is the caller's thread that is here, in abort(): nothing is interrupted. */
+/* CUDA_CHECK aborts with CUDA's short text ("invalid argument"); the runner knows the details. This
+ * runs in the thread that called abort(), so it interrupts nothing. */
 static void on_abort(int number)
 {
     static char text[1024];

@@ -1,12 +1,12 @@
-/* issue.c - estimates how many machine instructions the PTX becomes, and how many threads execute
- * them. Only the ratio is shown; it corresponds to a profiler's threads per warp instruction with
- * the predicate on.
+/* issue.c - estimates how many machine instructions ptxas makes of the PTX, and how many threads
+ * execute them. Only the ratio is shown. It corresponds to a profiler's average number of
+ * not-predicated-off threads per warp instruction.
  *
- * The ratio of the PTX itself differs for three reasons. A machine instruction is issued even if
- * its predicate is off for all lanes. Where PTX branches over a few instructions, machine code has
- * predicates instead, and a warp issues the instructions even if no lane needs them. And much of
- * what all lanes do in PTX (addresses, constants) becomes no instruction at all, or a later one
- * (parameters).
+ * This ratio is not that of the PTX, for three reasons. A machine instruction is issued even if its
+ * predicate is off for all lanes. Where PTX branches over a few instructions, machine code has
+ * predicates instead, and a warp issues the instructions even if no lane needs them. And many PTX
+ * instructions that all lanes execute (addresses, constants) have no machine instruction, or are
+ * executed later (parameters).
  */
 #include "sim/machine/issue.h"
 
@@ -23,7 +23,7 @@ static bool is_pred(const Instruction *in)
 }
 
 typedef struct Weight {
-    int all, on; /* instructions; those whose predicate is usually on */
+    int all, on; /* machine instructions; those whose predicate is usually on */
 } Weight;
 
 /* Constants and copies are part of other instructions. A special register costs one instruction,
@@ -96,8 +96,8 @@ static Weight weight_of(const Code *code, const Step *step)
     return step->class_ == CLASS_NOTHING ? none : one;
 }
 
-/* One more round of the loop that implements some atomics on shared memory (counters of an H200: 35
- * patterns of floats, doubles and long integers). */
+/* One more iteration of the loop that implements some atomics on shared memory (fitted to the
+ * counters of an H200: 35 patterns of floats, doubles and long integers). */
 static Weight weight_of_round(const Step *step)
 {
     static const Weight word = { 6, 5 }, two_words = { 8, 7 };
@@ -128,7 +128,7 @@ static bool names_any(const Code *code, const Instruction *in, int reg)
     return false;
 }
 
-/* A load of global memory whose value is used only after step last - 1. */
+/* Whether step `at` loads a value from global memory that no step before `last` uses. */
 static bool is_for_later(const Code *code, int at, int last)
 {
     const Step *step = &code->steps[at];
@@ -141,8 +141,8 @@ static bool is_for_later(const Code *code, int at, int last)
     return true;
 }
 
-/* Whether steps first .. last - 1 can be predicated: few enough, without a barrier, without a
- * branch out of them, and with at most one load for later steps. */
+/* Whether steps first .. last - 1 can be predicated: they are few, contain no barrier and no branch
+ * to another step, and at most one of them loads a value for later steps. */
 static bool is_short(const Code *code, int first, int last)
 {
     int weight = 0, for_later = 0;
@@ -163,9 +163,9 @@ static bool is_short(const Code *code, int first, int last)
     return true;
 }
 
-/* The steps of an if or its else; the last may branch over the other's. */
+/* The steps of an if branch or an else branch; its last step may jump over the other branch. */
 typedef struct Arm {
-    int first, last; /* last: behind it */
+    int first, last; /* last: the first step after it */
 } Arm;
 
 static bool is_jump(const Step *step)
@@ -173,8 +173,8 @@ static bool is_jump(const Step *step)
     return step->in && step->in->op == OP_bra && step->guard < 0;
 }
 
-/* A branch that predicates can replace: over one arm, or to one of two. `taken`: the steps of lanes
- * that take it; `other`: of those that do not. */
+/* Whether predicates can replace the branch, which jumps over one arm or selects one of two.
+ * `taken`: the steps executed by lanes that take it; `other`: by lanes that do not. */
 static bool is_predicated(const Code *code, int at, Arm *taken, Arm *other)
 {
     const Step *branch = &code->steps[at], *steps = code->steps;
@@ -199,8 +199,8 @@ static bool is_predicated(const Code *code, int at, Arm *taken, Arm *other)
     return is_short(code, taken->first, taken->last) && is_short(code, other->first, other->last);
 }
 
-/* A branch out of a loop and a jump back to its beginning: machine code has only the branch back.
- */
+/* Whether step `at` is the jump back of a loop that ends with an exit branch and a jump back.
+ * Machine code has only a conditional branch back. */
 static bool is_way_back(const Code *code, int at)
 {
     const Step *before = at && at < code->step_count ? &code->steps[at - 1] : NULL;
@@ -220,7 +220,7 @@ static bool is_exit(const Code *code, int at)
 /* ---- All steps ---- */
 
 typedef struct IssuePlan {
-    uint64_t passed;      /* warps that issue it although no lane of them needs it */
+    uint64_t passed;      /* warps that issue it although none of their lanes needs it */
     bool is_none;         /* no machine instruction */
     bool under_predicate; /* in machine code, where PTX has a branch */
 } IssuePlan;
@@ -252,9 +252,9 @@ static void plan_branch(const Code *code, const Count *counts, int at, IssuePlan
 
 /* ---- Parameters and descriptors are read at their first use ---- */
 
-/* PTX begins with all parameters. The machine reads each at its first use, with the lanes that are
- * active there (LDC, ULDC: ptxas 13.0 for sm_90; if that use is predicated, usually where PTX reads
- * it). */
+/* PTX loads all parameters at the start of a kernel. Machine code loads each parameter at its first
+ * use, with the lanes that are active there (LDC, ULDC: ptxas 13.0 for sm_90), or usually where PTX
+ * does if that use is predicated. */
 static int wanted_at(const Code *code, const IssuePlan *plans, int at)
 {
     const Instruction *in = code->steps[at].in;
@@ -292,10 +292,10 @@ static int first_global(const Code *code, const IssuePlan *plans)
 
 static void take_away(uint64_t *number, uint64_t less)
 {
-    *number -= less < *number ? less : *number; /* a kernel that failed may lack its end */
+    *number -= less < *number ? less : *number; /* a failed kernel may not reach its end */
 }
 
-/* A lane that jumps to the end exits at once and does not reach the last step. */
+/* Lanes that branch to the end exit directly, without executing the last step. */
 static void leave(const Code *code, const Count *counts, int at, Issue *issues)
 {
     Issue *end = &issues[code->steps[at].jump.target];
@@ -310,7 +310,7 @@ static void add(Issue *issue, Weight weight, uint64_t warps, uint64_t lanes)
     issue->threads += (uint64_t) weight.on * lanes;
 }
 
-/* Adds instructions as often as step `at` is issued, with the lanes of step `on`. */
+/* Adds instructions that are issued as often as step `at`, by the lanes of step `on`. */
 static void add_as(const Count *counts, const IssuePlan *plans, Weight weight, int at, int on,
                    Issue *issue)
 {
@@ -334,7 +334,7 @@ void estimate_issues(const Code *code, const Count *counts, Issue *issues)
         add_as(counts, plans, weight_of(code, &code->steps[i]), at, on, &issues[i]);
         add(&issues[i], weight_of_round(&code->steps[i]), counts[i].rounds, counts[i].round_lanes);
     }
-    /* Not in PTX: the stack pointer and the descriptor of global memory are read first. */
+    /* Not in PTX: machine code also loads the stack pointer and the descriptor of global memory. */
     const int global = first_global(code, plans);
     if (code->function->is_entry)
         add_as(counts, plans, one, 0, 0, &issues[0]);

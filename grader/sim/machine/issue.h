@@ -1,4 +1,5 @@
-/* issue.h - estimates how many machine instructions the PTX becomes, with how many threads. */
+/* issue.h - estimates how many machine instructions ptxas makes of the PTX, and how many threads
+ * execute them. */
 #ifndef SIM_MACHINE_ISSUE_H
 #define SIM_MACHINE_ISSUE_H
 
@@ -8,11 +9,10 @@ typedef struct Issue {
     uint64_t instructions, threads;
 } Issue;
 
-/* issues[i]: of step i, for all executions in `counts`. They are 0 on entry. */
+/* issues[i]: the instructions of step i, for all executions in `counts`. All 0 on entry. */
 void estimate_issues(const Code *code, const Count *counts, Issue *issues);
 
-/* none[i]: step i is a branch that predicates replace. They are false on entry.
- */
+/* none[i]: step i is a branch that predicates replace. All false on entry. */
 void find_predicated(const Code *code, bool *none);
 
 #endif

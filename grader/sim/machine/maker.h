@@ -11,10 +11,10 @@ typedef struct OperationMaker {
     const Code *code;
     const Function *function;
     const Device *device;
-    const Instruction **writer; /* by register: its only one; NULL */
-    bool *only_added;           /* by register: its readers add it to 64 bits, and nothing else */
+    const Instruction **writer; /* by register: its only writer; NULL: none or several */
+    bool *only_added;           /* by register: all its readers are 64-bit additions */
     bool *none;                 /* by step: a branch that predicates replace */
-    bool *either;               /* by step: an addition, on either of two pipes */
+    bool *either;               /* by step: an addition that may use either of two pipes */
     bool *varies;               /* by register: it may differ from lane to lane */
 } OperationMaker;
 
@@ -22,29 +22,28 @@ typedef struct OperationMaker {
 
 /* NULL: the instruction has fewer operands. */
 const Operand *operand_of(const OperationMaker *maker, const Instruction *in, int i);
-/* ptxas knows these, or reads them from constant memory. */
+/* A constant for ptxas, or in constant memory. */
 bool is_known_special(Special special);
 void find_addends(OperationMaker *maker);
 void find_writers(OperationMaker *maker);
-/* Adds the registers that the instruction reads, then those that it writes. False: out of memory.
- */
+/* Adds the registers that the instruction reads, then the ones it writes. False: out of memory. */
 bool add_registers(OperationMaker *maker, Operation *to, const Instruction *in);
-/* Adds those that another instruction writes; `to` must be the last operation that got registers.
- */
+/* Adds the registers that another instruction writes. `to` must be the operation to which registers
+ * were last added. */
 bool add_result(OperationMaker *maker, Operation *to, const Instruction *in);
-/* Different registers of 32 bits that an instruction computes from. */
+/* Finds the distinct 32-bit registers that an instruction computes from. */
 void find_operands(const OperationMaker *maker, const Step *step, Operation *to);
 
 /* ---- Values that all lanes share (sim/machine/uniform.c) ---- */
 
-/* Fills in `varies`. False: no memory. */
+/* Fills in `varies`. False: out of memory. */
 bool find_varying(OperationMaker *maker);
-/* The uniform datapath computes it, once for the warp. */
+/* Whether the uniform datapath computes the step, once per warp. */
 bool is_uniform(const OperationMaker *maker, const Step *step);
 
-/* ---- Loads that are merged (sim/machine/merge.c) ---- */
+/* ---- Merging loads (sim/machine/merge.c) ---- */
 
-/* After operations are made, before stretches are found. False: no memory. */
+/* Call it after operations are made and before stretches are found. False: out of memory. */
 bool merge_loads(OperationMaker *maker);
 
 #endif

@@ -1,11 +1,11 @@
 /* merge.c - merges loads of neighbouring words of shared memory into one wide load.
  *
- * If ptxas can tell that words are consecutive from an address that is a multiple of 8 or 16 bytes,
- * and nothing is written to shared memory in between, it loads two or four of them at once, for
+ * If ptxas can prove that words are consecutive from an address that is a multiple of 8 or 16
+ * bytes, and no store to shared memory comes in between, it loads two or four of them at once, for
  * example along a row of a tile of known width. The words of one lane lie in consecutive banks, and
  * those of other lanes at a multiple of that distance. So the load takes as many wavefronts as its
- * first word alone, but at least two if it has 16 bytes (shape.c: of the four phases of 8 lanes two
- * become one where lanes share an address).
+ * first word alone, but a 16-byte load takes at least two (shape.c: its four phases of 8 lanes
+ * become two where lanes share an address).
  */
 #include "sim/exec/access.h"
 #include "sim/machine/maker.h"
@@ -16,9 +16,9 @@ enum { WORD = 4, WORDS = 4, MOST_DEPTH = 6 };
 
 static const int most_alignment = WORD * WORDS;
 
-/* Words of one quad: at a register's address + WORD * WORDS * quad. */
+/* The loads of one quad of words, at a register's address + WORD * WORDS * quad. */
 typedef struct LoadGroup {
-    int block; /* in which it was made; 0: none */
+    int block; /* the block in which it was made; 0: none */
     int base, next;
     int64_t quad;
     int step[WORDS]; /* + 1; 0: none */
@@ -83,7 +83,7 @@ static int alignment_of_result(const OperationMaker *maker, const Instruction *i
     }
 }
 
-/* ptxas places static variables; of external ones it knows the declared alignment. */
+/* ptxas places static variables itself; of external ones it knows only the declared alignment. */
 static int alignment_of_variable(const OperationMaker *maker, const Operand *o)
 {
     const Variable *v = &maker->code->module->variables[o->index];
@@ -93,7 +93,7 @@ static int alignment_of_variable(const OperationMaker *maker, const Operand *o)
     return alignment_of_number(offset | (uint64_t) o->offset);
 }
 
-/* A power of two, most_alignment at most. */
+/* A power of two, at most most_alignment. */
 static int alignment_of(const OperationMaker *maker, const Operand *o, int depth)
 {
     if (!o || depth == MOST_DEPTH)
@@ -129,7 +129,7 @@ static bool is_word(const OperationMaker *maker, const Step *step)
            at->offset % WORD == 0;
 }
 
-/* After it, shared memory may have changed, or lanes may have diverged. */
+/* Whether step i may change shared memory or make lanes diverge. */
 static bool ends_block(const Merger *merger, int i)
 {
     const Step *step = &merger->maker->code->steps[i];
@@ -171,7 +171,7 @@ static void add_word(Merger *merger, int i)
         group->step[within / WORD] = i + 1;
 }
 
-/* The first one in the code loads all words; the others become no instruction. */
+/* The first load in the code loads all words; the other loads need no instruction. */
 static bool merge(Merger *merger, const int *steps, int count)
 {
     const OperationMaker *maker = merger->maker;

@@ -1,8 +1,8 @@
 /* operations.c - the machine instructions of each step of PTX: how many, on which pipe, and which
  * registers they wait for.
  *
- * ptxas reads PTX and writes something else. Where the result is known, a row of `corrections` has
- * it, with its reason; every other step is one instruction on the pipe of its class.
+ * ptxas does not translate PTX one to one. Known differences are rows of `corrections`, each with
+ * its reason; every other step is one instruction on the pipe of its class.
  */
 #include "sim/exec/access.h"
 #include "sim/machine/issue.h"
@@ -18,7 +18,7 @@
 typedef struct PipeRow {
     Action action;
     Pipe pipe;
-    size_t lanes, latency; /* figures of the device; lanes 0: as many as issue has */
+    size_t lanes, latency; /* figures of the device; lanes 0: as wide as issue */
 } PipeRow;
 
 static const PipeRow pipe_of_class[CLASSES] = {
@@ -39,7 +39,7 @@ static const PipeRow pipe_of_class[CLASSES] = {
     [CLASS_ATOMIC] = { DO_ACCESS, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(l1_latency) },
 };
 
-/* For these the opcode decides. */
+/* Opcodes whose pipe is not that of their class. */
 static const struct {
     Op op;
     Mod mod; /* MODS: any */
@@ -49,7 +49,7 @@ static const struct {
     { OP_mad, MODS, { DO_COMPUTE, PIPE_IMAD, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_vote, MODS, { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_activemask, MODS, { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) } },
-    /* A warp's own barrier and an arrival do not wait for other warps. */
+    /* A warp barrier and an arrival do not wait for other warps. */
     { OP_bar, MOD_warp, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_bar, MOD_arrive, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_barrier, MOD_arrive, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
@@ -61,11 +61,11 @@ static const struct {
     { OP_cp_async, MOD_async, { DO_COPY, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(l1_latency) } },
 };
 
-/* Of corrections. */
+/* Used by corrections. */
 static const PipeRow pipe_of_product = { DO_COMPUTE, PIPE_IMAD, FIGURE(int_lanes),
                                          FIGURE(alu_latency) };
 static const PipeRow either_pipe = { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) };
-/* Its width is not published: taken as wide as issue. */
+/* Its width is not published; we assume that it is as wide as issue. */
 static const PipeRow uniform_datapath = { DO_COMPUTE, PIPE_UNIFORM, 0, FIGURE(alu_latency) };
 
 static int figure(const Device *device, size_t offset)
@@ -73,8 +73,8 @@ static int figure(const Device *device, size_t offset)
     return *(const int *) ((const char *) device + offset);
 }
 
-/* The multiply-add unit computes products of whole numbers. Where its FP32 width is doubled, it has
- * two halves: one computes them while the other continues with FP32. */
+/* The multiply-add unit also multiplies integers. Where its FP32 width is doubled, it has two
+ * halves: one multiplies integers while the other continues with FP32. */
 static Pipe pipe_on(const Device *device, Pipe pipe)
 {
     return pipe == PIPE_IMAD && device->int_lanes >= device->fp32_lanes ? PIPE_FMA : pipe;
@@ -102,7 +102,7 @@ static bool is_branch_none(const OperationMaker *maker, const Step *step)
     return maker->none[step - maker->code->steps];
 }
 
-/* A parameter of the kernel at a fixed place, or of a function if registers can hold it. Larger or
+/* A kernel parameter at a fixed offset, or a function parameter that registers can hold. Larger or
  * indexed parameters lie in memory. */
 static bool is_parameter(const OperationMaker *maker, const Step *step)
 {
@@ -149,14 +149,14 @@ static bool is_widening(const OperationMaker *maker, const Step *step)
 {
     const Instruction *in = step->in;
 
-    /* Extracting a byte or a half takes an instruction; so does saturating. */
+    /* Extracting a byte or half-word takes an instruction; so does saturating. */
     (void) maker;
     return in->op == OP_cvt && in->type_count > 1 && !type_is_float(in->types[0]) &&
            !type_is_float(in->types[1]) && !has_mod(in, MOD_sat) && type_size(in->types[0]) >= 4 &&
            type_size(in->types[1]) >= 4;
 }
 
-/* The product of an address, if an addition includes it. */
+/* The multiplication of an address computation, if only additions use its result. */
 static bool is_wide_product(const OperationMaker *maker, const Step *step)
 {
     const Operand *to = operand_of(maker, step->in, 0);
@@ -206,7 +206,7 @@ static bool is_long_uniform(const OperationMaker *maker, const Step *step)
     return is_long_arithmetic(maker, step) && is_uniform(maker, step);
 }
 
-/* Not an addition that includes a shift: that is LEA. */
+/* Excludes an addition that absorbs a shift, which becomes LEA. */
 static bool is_addition(const OperationMaker *maker, const Step *step)
 {
     const Instruction *in = step->in;
@@ -255,46 +255,46 @@ static bool is_predicate_logic(const OperationMaker *maker, const Step *step)
            step->in->op != OP_vote;
 }
 
-/* The first row that applies holds. issues: instructions in its place; 0: none. */
+/* The first row that applies counts. issues: the number of instructions that replace the step. */
 static const struct Correction {
     const char *name;
     bool (*applies)(const OperationMaker *maker, const Step *step);
     int issues;
-    const PipeRow *row; /* in place of its class's; NULL */
+    const PipeRow *row; /* NULL: that of its class */
     const char *reason;
 } corrections[] = {
     { "short branches", is_branch_none, 0, NULL,
-      "a branch over at most 8 instructions becomes predicates (issue.c; held to the counters of "
-      "an H200)" },
+      "predicates replace a branch over at most 8 instructions (issue.c; checked against the "
+      "counters of an H200)" },
     { "parameters", is_parameter, 0, NULL,
-      "parameters lie in constant memory, which arithmetic reads in place of a register" },
-    { "constants", is_constant, 0, NULL, "the same, at a fixed place" },
-    { "copies", is_copy, 0, NULL, "ptxas gives both the same register, or writes the constant" },
+      "parameters lie in constant memory, which arithmetic can read like a register" },
+    { "constants", is_constant, 0, NULL, "as for parameters, if the address is fixed" },
+    { "copies", is_copy, 0, NULL, "ptxas uses one register for both, or an immediate operand" },
     { "special registers", is_special, 1, &pipe_of_class[CLASS_SFU], "S2R: one slow instruction" },
     { "spaces", is_space_change, 0, NULL, "global and generic addresses are the same" },
     { "widening", is_widening, 0, NULL,
-      "between whole numbers: part of the product, or of the address, that wants the wide one" },
-    { "wide products", is_wide_product, 0, NULL, "an address's IMAD.WIDE adds the base, too" },
-    { "addresses", adds_wide_product, 1, &pipe_of_product, "that IMAD.WIDE: both halves at once" },
-    { "shifts", is_shift_added, 0, NULL, "LEA shifts what it adds" },
-    { "fused", is_fused, 0, NULL, "with the product before it one FFMA (ptxas.c)" },
+      "between integers: part of the multiplication or address that uses the wide value" },
+    { "wide products", is_wide_product, 0, NULL, "IMAD.WIDE also adds the base of the address" },
+    { "addresses", adds_wide_product, 1, &pipe_of_product, "IMAD.WIDE computes both halves" },
+    { "shifts", is_shift_added, 0, NULL, "LEA shifts and adds" },
+    { "fused", is_fused, 0, NULL, "becomes one FFMA with the product before it (ptxas.c)" },
     { "logic", is_absorbed, 0, NULL,
-      "LOP3: with the one that it goes into, if both have three words at most (ptxas_logic.c)" },
+      "one LOP3 computes two operations of at most three different inputs (ptxas_logic.c)" },
     { "long quotients", is_long_quotient, 60, &pipe_of_class[CLASS_INT],
       "a function of about 60 instructions (ptxas 13.0)" },
     { "quotients", is_quotient, 18, &pipe_of_class[CLASS_INT],
-      "by reciprocal and correction: about 18 instructions (ptxas 13.0)" },
+      "a reciprocal and a correction: about 18 instructions (ptxas 13.0)" },
     { "exact fractions", is_fraction, 8, &pipe_of_class[CLASS_FP32],
       "div.rn, sqrt.rn, rcp.rn: an estimate and about 7 instructions to make it exact" },
     { "predicates", is_predicate_logic, 1, &pipe_of_class[CLASS_INT], "PLOP3" },
-    { "uniform, 64 bits", is_long_uniform, 2, &uniform_datapath, "as below, two instructions" },
+    { "uniform, 64 bits", is_long_uniform, 2, &uniform_datapath, "as below, but two instructions" },
     { "uniform", is_uniform, 1, &uniform_datapath,
-      "what all lanes of a warp share has a datapath of its own since sm_75: it costs the pipe of "
-      "integers nothing (sim/machine/uniform.c)" },
+      "since sm_75 a separate datapath computes values that all lanes of a warp share, so they do "
+      "not use the integer pipe (sim/machine/uniform.c)" },
     { "64 bits", is_long_arithmetic, 2, NULL, "registers have 32 bits: two instructions" },
     { "additions", is_addition, 1, &either_pipe,
-      "IADD3 or IMAD: ptxas takes the pipe of integers or that of products, whichever a stretch "
-      "uses less" },
+      "IADD3 or IMAD: ptxas uses the integer pipe or the multiply-add pipe, whichever is less busy "
+      "in the stretch" },
 };
 
 static const struct Correction *correction_of(const OperationMaker *maker, const Step *step)
@@ -305,14 +305,15 @@ static const struct Correction *correction_of(const OperationMaker *maker, const
     return NULL;
 }
 
-/* ---- All of a code ---- */
+/* ---- The operations of a whole code ---- */
 
 static int least(int value, int most)
 {
     return value < most ? value : most;
 }
 
-/* For the 32 lanes of a warp, by the width per scheduler; the load/store unit belongs to the SM. */
+/* The cycles that the 32 lanes of a warp take, from the pipe's width per scheduler. The load/store
+ * unit belongs to the SM. */
 static int cycles_of(const OperationMaker *maker, const PipeRow *row)
 {
     const int schedulers = row->pipe == PIPE_LSU ? 1 : maker->device->schedulers_per_sm;
@@ -391,7 +392,7 @@ static bool is_branch(const OperationMaker *maker, int i)
     return step->class_ == CLASS_CONTROL && !maker->none[i];
 }
 
-/* A stretch ends with a branch, a barrier, a fence, and before what branches lead to. */
+/* A stretch ends after a branch, a barrier or a fence, and before the target of a branch. */
 static void find_stretches(OperationMaker *maker)
 {
     const Code *code = maker->code;

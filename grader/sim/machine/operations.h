@@ -10,9 +10,9 @@
  * one row for warps of the oldest block and one for younger ones. */
 typedef enum Pipe {
     PIPE_FMA,
-    PIPE_IMAD, /* products of whole numbers, where these do not occupy all of PIPE_FMA */
+    PIPE_IMAD, /* integer multiplication, where it does not occupy all of PIPE_FMA */
     PIPE_ALU,
-    PIPE_UNIFORM, /* what is computed once for all lanes */
+    PIPE_UNIFORM, /* values that are computed once for all lanes */
     PIPE_FP64,
     PIPE_FP16,
     PIPE_SFU,
@@ -30,7 +30,7 @@ typedef enum Action {
     DO_FENCE,   /* waits for the warp's stores */
     DO_SHUFFLE, /* by the load/store unit */
     DO_ACCESS,  /* load, store, atomic: described by its words in the trace */
-    DO_LOCAL,   /* local memory: taken as hits of the L1 */
+    DO_LOCAL,   /* local memory: assumed to hit the L1 */
     DO_COPY,    /* cp.async */
     DO_COMMIT,
     DO_WAIT
@@ -40,28 +40,28 @@ typedef enum Action {
 typedef enum MemoryUse {
     MEMORY_NONE,
     MEMORY_FAR_LOAD,
-    MEMORY_FAR_STORE, /* atomics, too */
+    MEMORY_FAR_STORE, /* also atomics */
     MEMORY_NEAR,
-    MEMORY_ORDERED /* volatile accesses and others with an order */
+    MEMORY_ORDERED /* volatile and other ordered accesses */
 } MemoryUse;
 
 enum { MOST_OPERANDS = 3 };
 
 typedef struct Operation {
     uint8_t action, pipe, memory;
-    uint8_t issues;   /* instructions */
-    uint8_t cycles;   /* for which one of them occupies its pipe */
+    uint8_t issues;   /* number of instructions */
+    uint8_t cycles;   /* for which each instruction occupies its pipe */
     uint16_t latency; /* from issue to result */
     uint8_t reads, writes;
-    uint32_t first;     /* registers[first ..]: those read, then those written */
-    uint16_t straight;  /* steps from this one on, up to the end of its stretch (sim/time/plan.c) */
-    uint8_t wavefronts; /* of shared memory, at least */
-    int keep;           /* DO_WAIT: groups that may still be in flight */
-    uint8_t operand_count; /* its operands from the register file, if it computes */
+    uint32_t first;        /* registers[first ..]: those read, then those written */
+    uint16_t straight;     /* steps from this one to the end of its stretch (sim/time/plan.c) */
+    uint8_t wavefronts;    /* minimum number, for shared memory */
+    int keep;              /* DO_WAIT: groups that may still be in flight */
+    uint8_t operand_count; /* operands read from the register file, if it computes */
     uint32_t operands[MOST_OPERANDS];
     uint8_t issue_limit,
-        unit_limit; /* the limit that its issue counts for; the limit of waiting for its pipe */
-    Spent *spent;   /* cycles of schedulers, on it or waiting for it */
+        unit_limit; /* the limits to which its issue, and waiting for its pipe, are charged */
+    Spent *spent;   /* scheduler cycles spent on it or waiting for it */
 } Operation;
 
 /* The operations of one code. Registers are numbered from 0 on. */
@@ -75,7 +75,7 @@ typedef struct Operations {
     int registers_used; /* by its steps */
 } Operations;
 
-/* False: no memory. */
+/* False: out of memory. */
 bool operations_make(Operations *made, const Code *code, const Device *device, int first_register);
 void operations_free(Operations *made);
 

@@ -1,6 +1,5 @@
-/* registers.c - the registers that each operation waits for, those that it reads from the register
- * file, and their writers.
- */
+/* registers.c - finds the registers that each operation waits for, the ones it reads from the
+ * register file, and their writers. */
 #include "sim/machine/maker.h"
 
 #include <stdlib.h>
@@ -31,7 +30,7 @@ void find_writers(OperationMaker *maker)
             maker->writer[i] = NULL;
 }
 
-/* Whether all readers of a register add it to 64 bits, as in computing an address. */
+/* A 64-bit integer addition, as in computing an address. */
 static bool adds_long(const Instruction *in)
 {
     return in->op == OP_add && in->guard < 0 && in->type_count && !type_is_float(in->types[0]) &&
@@ -115,7 +114,7 @@ bool add_result(OperationMaker *maker, Operation *to, const Instruction *in)
 
 /* ---- Operands ---- */
 
-/* A value that is a constant for ptxas, so not read from the register file. */
+/* Whether ptxas knows the value, so that it is not read from the register file. */
 static bool is_constant_value(const OperationMaker *maker, const Operand *o)
 {
     const Instruction *writer = maker->writer[o->index];
@@ -126,7 +125,6 @@ static bool is_constant_value(const OperationMaker *maker, const Operand *o)
            (from->kind == OPERAND_SPECIAL && is_known_special(from->special));
 }
 
-/* Different registers of 32 bits that an instruction computes from. */
 void find_operands(const OperationMaker *maker, const Step *step, Operation *to)
 {
     const Instruction *in = step->in;

@@ -1,30 +1,30 @@
-/* uniform.c - finds values that ptxas knows to be the same in all lanes of a warp.
+/* uniform.c - finds values that ptxas can prove to be the same in all lanes of a warp.
  *
- * These are parameters, constants, block numbers, and the results of integer arithmetic on them,
+ * These are parameters, constants, block indices, and the results of integer arithmetic on them,
  * for example the k of an unrolled loop. ptxas keeps them in uniform registers and computes them on
- * the uniform datapath. Values written where a warp may have diverged, between a divergent branch
- * and its reconvergence point, are not uniform.
+ * the uniform datapath. A value that is written between a divergent branch and its reconvergence
+ * point is not uniform.
  */
 #include "sim/machine/maker.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* If a text costs more, no value counts as uniform. */
+/* If the analysis of a function takes more steps, no value counts as uniform. */
 static const long most_work = 20000000;
 
 typedef struct Finder {
     OperationMaker *maker;
     bool *apart; /* by step: the warp may have diverged */
     bool *split; /* by step: a divergent branch, whose paths are marked in `apart` */
-    int *open;   /* steps that are still to be visited */
-    int *seen;   /* by step: visited by the search of this branch, + 1 */
+    int *open;   /* steps still to be visited */
+    int *seen;   /* by step: the last branch whose search visited it, + 1 */
     long work;
 } Finder;
 
 /* ---- Where a warp may have diverged ---- */
 
-/* Or nowhere. */
+/* Whether the thread ends at the step, or the step does not exist. */
 static bool is_end(const Code *code, int step)
 {
     const Instruction *in = step >= 0 && step < code->step_count ? code->steps[step].in : NULL;
@@ -44,7 +44,7 @@ static void mark(Finder *finder, int branch, int step, int *count)
     finder->open[(*count)++] = step;
 }
 
-/* If one path ends the thread, the lanes of the other are still converged. */
+/* If one path ends the thread, the lanes of the other path are still converged. */
 static void split_at(Finder *finder, int branch)
 {
     const Code *code = finder->maker->code;
@@ -69,7 +69,7 @@ static void split_at(Finder *finder, int branch)
     }
 }
 
-/* A branch by a table: the warp may have diverged everywhere. */
+/* For a branch table: the warp may have diverged everywhere. */
 static void split_all(Finder *finder)
 {
     for (int i = 0; i < finder->maker->code->step_count; i++)
@@ -78,7 +78,7 @@ static void split_all(Finder *finder)
 
 /* ---- What varies ---- */
 
-/* The uniform datapath has an instruction for it, or it costs nothing wherever it is. */
+/* Whether the uniform datapath can execute the instruction, or it needs no instruction at all. */
 static bool is_for_all(const Instruction *in)
 {
     if (in->op == OP_ld)
@@ -106,7 +106,7 @@ static bool result_varies(const Finder *finder, int step)
     if (finder->apart[step] || !is_for_all(in) || !in->roles.known)
         return true;
     if (in->op == OP_ld && in->space == SPACE_PARAM && !maker->code->steps[step].kernel_param)
-        return true; /* what a call returns */
+        return true; /* the result of a call */
     if (in->guard >= 0 && maker->varies[in->guard])
         return true;
     for (int i = in->roles.destinations; i < in->count; i++)
@@ -115,7 +115,7 @@ static bool result_varies(const Finder *finder, int step)
     return false;
 }
 
-/* True: it has changed. */
+/* Returns whether `varies` changed. */
 static bool set_operand(const OperationMaker *maker, const Operand *o, bool varies)
 {
     bool is_new = false;
@@ -129,7 +129,7 @@ static bool set_operand(const OperationMaker *maker, const Operand *o, bool vari
     return is_new;
 }
 
-/* The operands that it writes; if its roles are unknown, all operands. */
+/* Sets the operands that the instruction writes, or all operands if their roles are unknown. */
 static bool set_results(const OperationMaker *maker, const Instruction *in, bool varies)
 {
     const int most = in->roles.known ? in->roles.destinations : in->count;
@@ -140,7 +140,7 @@ static bool set_results(const OperationMaker *maker, const Instruction *in, bool
     return is_new;
 }
 
-/* True: a new value that is not uniform was found. */
+/* Returns whether it found another value that is not uniform. */
 static bool visit(Finder *finder, int step)
 {
     const OperationMaker *maker = finder->maker;
@@ -164,8 +164,8 @@ static void forget(const OperationMaker *maker)
     memset(maker->varies, true, (size_t) maker->function->register_count);
 }
 
-/* Assumes that all written values are uniform, and removes those that are not until nothing
- * changes. Nothing is known about the callers of a function. */
+/* Assumes that all written values are uniform, and removes the ones that are not, until nothing
+ * changes. In functions other than kernels, all values may vary: their callers are unknown. */
 static void visit_all(Finder *finder)
 {
     const OperationMaker *maker = finder->maker;
@@ -205,7 +205,8 @@ bool find_varying(OperationMaker *maker)
     return well;
 }
 
-/* Comparisons are not: ptxas 13.0 leaves them to the lanes, which read the uniform register. */
+/* Comparisons do not use the uniform datapath: ptxas 13.0 compares per lane and reads the uniform
+ * register. */
 bool is_uniform(const OperationMaker *maker, const Step *step)
 {
     const Instruction *in = step->in;

@@ -1,5 +1,5 @@
-/* record.c - keeps samples of what launches do: one access per instruction, one warp's steps, one
- * block's stores, and when each block ran. */
+/* record.c - keeps samples of what launches do: one access per instruction, the steps of one warp,
+ * the stores of one block, and when each block ran. */
 #include "sim/record/record.h"
 #include "sim/exec/access.h"
 
@@ -10,8 +10,8 @@
 
 static Records *records; /* NULL: off */
 static int launch_now;   /* index of the running launch; -1: no room for it */
-static int lane_steps;   /* kept of the running launch */
-static int last_access;  /* index of the access that was found last */
+static int lane_steps;   /* number of steps kept of the running launch */
+static int last_access;  /* index of the last access found */
 
 bool record_start(const RecordFilter *filter)
 {
@@ -48,7 +48,7 @@ static void copy_name(char to[RECORD_NAME], const char *from, int length)
             *c = '?';
 }
 
-/* "_ZZ9transposePfE4tile" is "tile": the last part that a number announces. */
+/* "_ZZ9transposePfE4tile" becomes "tile": the last part that has a length prefix. */
 static void copy_variable_name(char to[RECORD_NAME], Name name)
 {
     for (int at = name.length - 1; at > 0; at--) {
@@ -124,8 +124,8 @@ static void add_totals(RecordedLaunch *to, const Code *code, const Count *counts
     }
 }
 
-/* The counters of an access's instruction. The upper bits of `step` name a function that the kernel
- * calls; 0: the kernel itself. */
+/* The counters of an access's instruction. The upper bits of `step` are the number of a function
+ * that the kernel calls; 0: the kernel itself. */
 static const Count *count_at(const Launch *launch, int step)
 {
     const int function = step >> 20, at = step & ((1 << 20) - 1);
@@ -158,7 +158,7 @@ static void launch_end(Launch *launch)
 
 /* ---- Accesses ---- */
 
-/* The number of a step: of a called function, with the function in the upper bits. */
+/* The number of a step, with the number of the called function in the upper bits. */
 static int number_of(const Warp *warp, const Step *step)
 {
     const Code *code = warp->code;
@@ -201,7 +201,8 @@ static int array_of(const Allocation *a)
     return records->array_count++;
 }
 
-/* What the array's offsets count from. Lanes in several arrays: the lowest address's line. */
+/* The address from which offsets count: the start of the array or, if lanes access several arrays,
+ * the line of the lowest address. */
 static uint64_t origin_of(const Access *x)
 {
     uint64_t lowest = UINT64_MAX;
@@ -221,7 +222,7 @@ static bool is_access(const WarpAccess *a, int step, RecordSpace space)
     return a->step == step && a->space == (int) space && a->launch == launch_now;
 }
 
-/* Looks first behind the last one found: instructions mostly follow each other. */
+/* Searches from the last access found, since instructions usually follow each other. */
 static WarpAccess *access_at(int step, RecordSpace space)
 {
     for (int i = 0; i < records->access_count; i++) {
@@ -293,7 +294,7 @@ static BlockTile *tile_of(int64_t block, int array)
     for (int i = records->block_tile_count - 1; i >= 0; i--) {
         BlockTile *t = &records->block_tiles[i];
         if (t->launch != launch_now || t->block != block)
-            break; /* a block's stores follow each other, but for blocks that take turns */
+            break; /* the stores of a block are adjacent, except for blocks that take turns */
         if (t->array == array)
             return t;
     }

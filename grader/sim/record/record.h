@@ -8,10 +8,10 @@
 #include "sim/base/records.h"
 #include "sim/exec/exec.h"
 
-/* Forgets what was recorded, and records from the next launch on. False: no memory. */
+/* Discards earlier samples, and records from the next launch on. False: out of memory. */
 bool record_start(const RecordFilter *filter);
 void record_stop(void);
-/* What was recorded since record_start(); NULL: it is off. */
+/* The samples recorded since record_start(); NULL: it is off. */
 Records *record_so_far(void);
 
 /* Adds the recorder to a launch that is about to run. Does nothing while it is off. */

@@ -1,4 +1,5 @@
-/* add.c - adds the counters and times of a launch to its kernel's row: by source line, by array. */
+/* add.c - adds the counters and times of a launch to its kernel's row, by source line and by array.
+ */
 #include "sim/machine/issue.h"
 #include "sim/report/totals.h"
 
@@ -7,7 +8,7 @@
 
 /* ---- Lines ---- */
 
-/* The place of a line in the kernel's list, or where to insert it. */
+/* The index of a line in the kernel's list, or the index at which to insert it. */
 static int place_of_line(const Kernel *kernel, int file, int line)
 {
     int low = 0, high = kernel->line_count;
@@ -60,8 +61,9 @@ static MemoryKind kind_of(const Step *step)
                                           : KIND_LOAD;
 }
 
-/* Single-precision multiply-adds of a lane. Division and roots consist of several, if no operand is
- * close to the limits of its range (ptxas 13.0, sm_80 and sm_90; an H200 counts as many). */
+/* Single-precision multiply-adds per lane. Divisions and roots consist of several, unless an
+ * operand is close to the limits of its range (ptxas 13.0, sm_80 and sm_90; an H200 counts the
+ * same). */
 static uint64_t ffma_of(const Step *step)
 {
     static const struct {
@@ -82,7 +84,7 @@ static uint64_t ffma_of(const Step *step)
     return 0;
 }
 
-/* Single-precision operations of a lane, as a roofline counts them. */
+/* Single-precision operations per lane, as a roofline counts them. */
 static uint64_t flops_of(const Step *step)
 {
     const Instruction *in = step->in;
@@ -92,7 +94,7 @@ static uint64_t flops_of(const Step *step)
     return op_is(in->op, TWO_FLOPS) ? 2 : op_is(in->op, ONE_FLOP);
 }
 
-/* Of a generic address, a request went to global memory or else to shared. */
+/* Requests to shared memory. A request by generic address counts as global or as shared. */
 static uint64_t shared_requests(const Step *step, const Count *count)
 {
     if (!count->wavefronts)
@@ -135,8 +137,8 @@ static bool is_nothing(const Count *count, const Issue *issue)
            !count->loop_loads && !issue->instructions;
 }
 
-/* The counts of one function's steps, and where time went: `function` as TimingResult has it.
- * `numbers`: those of the module's files. */
+/* Adds the counts and times of one function's steps. `function`: an index of TimingResult.steps
+ * - 1. `numbers`: the report's numbers of the module's files. */
 static void add_code(Kernel *kernel, const Launch *launch, int function, const int *numbers,
                      int file_count)
 {

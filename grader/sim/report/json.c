@@ -1,7 +1,6 @@
-/* json.c - the report as JSON lines: a header, then one line per kernel, then one per finding.
- */
+/* json.c - the report as JSON lines: a header, then one line per kernel, then one per finding. */
 #include "sim/report/totals.h"
-#include "base/util.h" /* WARPBOOK_VERSION; nothing of it is called here */
+#include "base/util.h" /* only for WARPBOOK_VERSION */
 
 #include <string.h>
 
@@ -127,7 +126,7 @@ static void put_header(FILE *out, const Report *report)
 
 /* ---- Kernels ---- */
 
-/* Kinds that do not occur are left out. */
+/* Omits kinds that do not occur. */
 static void put_traffic(FILE *out, const char *key, const Traffic *traffic, const char *passes,
                         const char *asked)
 {
@@ -233,7 +232,7 @@ static void put_line(FILE *out, const Report *report, const LineTotals *line)
     putc('}', out);
 }
 
-/* Nanoseconds and cycles are whole numbers: enough, and the same bytes everywhere. */
+/* Nanoseconds and cycles are rounded to integers, so that the text is the same on every machine. */
 static void put_time(FILE *out, const Kernel *kernel)
 {
     const TimingResult *time = &kernel->time;

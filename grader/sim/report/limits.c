@@ -1,5 +1,5 @@
-/* limits.c - what limits a kernel, or a whole program: computed from the report's sums, for the
- * table and the JSON report. */
+/* limits.c - computes what limits a kernel or a whole program from the report's sums, for the table
+ * and the JSON report. */
 #include "sim/report/totals.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ bool kernel_limits(const Kernel *kernel, const Device *device, Limits *limits)
     return true;
 }
 
-/* Splits the kernels' share of the time like their own times; other shares stay. */
+/* Splits the kernels' share of the time in proportion to their own times; other shares stay. */
 static void lay_on(const int64_t ps[ROWS], Limits *limits)
 {
     const double kernels = spent_sum(&limits->spent) - limits->spent.at[AT_LAUNCH];
@@ -103,7 +103,7 @@ static Decimal percent(double part, double all)
     return quotient((uint64_t) (fmax(part, 0) + 0.5) * 100, (uint64_t) (all + 0.5), 1);
 }
 
-/* The largest ones, in descending order; equal ones in their order. */
+/* Finds the largest limits, in descending order; equal ones in the order of their numbers. */
 static int find_largest(const Spent *spent, Limit largest[SHOWN])
 {
     Spent left = *spent;
@@ -132,16 +132,16 @@ static void put_roofline(const Limits *limits, const Device *device, FILE *out)
     const Decimal reached = quotient((uint64_t) (roof.reached * 1000 + 0.5), 10, 1);
 
     if (roof.is_cached)
-        put_row(out, "  %-*s %7s    all of it stays in the L2", LABEL, "roofline", "-");
+        put_row(out, "  %-*s %7s    all data stays in the L2", LABEL, "roofline", "-");
     else if (limits->flops > 0)
         put_row(out, "  %-*s %7s    flop per byte; ridge at %s; %s %% of the roof", LABEL,
                 "roofline", decimal(roof.intensity).text, decimal(roof.ridge).text, reached.text);
     else
-        put_row(out, "  %-*s %7s    flop per byte: memory is the roof; %s %% of it", LABEL,
-                "roofline", "0", reached.text);
+        put_row(out, "  %-*s %7s    flop per byte; %s %% of the memory roof", LABEL, "roofline",
+                "0", reached.text);
 }
 
-/* In lines as wide as the table, broken between words. */
+/* Wraps the sentence at the width of the table. */
 static void put_sentence(const char *sentence, FILE *out)
 {
     enum { ROOM = 80 - 5 - LABEL };
@@ -206,5 +206,5 @@ void limits_write_json(const Limits *limits, const Device *device, FILE *out)
     fprintf(out, ",\"intensity\":%s", decimal(roof.intensity).text);
     fprintf(out, ",\"ridge\":%s", decimal(roof.ridge).text);
     fprintf(out, ",\"roof_share\":%s", decimal(roof.reached).text);
-    fprintf(out, ",\"sentence\":\"%s\"}", sentence); /* contains nothing that needs escaping */
+    fprintf(out, ",\"sentence\":\"%s\"}", sentence); /* needs no escaping */
 }

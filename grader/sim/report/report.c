@@ -1,8 +1,9 @@
-/* report.c - keeps what launches counted, by kernel and launch shape, and writes it at the end.
+/* report.c - keeps the counters of all launches, by kernel and launch shape, and writes the report
+ * when the program exits.
  *
- * The library runs inside a user's program and never terminates it: without memory, counts are left
- * out, and the report says so. Output is in the order of first launches, of names and of numbers,
- * never of addresses: the same run gives the same bytes.
+ * The library runs inside a user's program and never terminates it: if memory runs out, counts are
+ * left out, and the report says so. Output is ordered by first launch, name and number, never by
+ * address, so the same run gives the same bytes.
  */
 #include "sim/report/totals.h"
 
@@ -18,7 +19,7 @@
 static Report report;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- Room ---- */
+/* ---- Allocation ---- */
 
 void report_lacks_memory(void)
 {
@@ -129,7 +130,7 @@ static Kernel *new_kernel(const Launch *launch)
     return kernel;
 }
 
-/* Searches from the latest one, since the same kernel is often launched again. */
+/* Searches backwards, since the latest kernel is often launched again. */
 static Kernel *kernel_of(const Launch *launch)
 {
     for (int i = report.kernel_count - 1; i >= 0; i--)
@@ -227,7 +228,7 @@ bool report_at_exit(const char *json_path, bool table)
     return fine;
 }
 
-/* ---- Words and numbers as both forms of the report write them ---- */
+/* ---- Words and numbers in both forms of the report ---- */
 
 const char *const class_words[CLASSES] = {
     [CLASS_NOTHING] = "nothing", [CLASS_MOVE] = "move",       [CLASS_INT] = "int",
@@ -255,7 +256,7 @@ Decimal quotient(uint64_t n, uint64_t d, int decimals)
         scale *= 10;
     if (!d)
         n = 0, d = 1;
-    for (; d > UINT64_MAX / 2 / scale; d >>= 1) /* far beyond what any run counts */
+    for (; d > UINT64_MAX / 2 / scale; d >>= 1) /* larger than the count of any real run */
         n >>= 1;
     whole = n / d;
     part = (n % d * scale + d / 2) / d;

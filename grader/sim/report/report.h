@@ -1,5 +1,5 @@
-/* report.h - the counters of a program's kernels, kept until its end: JSON lines in a file, and a
- * table. docs/simulator-counters.md, section Report, describes them. */
+/* report.h - keeps the counters of a program's kernels and reports them at exit, as JSON lines in a
+ * file and as a table. docs/simulator-counters.md, section Report, describes both. */
 #ifndef SIM_REPORT_REPORT_H
 #define SIM_REPORT_REPORT_H
 
@@ -8,28 +8,27 @@
 #include "sim/binary/fatbin.h"
 #include "sim/time/timeline.h"
 
-/* The device as it is simulated: already sliced. Once, before the first launch. */
+/* Sets the simulated device (of a slice, only that part). Call it once, before the first launch. */
 void report_device(const Device *device);
 
-/* The timeline; the caller owns it. NULL: none. */
+/* Sets the timeline, which the caller owns. NULL: none. */
 void report_timeline(Timeline *timeline);
 
 /* Adds the counters of a launch. Launches of one kernel with the same grid, block and dynamic
- * shared memory are one row. `resources` and `occupancy` may be NULL: not known. Any thread may
- * call. */
+ * shared memory share a row. `resources` and `occupancy` may be NULL: unknown. Thread-safe. */
 void report_launch(const Launch *launch, const KernelResources *resources,
                    const Occupancy *occupancy);
 
-/* Writes the file, if a path is given, and the table to stderr, if wanted. A process without
- * launches and findings leaves an existing file unchanged, so that of a script and its children
- * only those that compute write it. False, with errno, if the file could not be written. */
+/* Writes the file if a path is given, and the table to stderr if `table` is true. A process without
+ * launches and findings leaves an existing file unchanged, so that a script and its children that
+ * launch no kernels do not overwrite it. False, with errno set: the file could not be written. */
 bool report_at_exit(const char *json_path, bool table);
 
-/* The program dies by a signal, which the report names. This process is a copy of the one that
- * counted, and writes the report in its place. */
+/* Records the signal that kills the program. Called in a copy of the program's process, which
+ * writes the report for it. */
 void report_died(int signal);
 
-/* Forgets all; for tests. */
+/* Discards all counters; for tests. */
 void report_clear(void);
 
 #endif

@@ -11,7 +11,7 @@ typedef unsigned long long ull;
 
 /* ---- Lines of text ---- */
 
-/* Prints at most WIDTH columns: longer text is cut, control characters become ?. */
+/* Prints at most WIDTH columns: truncates longer text, and replaces control characters by ?. */
 void put_row(FILE *out, const char *format, ...)
 {
     char text[512];
@@ -38,7 +38,7 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "es";
 }
 
-/* "16 x 8", without what is 1 at its end */
+/* "16 x 8": without trailing dimensions of 1 */
 static Decimal extent(const int *three)
 {
     Decimal text;
@@ -128,9 +128,9 @@ static void put_shared(FILE *out, const Totals *totals)
     }
 }
 
-/* ---- The lines that cost most ---- */
+/* ---- The most expensive lines ---- */
 
-/* In time if that was modelled, else by counters. */
+/* In modelled time if available, else from counters. */
 static uint64_t cost_of(const Kernel *kernel, const LineTotals *line)
 {
     return kernel->timed ? (uint64_t) (spent_sum(&line->spent) + 0.5) : totals_cost(&line->totals);
@@ -142,7 +142,7 @@ static uint64_t cost_of_all(const Kernel *kernel)
                          : totals_cost(&kernel->totals);
 }
 
-/* The most expensive lines in descending order; of equals, the first in the source. */
+/* Finds the most expensive lines, in descending order; equal ones in source order. */
 static int find_costliest(const Kernel *kernel, const LineTotals *costliest[COSTLIEST])
 {
     int count = 0;
@@ -242,11 +242,11 @@ void report_write_table(const Report *report, FILE *out)
     timeline_write_chart(report->timeline, out);
     put_row(out, "%s", "");
     if (report->kernel_count > MOST_KERNELS)
-        put_row(out, "and %d more kernels, which the JSON report has",
+        put_row(out, "and %d more kernels (see the JSON report)",
                 report->kernel_count - MOST_KERNELS);
     if (finding_count())
         put_row(out, "%d finding%s, reported above", finding_count(),
                 finding_count() == 1 ? "" : "s");
     if (report->incomplete)
-        put_row(out, "There was not enough memory to count all of it.");
+        put_row(out, "The counts are incomplete: there was not enough memory.");
 }

@@ -1,14 +1,14 @@
-/* timeline.c - when work ran, as a text chart: one row per engine, time to the right.
+/* timeline.c - a text chart of when work ran: one row per engine, with time running to the right.
  *
  * A column shows the stream whose work took most of it, as a digit or letter: 0 is the default
- * stream, 1 the first that was made. A row that was busy for less than half of a column has a colon
- * there, an idle one a dot.
+ * stream, 1 the first that was created. A colon marks a column in which the engine was busy for
+ * less than half of the time, a dot one in which it was idle.
  */
 #include "sim/report/totals.h"
 
 #include <string.h>
 
-enum { COLUMNS = 58, LABEL = 9, NAMED = 36 }; /* streams that have a letter */
+enum { COLUMNS = 58, LABEL = 9, NAMED = 36 }; /* NAMED: streams that have a digit or letter */
 
 const char *const row_words[ROWS] = {
     [ROW_UP] = "H2D",
@@ -31,8 +31,7 @@ static int64_t shared_ps(int64_t from, int64_t to, int64_t start, int64_t end)
     return last > first ? last - first : 0;
 }
 
-/* Avoids products of times, which could overflow: a column's share of the whole, and of the rest.
- */
+/* The time at which a column begins, computed without products of times, which could overflow. */
 static int64_t column_ps(const Chart *chart, int column)
 {
     const int64_t all = chart->end_ps - chart->start_ps;
@@ -65,8 +64,8 @@ static int sign_of(const Chart *chart, TimelineRow row, int column)
     return !all ? '.' : all < (to - from) - all ? ':' : letter_of(most);
 }
 
-/* The time in which any of these rows was busy: overlapping work counts once. Spans come in the
- * order of their starts. */
+/* The time in which any of these rows was busy; overlapping work counts once. Spans are in order of
+ * their starts. */
 static int64_t union_ps(const TimelineSpan *spans, long count, unsigned rows)
 {
     int64_t busy = 0, until = 0;
@@ -107,7 +106,7 @@ void timeline_write_chart(const Timeline *timeline, FILE *out)
     for (long i = 0; i < chart.count; i++)
         if (chart.spans[i].end_ps > chart.end_ps)
             chart.end_ps = chart.spans[i].end_ps;
-    if (chart.end_ps - chart.start_ps < COLUMNS * 1000) /* nothing to see below a nanosecond */
+    if (chart.end_ps - chart.start_ps < COLUMNS * 1000) /* less than 1 ns per column */
         return;
     put_row(out, "%s", "");
     put_row(out, "timeline: %s us, %s us per column, simulated; digits are streams",
@@ -119,7 +118,7 @@ void timeline_write_chart(const Timeline *timeline, FILE *out)
         put_row(out, "  the first %ld of %ld pieces of work", chart.count, total);
 }
 
-/* ---- What it was spent on ---- */
+/* ---- Shares of the time ---- */
 
 static int busiest(const int64_t alone[ROWS], unsigned taken)
 {

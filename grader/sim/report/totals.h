@@ -1,4 +1,4 @@
-/* totals.h - the data of the report, for the files that write it. */
+/* totals.h - the data of the report, shared by the files that write it. */
 #ifndef SIM_REPORT_TOTALS_H
 #define SIM_REPORT_TOTALS_H
 
@@ -12,21 +12,21 @@ typedef enum MemoryKind { KIND_LOAD, KIND_STORE, KIND_ATOMIC, KIND_COPY, KINDS }
 
 typedef struct Traffic {
     uint64_t requests;
-    uint64_t passes; /* sectors of global memory, wavefronts of shared */
-    uint64_t asked;  /* bytes of global memory, wavefronts without conflicts of shared */
+    uint64_t passes; /* global memory: sectors; shared memory: wavefronts */
+    uint64_t asked;  /* global memory: bytes; shared memory: wavefronts without conflicts */
 } Traffic;
 
 /* Sums of one line or kernel. */
 typedef struct Totals {
     uint64_t executed, lanes, divergent, ffma_lanes, loop_loads, loop_ideal;
     uint64_t flops;                /* single precision, of all lanes */
-    uint64_t issued, issued_lanes; /* of the machine, estimated: issue.h */
+    uint64_t issued, issued_lanes; /* machine instructions, estimated (issue.h) */
     uint64_t classes[CLASSES];     /* warp instructions */
     Traffic global[KINDS], shared[KINDS];
 } Totals;
 
 typedef struct LineTotals {
-    int file; /* of report_files; 0: unknown, and the line is the PTX's */
+    int file; /* index into Report.files; 0: unknown, and the line is a line of the PTX */
     int line;
     Totals totals;
     Spent spent; /* ns */
@@ -56,12 +56,12 @@ typedef struct Report {
     Timeline *timeline; /* NULL: time was not modelled */
     Device device;
     bool has_device;
-    bool incomplete; /* out of memory: the counts are incomplete */
-    int process;     /* which the counts are of */
-    int signal;      /* that ended the program; 0: none */
+    bool incomplete; /* some counts are missing, since memory ran out */
+    int process;     /* whose counts these are */
+    int signal;      /* that killed the program; 0: none */
 } Report;
 
-/* The cost of a line: its instructions, and the passes through memory that they took. */
+/* The cost of a line: its instructions and their passes through memory. */
 uint64_t totals_cost(const Totals *totals);
 
 extern const char *const class_words[CLASSES]; /* "move" */
@@ -72,14 +72,14 @@ typedef struct Decimal {
     char text[48];
 } Decimal;
 
-Decimal quotient(uint64_t n, uint64_t d, int decimals); /* 0 if d is */
+Decimal quotient(uint64_t n, uint64_t d, int decimals); /* 0 if d is 0 */
 Decimal decimal(double value); /* of at most 3 decimals, as few as needed */
 
 /* The sums so far. Must not be called while another thread launches. */
 const Report *report_so_far(void);
 
-/* report.c: makes room for one more element of `size` bytes (false: out of memory); returns the
- * number of a file (0: no name, or out of memory); records that memory was short. */
+/* report.c. These make room for one more element of `size` bytes (false: out of memory), return the
+ * number of a file (0: no name, or out of memory), and record that memory ran out. */
 bool report_grow(void *array, int count, int *room, size_t size);
 int report_file(const char *name);
 void report_lacks_memory(void);
@@ -88,11 +88,11 @@ void report_lacks_memory(void);
 void kernel_add(Kernel *kernel, const Launch *launch, const KernelResources *resources,
                 const Occupancy *occupancy);
 
-/* sim/report/limits.c: what limits a kernel, over its launches; a program so far, with its copies.
- * False: time was not modelled. */
+/* sim/report/limits.c. The limits of all launches of a kernel, and of the program so far, including
+ * its copies. False: time was not modelled. */
 bool kernel_limits(const Kernel *kernel, const Device *device, Limits *limits);
 bool report_limits(const Report *report, Limits *limits);
-/* Rows of the table; an object of the JSON report. */
+/* Write rows of the table, and an object of the JSON report. */
 void limits_write_rows(const Limits *limits, const Device *device, FILE *out);
 void limits_write_json(const Limits *limits, const Device *device, FILE *out);
 
@@ -104,9 +104,9 @@ void put_row(FILE *out, const char *format, ...) __attribute__((format(printf, 2
 /* sim/report/timeline.c */
 extern const char *const row_words[ROWS]; /* "H2D" */
 void timeline_write_chart(const Timeline *timeline, FILE *out);
-/* Attributes each moment to one row: of those busy then, the one with the longest total busy time;
- * [ROW_MARK]: none was busy. The sum is the time from the first start to the last end. */
+/* Attributes each moment to one row: of the rows busy then, the one with the longest total busy
+ * time; [ROW_MARK]: no row was busy. The sum is the time from the first start to the last end. */
 void timeline_shares(const Timeline *timeline, int64_t ps[ROWS]);
-int64_t timeline_transfer_ps(const Timeline *timeline); /* of copies up, or down: the longer */
+int64_t timeline_transfer_ps(const Timeline *timeline); /* copies up or down: the longer time */
 
 #endif

@@ -1,13 +1,13 @@
 /* clock.c - the simulated clock.
  *
- * With SIM_TIME it is a timeline (timeline.h). Each piece of work becomes an item of it when it is
- * issued, after everything that CUDA's rules make it wait for; its duration is known when it is
- * done. Between calls the host takes no time: it is a chain of marks, one per call that waited for
- * work, and new work comes after the last mark. Threads of the host share that chain.
+ * With SIM_TIME it is a timeline (timeline.h). Each piece of work becomes an item when it is issued
+ * and comes after everything that it must wait for by CUDA's rules; its duration is known when it
+ * has been executed. The host takes no time between calls: it is a chain of marks, one per call
+ * that waited for work, and new work comes after the last mark. All host threads share this chain.
  *
  * The order of execution does not depend on the timeline, so work is scheduled late: when nothing
- * is left to execute, or when a program reads a time. Work that was issued before but is executed
- * after that is scheduled later.
+ * is left to execute, or when a program reads a time. Work that was issued before that but executed
+ * after it is scheduled later.
  *
  * Without SIM_TIME there is one clock: a kernel takes 1 us plus 1 ns per warp instruction, a copy 1
  * us plus its bytes at 10 GB/s.
@@ -16,7 +16,7 @@
 #include "sim/report/report.h"
 #include "sim/time/timeline.h"
 
-enum { MOST_PENDING = 4096 }; /* items that are kept until nothing is left to be done */
+enum { MOST_PENDING = 4096 }; /* items that are kept until no work is left */
 
 static Timeline *timeline;
 static TimelineItem *host; /* its last wait */
@@ -30,7 +30,7 @@ static bool is_open(void)
     return timeline;
 }
 
-/* Work of several threads has another order in each run, so it is not reported. */
+/* With several threads the order of work differs from run to run, so it is not reported. */
 static void note_thread(void)
 {
     static int threads;
@@ -69,8 +69,8 @@ static TimelineItem *add(Stream *stream)
     return item;
 }
 
-/* The host itself fills the staging buffer of a pageable upload. The call returns then, though the
- * stream may have other work before the copy. */
+/* The host itself fills the staging buffer of a pageable upload. Then the call returns, even if the
+ * stream has other work before the copy. */
 static void stage(const Work *work)
 {
     TimelineItem *item = timeline_add(timeline, 0);
@@ -206,7 +206,7 @@ void clock_waited_piece(TimelineItem **piece)
 
 /* ---- Times of events ---- */
 
-/* A caller that gets a time knows that both events are over. */
+/* A caller that gets a time knows that both events have completed. */
 double clock_between(const Record *start, const Record *end)
 {
     int64_t from, to;

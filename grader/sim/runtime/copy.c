@@ -1,16 +1,16 @@
-/* copy.c - copies and fills, to and from symbols, too.
+/* copy.c - copies and fills, including those of symbols.
  *
- * Copies are executed by CUDA's rules: a blocking copy before it returns, except from device to
- * device. An asynchronous copy reads pageable host memory at once, and waits if it writes such
- * memory; to and from pinned memory it is executed when something waits for it, with the contents
- * at that time.
+ * Copies are executed by CUDA's rules. A blocking copy is executed before the call returns, except
+ * from device to device. An asynchronous copy from pageable host memory reads it immediately, and
+ * one to pageable memory waits. A copy to or from pinned memory is executed when something waits
+ * for it, with the contents at that time.
  */
 #include "sim/runtime/runtime.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A call's words. */
+/* The arguments of a call. */
 typedef struct CopyCall {
     const char *call;
     void *to;
@@ -31,17 +31,17 @@ static cudaError_t refuse_host_side(const char *call, const char *which, const v
     rt_finding(
         FINDING_HOST_POINTER, true, call,
         "the %s %p is host memory, but the kind of the copy (cudaMemcpyHostToDevice ...) says "
-        "otherwise. Are the first two arguments in order? First where to, then from where",
+        "otherwise. Check the order of the arguments: first the destination, then the source",
         which, at);
     return cudaErrorInvalidValue;
 }
 
-/* A GPU uses the address of memory that it knows, without an error (error_codes.expected). */
+/* A real GPU copies without an error if it knows the address (error_codes.expected). */
 static void report_device_side(const char *call, const char *which, const void *at)
 {
     rt_finding(FINDING_HOST_POINTER, false, call,
                "the %s %p is device memory, but the kind of the copy (cudaMemcpyHostToDevice ...) "
-               "says otherwise; it is copied anyway",
+               "says otherwise; the copy is made anyway",
                which, at);
 }
 
@@ -55,12 +55,12 @@ static cudaError_t refuse_range(const char *call, const char *which, const void 
     return cudaErrorInvalidValue;
 }
 
-/* Checks the first and the last page: a size that is far too large ends in unmapped memory. */
 static bool is_hosts(uint64_t address)
 {
     return memory_address_kind(address) == ADDRESS_HOST || is_host_again(address);
 }
 
+/* Checks only the first and the last byte: a range that is far too large ends in other memory. */
 static bool is_host_range(uint64_t address, size_t bytes)
 {
     return bytes - 1 <= UINT64_MAX - address && is_hosts(address) && is_hosts(address + bytes - 1);
@@ -103,7 +103,7 @@ static cudaError_t check_copy(const CopyCall *copy, bool to_device, bool from_de
 
 /* ---- From call to work ---- */
 
-/* `kind`: the one that says that this side is on the device and the other is not. */
+/* `kind`: the copy kind for which this side is on the device and the other side is not. */
 static bool on_device_side(const CopyCall *copy, const char *which, uint64_t address,
                            enum cudaMemcpyKind kind)
 {
@@ -114,7 +114,7 @@ static bool on_device_side(const CopyCall *copy, const char *which, uint64_t add
     if (copy->kind == cudaMemcpyDefault)
         return known;
     if (allocation &&
-        allocation->kind == HOST_PINNED) /* the driver knows where it lies, for any kind */
+        allocation->kind == HOST_PINNED) /* the driver ignores `kind` for pinned memory */
         return false;
     if (said || !known || is_pinned(address))
         return said;
@@ -146,7 +146,7 @@ static cudaError_t new_work(const CopyCall *copy, Work **work)
     return cudaSuccess;
 }
 
-/* Pageable memory is read when the call is made. */
+/* Pageable memory is read during the call. */
 static cudaError_t stage(CopyWork *copy)
 {
     char *bytes = malloc(copy->width * copy->height);
@@ -242,7 +242,7 @@ STREAM_CALL(cudaMemcpy2DAsync, per_thread,
             copy_rows(stream_of(stream, per_thread), "cudaMemcpy2DAsync", to, to_pitch, from,
                       from_pitch, width, height, kind, false))
 
-/* There is one device: to and from a peer is to and from itself. */
+/* There is only one device, so a peer copy is a copy within it. */
 static cudaError_t peer(int to, int from)
 {
     return to || from ? cudaErrorInvalidDevice : cudaSuccess;

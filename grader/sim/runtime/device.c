@@ -1,7 +1,7 @@
 /* device.c - the device: number, attributes, limits, reset.
  *
- * One table has the attributes; properties are filled from it. If a description has no figure, it
- * is the one that all current GPUs share, or 0 for features that are not simulated.
+ * One table has the attributes; properties are filled from it. A figure that is not in the device's
+ * description is the same on all current GPUs, or 0 for a feature that is not simulated.
  */
 #include "sim/runtime/runtime.h"
 
@@ -105,7 +105,7 @@ API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr id, int d
     return CALL_ALWAYS(get_attribute(value, (int) id, device));
 }
 
-/* ---- Properties: fields that CUDA 12's and 13's have in common, then those of 12 alone ---- */
+/* ---- Properties: fields common to CUDA 12 and 13, then those of CUDA 12 alone ---- */
 
 #define COMMON_FIELDS(X)                                                                           \
     X(sharedMemPerBlock, cudaDevAttrMaxSharedMemoryPerBlock)                                       \
@@ -183,7 +183,7 @@ API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int d
     return CALL_ALWAYS(get_properties(properties, device));
 }
 
-/* As CUDA 12 lays it out; its programs call it by another name. */
+/* The layout of CUDA 12, whose programs call it by another name. */
 typedef struct Properties12 {
     char name[256], uuid[16], luid[8];
     unsigned luidDeviceNodeMask;
@@ -322,7 +322,7 @@ API cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device)
     return CALL(bus_id(text, size, device));
 }
 
-/* ---- Versions: the toolkit's whose header this was built with; of a program of CUDA 12, that ----
+/* ---- Versions: of the toolkit that built this library, or CUDA 12 for programs built with it ----
  */
 
 static int version(void)
@@ -344,7 +344,7 @@ API cudaError_t cudaRuntimeGetVersion(int *number)
     return CALL_ALWAYS(give(number, version()));
 }
 
-/* ---- Settings that are kept and change nothing ---- */
+/* ---- Settings that are stored but have no effect ---- */
 
 enum { KNOWN_LIMITS = sizeof rt.limits / sizeof *rt.limits };
 
@@ -431,8 +431,8 @@ API cudaError_t cudaProfilerStop(void)
 
 /* ---- The end ---- */
 
-/* Everything that the program had on the device is gone. After a failed kernel only a new process
- * gets a device again. */
+/* Discards everything that the program has on the device. After a failed kernel, only a new process
+ * can use the device again. */
 static cudaError_t reset(void)
 {
     const bool failed = rt.sticky != cudaSuccess;

@@ -1,7 +1,7 @@
-/* end.c - the end of the process: reports work that was never waited for and memory that was never
- * freed, and writes the report. A destructor does it, after all destructors of the program, and
- * quick_exit() calls it, too; signal.c handles fatal signals. _exit() cannot be intercepted: it
- * leaves no report.
+/* end.c - the end of the process: reports work that never ran and memory that was never freed, and
+ * writes the report. It runs as a destructor, after all destructors of the program, or in
+ * quick_exit(); signal.c handles fatal signals. _exit() cannot be intercepted, so there is no
+ * report after it.
  */
 #include "sim/runtime/runtime.h"
 #include "sim/report/report.h"
@@ -25,7 +25,7 @@ static void count_leak(const Allocation *allocation, void *self)
     Leaks *leaks = self;
 
     if (allocation->kind == VARIABLE_GLOBAL || allocation->kind == VARIABLE_CONST ||
-        allocation->name) /* a variable of the program's */
+        allocation->name) /* a variable of the program */
         return;
     if (!leaks->count++)
         leaks->first = allocation;
@@ -49,7 +49,7 @@ static void report_leaks(void)
                    leaks.count, leaks.bytes, first);
 }
 
-/* Nothing waited for this work: on a GPU it may or may not have run. */
+/* Reports launches that the program did not wait for: on a GPU they may or may not have run. */
 static void report_unfinished(void)
 {
     const Work *first = NULL;
@@ -63,15 +63,15 @@ static void report_unfinished(void)
             }
     if (first)
         rt_finding(FINDING_LAUNCH, false, first->kernel.function->plain,
-                   "the program ended before %s%d launch%s ran: nothing waited for %s. Call "
-                   "cudaDeviceSynchronize() before the end",
+                   "the program ended before %s%d launch%s ran, since it did not wait for %s. Call "
+                   "cudaDeviceSynchronize() at the end",
                    count > 1 ? "its last " : "", count, count > 1 ? "es" : "",
                    count > 1 ? "them" : "it");
 }
 
 /* ---- The report ---- */
 
-/* `warpbook sim` checks that file for a byte if findings decide its exit status. */
+/* If findings decide the exit status of `warpbook sim`, it checks whether the file has a byte. */
 static void note_found(void)
 {
     int fd =
@@ -95,7 +95,7 @@ bool end_report(void)
     return false;
 }
 
-/* For a process that has used the GPU; once. */
+/* Called once, in a process that has used the GPU. */
 static void end(void)
 {
     if (!rt.open || rt.forked || rt.ended)
@@ -107,7 +107,7 @@ static void end(void)
     end_report();
 }
 
-/* Another thread may still be inside and change counts: it has one second to leave. */
+/* Another thread may still be in a call and change counts: it has one second to return. */
 __attribute__((destructor)) static void leave(void)
 {
     if (rt_lock_at_end()) {
@@ -116,8 +116,8 @@ __attribute__((destructor)) static void leave(void)
         return;
     }
     if (rt.open && !rt.forked && (*rt.settings.report || rt.settings.table))
-        rt_say("the program ended while a thread of it was inside a kernel or a CUDA call: there "
-               "is no report. Let main() wait for its threads");
+        rt_say("no report was written: the program ended while one of its threads was in a kernel "
+               "or a CUDA call. main() must wait for all threads");
 }
 
 __attribute__((constructor)) static void prepare(void)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# errors.sh - writes errors.def from the toolkit's header: code, name and words of each cudaError.
-# The words are those of the name, but where a program's user knows others.
+# errors.sh - writes errors.def from the toolkit's header: code, name and text of each cudaError.
+# The text is made from the words of the name, except for errors with a well-known text.
 #
 #     grader/sim/runtime/errors.sh CUDA_INCLUDE_FOLDER > grader/sim/runtime/errors.def
 set -e

@@ -59,7 +59,7 @@ static cudaError_t record(Event *event, Stream *stream)
     if (!event || !stream)
         return cudaErrorInvalidResourceHandle;
     event->capture = stream->capture ? stream->capture->id : 0;
-    if (stream->capture) /* it only marks the position in the graph */
+    if (stream->capture) /* it only marks a position in the graph */
         return cudaSuccess;
     work = work_new(WORK_RECORD);
     if (!work)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Finds the kernel and its code; all calls here begin with it. */
+/* Finds the kernel and prepares its code. */
 static cudaError_t get(const void *host, RtFunction **function)
 {
     cudaError_t error = function_find(host, function);
@@ -53,8 +53,8 @@ static cudaError_t set_dynamic(RtFunction *function, int bytes)
     if (bytes > most) {
         rt_finding(
             FINDING_LAUNCH, true, function->plain,
-            "cudaFuncSetAttribute asks for %d bytes of dynamic shared memory: with %d static "
-            "ones, at most %d are left on this device",
+            "cudaFuncSetAttribute requests %d bytes of dynamic shared memory: in addition to %d "
+            "static bytes, this device allows at most %d",
             bytes, function->code->static_shared_bytes, most);
         return cudaErrorInvalidValue;
     }
@@ -169,7 +169,7 @@ static cudaError_t most_blocks(int *blocks, const void *host, int threads, size_
     return cudaSuccess;
 }
 
-/* The most that leaves `blocks` blocks on an SM: by halves. */
+/* Finds the maximum dynamic shared memory with which `blocks` blocks still fit on an SM. */
 static cudaError_t available_dynamic(size_t *bytes, const void *host, int blocks, int threads)
 {
     RtFunction *function;

@@ -1,7 +1,7 @@
-/* graph.c - stream capture: issued work is recorded in a list, which can be launched repeatedly.
+/* graph.c - stream capture: issued work is recorded in a list that can be launched repeatedly.
  *
- * The order of issue satisfies all dependencies of streams and events, so a graph is that list; its
- * branches do not run concurrently here. An instantiated graph is a copy of the list.
+ * The order of issue satisfies all dependencies of streams and events, so a graph is simply this
+ * list. Its branches do not run concurrently. An instantiated graph is a copy of the list.
  */
 #include "sim/runtime/runtime.h"
 
@@ -88,9 +88,9 @@ static cudaError_t spoil(Graph *graph, cudaError_t error)
 {
     graph->invalidated = true;
     rt_finding(FINDING_LAUNCH, true, NULL,
-               "a call that waits, or one in the default stream, was made while a stream captures: "
-               "nothing runs before the graph is launched, so there is nothing to wait for. The "
-               "capture is void");
+               "the program waited, or used the default stream, during a stream capture. Captured "
+               "work runs only when the graph is launched, so it cannot be waited for now. The "
+               "capture is invalidated");
     return error;
 }
 
@@ -288,7 +288,7 @@ API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
     return CALL(destroy(HANDLE_EXEC, exec));
 }
 
-/* Nodes are only numbered, without edges: enough for programs that count them. */
+/* Nodes are only numbered and have no edges, which is enough for programs that count them. */
 static cudaError_t nodes(cudaGraph_t handle, cudaGraphNode_t *list, size_t *count)
 {
     const Graph *graph = handle_get(HANDLE_GRAPH, handle);

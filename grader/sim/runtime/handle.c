@@ -1,13 +1,12 @@
-/* handle.c - what a pointer from the program stands for: a function, a variable, a stream, an
- * event, a graph. A hash table by pointer; any other pointer is an invalid handle, so no unknown
- * pointer is dereferenced.
+/* handle.c - maps pointers from the program to objects: functions, variables, streams, events,
+ * graphs. A pointer that is not in the hash table is an invalid handle and is never dereferenced.
  */
 #include "sim/runtime/runtime.h"
 
 #include <stdlib.h>
 
 typedef struct Handle {
-    HandleKind kind; /* NONE: free; its key, if any, was forgotten */
+    HandleKind kind; /* NONE: free; its key, if any, was removed */
     const void *key; /* NULL: never used */
     void *value;
 } Handle;
@@ -22,7 +21,7 @@ static size_t hash(const void *key)
     return (size_t) (((uint64_t) (uintptr_t) key * 0x9e3779b97f4a7c15ull) >> 32);
 }
 
-/* The place of the key, or the one where it would go. The table is never full. */
+/* The place of the key, or the free place for it. The table is never full. */
 static Handle *place_of(const void *key)
 {
     for (size_t i = hash(key);; i++) {
@@ -32,7 +31,7 @@ static Handle *place_of(const void *key)
     }
 }
 
-/* Forgotten keys are left out. */
+/* Drops removed keys. */
 static bool grow(void)
 {
     Handle *old = table.all;

@@ -2,9 +2,9 @@
  *
  * Work is executed when a call waits for it. But a program may wait elsewhere, for example for a
  * semaphore that a host function of a stream posts. So once a host function is queued, a thread
- * checks from time to time whether the program has stopped making calls, and executes the work up
- * to that function. As long as the program makes calls, nothing happens here, and each run has the
- * same order.
+ * periodically checks whether the program has stopped making calls, and then executes the work up
+ * to that function. While the program makes calls, the thread does nothing, so the order is the
+ * same in each run.
  */
 #include "sim/runtime/runtime.h"
 
@@ -14,7 +14,7 @@
 
 static const struct timespec between_looks = { .tv_nsec = 250 * 1000 * 1000 };
 
-/* The stream with the host function that was issued first; *number: the function's. */
+/* The stream with the earliest host function; *number: the number of that function. */
 static Stream *waiting_stream(uint64_t *number)
 {
     Stream *first = NULL;
@@ -56,7 +56,7 @@ static void *look_now_and_then(void *unused)
     return NULL;
 }
 
-/* Signals are for the program's own threads. */
+/* Blocks all signals in the thread: they are for the program's own threads. */
 static void begin(void)
 {
     sigset_t all, before;

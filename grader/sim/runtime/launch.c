@@ -15,9 +15,9 @@ typedef struct Request {
     bool cooperative;
 } Request;
 
-/* ---- Checks of a launch. A finding names the wrong number. The errors are those of CUDA 13 on an
- * H200 (tests/sim/programs/error_codes.expected); CUDA 12 says cudaErrorInvalidConfiguration where
- * the shape is wrong ---- */
+/* ---- Checks of a launch. A finding states the invalid number. The errors are those of CUDA 13 on
+ * an H200 (tests/sim/programs/error_codes.expected); CUDA 12 returns cudaErrorInvalidConfiguration
+ * for an invalid shape ---- */
 
 #define REFUSE(function, error, ...)                                                               \
     do {                                                                                           \
@@ -29,7 +29,7 @@ static cudaError_t check_grid(const RtFunction *function, dim3 grid)
 {
     if (!grid.x || !grid.y || !grid.z)
         REFUSE(function, cudaErrorInvalidValue,
-               "a grid of (%u,%u,%u) blocks: none at all. Is a size 0, or a division rounded down? "
+               "a grid of (%u,%u,%u) has no blocks. Is a size 0, or a division rounded down? "
                "(n + threads - 1) / threads rounds up",
                grid.x, grid.y, grid.z);
     if (grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535)
@@ -41,11 +41,11 @@ static cudaError_t check_grid(const RtFunction *function, dim3 grid)
 
 static cudaError_t check_block(const RtFunction *function, dim3 block)
 {
-    uint64_t threads = (uint64_t) block.x * block.y; /* too large a value is reported before * z */
+    uint64_t threads = (uint64_t) block.x * block.y; /* not yet * z, which could overflow */
 
     if (!block.x || !block.y || !block.z)
-        REFUSE(function, cudaErrorInvalidValue, "a block of (%u,%u,%u) threads: none at all",
-               block.x, block.y, block.z);
+        REFUSE(function, cudaErrorInvalidValue, "a block of (%u,%u,%u) has no threads", block.x,
+               block.y, block.z);
     if (block.x > 1024 || block.y > 1024 || block.z > 64)
         REFUSE(function, cudaErrorInvalidValue,
                "a block of (%u,%u,%u) threads: at most (1024,1024,64) are allowed, and %d in all",
@@ -63,7 +63,7 @@ static const Function *entry_of(const RtFunction *function)
     return &function->owner->module->functions[function->index];
 }
 
-/* .maxntid bounds the product, .reqntid is exact. */
+/* .maxntid limits the number of threads; .reqntid requires an exact shape. */
 static cudaError_t check_bounds(const RtFunction *function, dim3 block)
 {
     const int *required = entry_of(function)->required_threads;
@@ -78,13 +78,14 @@ static cudaError_t check_bounds(const RtFunction *function, dim3 block)
                block.x, block.y, block.z, required[0], required[1], required[2]);
     if (threads > (unsigned) most && entry_of(function)->most_threads[0])
         REFUSE(function, cudaErrorInvalidValue,
-               "a block of %u threads: __launch_bounds__ of this kernel promises at most %d",
-               threads, most);
+               "a block of %u threads: __launch_bounds__ of this kernel allows at most %d", threads,
+               most);
     if (threads > (unsigned) most)
-        REFUSE(function, cudaErrorLaunchOutOfResources,
-               "a block of %u threads with %d registers each: an SM has %d registers. At most %d "
-               "threads; or __launch_bounds__(%u) lets the compiler use fewer registers",
-               threads, function_registers(function), rt.device.registers_per_sm, most, threads);
+        REFUSE(
+            function, cudaErrorLaunchOutOfResources,
+            "a block of %u threads with %d registers each: an SM has only %d registers. Use at "
+            "most %d threads, or __launch_bounds__(%u) so that the compiler uses fewer registers",
+            threads, function_registers(function), rt.device.registers_per_sm, most, threads);
     return cudaSuccess;
 }
 
@@ -94,11 +95,12 @@ static cudaError_t check_shared(const RtFunction *function, size_t dynamic_bytes
     const int most = function_most_dynamic(function);
 
     if (dynamic_bytes > (size_t) most)
-        REFUSE(function, cudaErrorInvalidValue,
-               "%zu bytes of dynamic shared memory in addition to %d static ones: at most %d. "
-               "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) "
-               "allows up to %d on this device",
-               dynamic_bytes, fixed, most, rt.device.shared_per_block_optin_bytes - fixed);
+        REFUSE(
+            function, cudaErrorInvalidValue,
+            "%zu bytes of dynamic shared memory in addition to %d static bytes: the limit is %d. "
+            "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) "
+            "allows up to %d on this device",
+            dynamic_bytes, fixed, most, rt.device.shared_per_block_optin_bytes - fixed);
     return cudaSuccess;
 }
 
@@ -111,10 +113,11 @@ static cudaError_t check_cooperative(const RtFunction *function, dim3 grid, dim3
     unsigned __int128 blocks = (unsigned __int128) grid.x * grid.y * grid.z;
 
     if (blocks > (unsigned __int128) most)
-        REFUSE(function, cudaErrorCooperativeLaunchTooLarge,
-               "a cooperative grid of (%u,%u,%u) blocks: all of them must be on the GPU at once, "
-               "and %d per SM on %d SMs are %lld",
-               grid.x, grid.y, grid.z, fits.blocks_per_sm, rt.device.sms, (long long) most);
+        REFUSE(
+            function, cudaErrorCooperativeLaunchTooLarge,
+            "a cooperative grid of (%u,%u,%u) blocks: all blocks must fit on the GPU at the same "
+            "time, but %d per SM on %d SMs are only %lld",
+            grid.x, grid.y, grid.z, fits.blocks_per_sm, rt.device.sms, (long long) most);
     return cudaSuccess;
 }
 
@@ -133,7 +136,7 @@ static cudaError_t check(const RtFunction *function, const Request *request)
     return error;
 }
 
-/* ---- The arguments, as the kernel's .param list lays them out ---- */
+/* ---- The arguments, in the layout of the kernel's .param list ---- */
 
 static size_t param_bytes(const RtFunction *function)
 {
@@ -157,7 +160,7 @@ static cudaError_t copy_arguments(KernelWork *kernel, void *const *arguments)
 
     if (bytes > MOST_PARAM_BYTES || (entry->param_count && !arguments))
         return cudaErrorInvalidValue;
-    kernel->params = calloc(1, bytes + 16); /* so that a wide load of the last one stays inside */
+    kernel->params = calloc(1, bytes + 16); /* room for a wide load of the last parameter */
     if (!kernel->params)
         return cudaErrorMemoryAllocation;
     kernel->param_bytes = bytes;
@@ -208,7 +211,7 @@ static cudaError_t launch(Stream *stream, const Request *request)
     error = function_find(request->kernel, &function);
     if (error == cudaErrorInvalidResourceHandle)
         rt_finding(FINDING_LAUNCH, true, NULL,
-                   "a launch of %p, which is no kernel of this program: pass the __global__ "
+                   "a launch of %p, which is not a kernel of this program: pass the __global__ "
                    "function itself",
                    request->kernel);
     if (!error)
@@ -235,7 +238,7 @@ STREAM_CALL(cudaLaunchCooperativeKernel, per_thread,
             launch_kernel(stream_of(stream, per_thread), kernel, grid, block, arguments, shared,
                           true))
 
-/* What <<< >>> becomes with nvcc 13. */
+/* nvcc 13 translates <<< >>> into this call. */
 API cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void **arguments,
                                    size_t shared, cudaStream_t stream);
 API cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void **arguments,
@@ -252,7 +255,7 @@ API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t handle, dim3 grid, dim3 blo
     return cudaLaunchKernel_ptsz(handle, grid, block, arguments, shared, stream);
 }
 
-/* ---- cudaLaunchKernelEx: attributes that change what a kernel does, and hints ---- */
+/* ---- cudaLaunchKernelEx: attributes that affect execution, and hints ---- */
 
 static cudaError_t read_attribute(const cudaLaunchAttribute *attribute, Request *request)
 {

@@ -1,5 +1,4 @@
-/* memory.c - allocation on the device, pinned on the host, and managed; and attributes of pointers.
- */
+/* memory.c - allocation of device, pinned host and managed memory; attributes of pointers. */
 #include "sim/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -14,7 +13,7 @@ static const Allocation *allocation_at(const void *pointer)
     return memory_find((uint64_t) (uintptr_t) pointer);
 }
 
-/* Freed pinned memory belongs to the host again: malloc may have returned it since. */
+/* Whether the address was pinned memory that has been freed; malloc may return it again. */
 bool is_host_again(uint64_t address)
 {
     return memory_address_kind(address) == ADDRESS_FREED &&
@@ -112,7 +111,7 @@ API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *box, struct cudaExtent exten
     return CALL(allocate_box(box, extent));
 }
 
-/* The memory exists at once; the program must order its use. */
+/* The memory exists immediately; the program must order its use. */
 STREAM_CALL(cudaMallocAsync, per_thread, (void **pointer, size_t bytes, cudaStream_t stream),
             stream_of(stream, per_thread) ? allocate(pointer, bytes, ALLOCATED)
                                           : cudaErrorInvalidResourceHandle)
@@ -137,17 +136,17 @@ static cudaError_t check_free(const void *pointer, const char *call, bool pinned
     const Allocation *allocation = allocation_at(pointer);
 
     if (!allocation && memory_address_kind((uint64_t) (uintptr_t) pointer) == ADDRESS_FREED)
-        return not_freeable(pointer, call, "this was freed already");
+        return not_freeable(pointer, call, "this was already freed");
     if (!allocation)
         return not_freeable(pointer, call, "nothing is allocated there");
     if (allocation->base != (uint64_t) (uintptr_t) pointer)
         return not_freeable(pointer, call, "not the beginning of an allocation");
     if (allocation->name || (allocation->kind == HOST_PINNED) != pinned)
-        return not_freeable(pointer, call, "this was not allocated by the call that belongs to it");
+        return not_freeable(pointer, call, "this was not allocated by the matching call");
     return cudaSuccess;
 }
 
-/* All work is executed before, as on a GPU. */
+/* All earlier work is executed first, as on a GPU. */
 static cudaError_t release(void *pointer)
 {
     cudaError_t error;
@@ -214,7 +213,7 @@ static cudaError_t release_host(void *pointer)
     if (error)
         return error;
     if (!handle_get(HANDLE_PINNED, pointer))
-        return not_freeable(pointer, "cudaFreeHost", "registered memory: cudaHostUnregister");
+        return not_freeable(pointer, "cudaFreeHost", "registered memory needs cudaHostUnregister");
     error = finish_all();
     handle_set(HANDLE_PINNED, pointer, NULL);
     memory_free((uint64_t) (uintptr_t) pointer);
@@ -346,7 +345,7 @@ API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attribute
     return CALL(pointer_attributes(attributes, pointer));
 }
 
-/* ---- Hints: nothing moves here. CUDA 12 takes a device, CUDA 13 a location ---- */
+/* ---- Hints, which have no effect. CUDA 12 takes a device, CUDA 13 a location ---- */
 
 static cudaError_t accept_hint(const void *pointer, size_t bytes)
 {

@@ -1,6 +1,5 @@
-/* module.c - a registered fat binary becomes a module when it is first used: its PTX is parsed, its
- * variables get addresses and initial values; its functions get their code one by one.
- */
+/* module.c - loads a registered fat binary when it is first used: parses its PTX, and gives its
+ * variables addresses and initial values. The code of each function is made at its first use. */
 #include "sim/runtime/runtime.h"
 
 #include <ctype.h>
@@ -13,7 +12,7 @@ enum { USUAL_REGISTERS = 32, MOST_A_THREAD = 255 }; /* registers */
 
 /* ---- Names ---- */
 
-/* _Z3fooPKfi is foo, _ZN3foo3barEv is foo::bar; the rest stays as it is. */
+/* _Z3fooPKfi becomes foo, _ZN3foo3barEv becomes foo::bar; other names are unchanged. */
 void plain_kernel_name(const char *mangled, char *text, size_t size)
 {
     const char *at = mangled + 2;
@@ -95,7 +94,7 @@ static cudaError_t parse(RtModule *module)
     }
     entry = fatbin_ptx(&module->fatbin, rt.device.cc);
     if (!entry)
-        return complain("the program holds machine code, but no PTX, which is what is simulated. "
+        return complain("the program contains machine code but no PTX, which the simulator needs. "
                         "Build with: nvcc -gencode arch=compute_80,code=[sm_80,compute_80]",
                         cudaErrorNoKernelImageForDevice);
     module->module = module_parse(entry->bytes, entry->size, why, sizeof why);
@@ -129,7 +128,7 @@ static bool place_variable(RtModule *module, int i)
     return true;
 }
 
-/* The addresses in initialised variables: of other variables and of functions. */
+/* Fills in the addresses of other variables and of functions in an initialised variable. */
 static void relocate(const RtModule *module, int i)
 {
     const Variable *variable = &module->module->variables[i];
@@ -243,7 +242,7 @@ cudaError_t function_prepare(RtFunction *function)
     return cudaSuccess;
 }
 
-/* ---- After cudaDeviceReset everything is reloaded, since codes hold addresses ---- */
+/* ---- cudaDeviceReset: everything is reloaded later, since codes contain addresses ---- */
 
 static void unload_function(RtFunction *function)
 {
@@ -290,9 +289,9 @@ Occupancy function_occupancy(const RtFunction *function, int threads, size_t dyn
                             (size_t) function->code->static_shared_bytes + dynamic_bytes);
 }
 
-/* The PTX that is simulated has no spills. A kernel whose launch bounds force many spills would get
- * the occupancy of few registers without their cost; so its spilled registers are added again.
- * ptxas spills a few where that costs little: an eighth is free. */
+/* The simulated PTX has no spills. A kernel whose launch bounds force many spills would get the
+ * occupancy of few registers without the cost of spilling, so its spilled registers are added back.
+ * ptxas spills a few registers where that costs little: an eighth is not added. */
 static int unspilled_registers(const RtFunction *function)
 {
     const int registers = function_registers(function);
@@ -314,7 +313,8 @@ Occupancy function_unspilled(const RtFunction *function, int threads, size_t dyn
     return device_occupancy(&rt.device, registers, threads, shared);
 }
 
-/* The largest block: by its launch bounds, then by its registers, in whole warps. */
+/* The maximum number of threads per block: from the launch bounds, else from the registers, in
+ * whole warps. */
 int function_most_threads(const RtFunction *function)
 {
     const Function *f = &function->owner->module->functions[function->index];

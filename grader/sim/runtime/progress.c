@@ -1,5 +1,5 @@
-/* progress.c - shows the progress of a long kernel: on a terminal in one line that is updated and
- * erased, elsewhere in occasional lines. Short kernels show nothing.
+/* progress.c - shows the progress of a long kernel: on a terminal, one line that is updated and
+ * then erased; elsewhere, occasional lines. A short kernel shows no progress.
  */
 #include "sim/runtime/runtime.h"
 
@@ -11,7 +11,7 @@ enum { QUIET_MS = 2000, TERMINAL_MS = 200, LINES_MS = 10000, CALLS_A_LOOK = 16 }
 
 static struct {
     bool terminal, shown;
-    int calls; /* until the clock is read again */
+    int calls; /* before the clock is read again */
     double begun_ms, next_ms;
 } progress;
 
@@ -33,7 +33,7 @@ static void show(const Launch *launch, long done, long blocks, double ms)
     progress.shown = true;
 }
 
-/* Called often: after each block, and after each round of a block's warps. */
+/* Called after each block and after each round of a block's warps. */
 static void step(void *self, long done, long blocks)
 {
     const Launch *launch = self;

@@ -1,9 +1,9 @@
-/* query.c - answers to query.h: marks, findings and counts, for a program that asks. */
+/* query.c - the functions of query.h: marks, findings and counts. */
 #include "sim/runtime/query.h"
 #include "sim/report/totals.h"
 #include "sim/runtime/runtime.h"
 
-/* ---- What may be touched, and its name ---- */
+/* ---- Access rights and names of allocations ---- */
 
 API int simMark(void *pointer, size_t bytes, int kind)
 {

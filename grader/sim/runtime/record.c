@@ -1,4 +1,4 @@
-/* record.c - samples for pictures, for a program that asks (query.h). */
+/* record.c - samples for pictures: simRecord() and simRecords() of query.h. */
 #include "sim/record/record.h"
 #include "sim/report/totals.h"
 #include "sim/runtime/query.h"

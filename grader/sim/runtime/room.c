@@ -1,7 +1,7 @@
 /* room.c - how much of the simulated GPU's memory this machine can hold. A described GPU may have
- * more memory than the machine. Pages exist only once they are touched, so allocating is free; but
- * an allocation that the machine could never hold is refused, and the finding names the machine's
- * limit. Otherwise the system would kill the program when it uses the pages.
+ * more memory than the machine. Pages exist only once they are touched, so allocating is free. But
+ * an allocation that the machine could never hold is refused, and a finding says why. Otherwise the
+ * system would kill the program when it uses the pages.
  */
 #include "sim/runtime/runtime.h"
 
@@ -23,7 +23,7 @@ static uint64_t meminfo(const char *word)
     return (uint64_t) kb << 10;
 }
 
-/* Of a container; UINT64_MAX: none, or "max". */
+/* A number in a file of the container's limits; UINT64_MAX: no such file, or "max". */
 static uint64_t number_in(const char *path)
 {
     FILE *file = fopen(path, "re");
@@ -52,7 +52,7 @@ static uint64_t container_room(void)
     return room;
 }
 
-/* What could be touched now without the system running out; UINT64_MAX: not known. */
+/* The bytes that could be touched now before the system runs out of memory; UINT64_MAX: unknown. */
 static uint64_t machine_room(void)
 {
     uint64_t available = meminfo("MemAvailable:"), room = container_room();
@@ -63,7 +63,7 @@ static uint64_t machine_room(void)
     return room;
 }
 
-/* Read only for large requests, so that small programs do not depend on it. */
+/* Determined only for large requests, so that small programs do not depend on it. */
 bool room_for(size_t bytes)
 {
     enum { SMALL = 64 << 20 };

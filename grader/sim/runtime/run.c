@@ -10,7 +10,7 @@
 
 /* ---- Failing ---- */
 
-/* What CUDA calls return after such a failure. */
+/* The error that CUDA calls return after a failure of this kind. */
 cudaError_t error_of_finding(FindingKind kind)
 {
     static const cudaError_t errors[FINDINGS] = {
@@ -22,7 +22,7 @@ cudaError_t error_of_finding(FindingKind kind)
     return errors[kind];
 }
 
-/* All calls return it from now on. */
+/* Makes all later calls return the error. */
 void run_fail(cudaError_t error)
 {
     if (!rt.sticky)
@@ -31,7 +31,7 @@ void run_fail(cudaError_t error)
 
 /* ---- Kernels ---- */
 
-/* grid.sync() counts arrivals in a workspace from the driver: its size, then the barrier. */
+/* The driver's workspace in which grid.sync() counts arrivals: its size, then the barrier. */
 static uint64_t workspace(void)
 {
     enum { BYTES = 64 };
@@ -45,7 +45,7 @@ static uint64_t workspace(void)
     return rt.workspace;
 }
 
-/* A different one for each launch, so that no kernel knows which blocks are checked. */
+/* A different seed per launch, so that a kernel cannot know which blocks are checked. */
 static uint64_t next_sample(void)
 {
     if (rt.settings.races || rt.settings.uninitialised || !rt.settings.sample)
@@ -110,7 +110,7 @@ void run_kernel(Work *work)
     work->ms = time.ms;
     report_launch(&launch, function->has_resources ? &function->resources : NULL,
                   function->has_resources ? &occupancy : NULL);
-    function->codes = launch.codes; /* of called functions: the next launch takes them again */
+    function->codes = launch.codes; /* the next launch reuses the code of called functions */
     launch.codes = NULL;
     launch_free(&launch);
 }
@@ -125,7 +125,7 @@ static char *device_bytes(uint64_t address, size_t bytes, bool writing)
         return at;
     memory_describe(address, bytes, where, sizeof where);
     rt_finding(FINDING_USE_AFTER_FREE, true, NULL,
-               "an asynchronous copy of %zu bytes at 0x%llx, done when something waited for it: %s",
+               "an asynchronous copy of %zu bytes at 0x%llx, executed when it was waited for: %s",
                bytes, (unsigned long long) address, where);
     run_fail(cudaErrorIllegalAddress);
     return NULL;

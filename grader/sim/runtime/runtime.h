@@ -1,12 +1,13 @@
-/* runtime.h - shared by the parts of the runtime library: the calls that a CUDA program makes.
+/* runtime.h - shared by the parts of the runtime library, which implements the calls that a CUDA
+ * program makes.
  *
- * A program registers its fat binaries from constructors; nothing is read then. The first call that
- * needs the GPU reads the environment and the device's description and opens the memory; a module
- * is parsed when one of its kernels or variables is first used.
+ * A program registers its fat binaries from constructors, which does not read them. The first call
+ * that needs the GPU reads the environment and the device's description and opens the memory. A
+ * module is parsed when one of its kernels or variables is first used.
  *
- * Launches and asynchronous copies become Work in the queue of a stream. It is executed when
- * something must wait for it (finish()), in the calling thread, and not earlier: a host that reads
- * without waiting sees old values every time, as on a slow GPU.
+ * Launches and asynchronous copies become Work in the queue of a stream. Work is executed only when
+ * something must wait for it (finish()), in the calling thread. So a host that reads without
+ * waiting always sees old values, as on a slow GPU.
  *
  * One lock is held during each call (CALL below), and released only while a host function of the
  * program runs. Errors of calls are kept for cudaGetLastError.
@@ -24,18 +25,18 @@
 
 /* ---- Calls ---- */
 
-/* Enters the library, does `expression` (a cudaError_t) unless the GPU is unusable, leaves. */
+/* Enters the library, evaluates `expression` (a cudaError_t) unless the GPU is unusable, leaves. */
 #define CALL(expression) rt_leave(rt_enter(true) ? rt.refused : (expression))
 
-/* The same for calls that work after a kernel has failed, too. */
+/* The same for calls that also work after a kernel has failed. */
 #define CALL_ALWAYS(expression) rt_leave(rt_enter(false) ? rt.refused : (expression))
 
-/* A call that takes a stream, and its twin for programs whose stream 0 is the thread's own:
- * `per_thread` is the name of a bool that is true in the twin, for `expression`. */
+/* A call that takes a stream, and its twin for programs with per-thread default streams.
+ * `per_thread` is the name of a bool for `expression`, which is true in the twin. */
 #define STREAM_CALL(name, per_thread, parameters, expression)                                      \
     TWIN_CALLS(name, name##_ptsz, per_thread, parameters, expression)
 
-/* A blocking call: it works in stream 0, or in the thread's own. */
+/* A blocking call: it uses stream 0, or the thread's default stream. */
 #define BLOCKING_CALL(name, per_thread, parameters, expression)                                    \
     TWIN_CALLS(name, name##_ptds, per_thread, parameters, expression)
 
@@ -68,11 +69,11 @@ typedef struct RtModule {
 typedef struct RtFunction {
     struct RtFunction *next;
     const void *host;
-    char *name, *plain; /* mangled, and as one would write it */
+    char *name, *plain; /* mangled, and as in the source code */
     RtModule *owner;
-    int index;    /* in the module, once it is loaded; -1: it is not there */
+    int index;    /* in the module, once it is loaded; -1: not found */
     Code *code;   /* NULL until used */
-    Code **codes; /* of functions that it calls */
+    Code **codes; /* code of the functions that it calls */
     KernelResources resources;
     bool has_resources;
     int dynamic_shared_bytes; /* cudaFuncAttributeMaxDynamicSharedMemorySize; -1: not set */
@@ -94,7 +95,8 @@ typedef struct Stream Stream;
 typedef struct Graph Graph;
 struct TimelineItem;
 
-/* An event's recording: events are recorded repeatedly, and a wait means the latest recording.
+/* A recording of an event. Events may be recorded repeatedly; a wait refers to the latest
+ * recording.
  */
 typedef struct Record {
     Stream *stream;
@@ -129,8 +131,8 @@ typedef struct CopyWork {
     uint64_t to, from;
     bool to_device, from_device;
     size_t to_pitch, from_pitch, width, height;
-    bool pinned;  /* the host's side */
-    void *staged; /* the bytes were taken from the host when the call was made: owned */
+    bool pinned;  /* the host side is pinned memory */
+    void *staged; /* bytes that were copied from the host during the call; owned */
 } CopyWork;
 
 typedef struct FillWork {
@@ -142,7 +144,7 @@ typedef struct FillWork {
 
 typedef struct HostWork {
     cudaHostFn_t function;
-    cudaStreamCallback_t callback; /* one of both */
+    cudaStreamCallback_t callback; /* only one of the two is set */
     void *data;
     cudaStream_t handle; /* for the callback */
 } HostWork;
@@ -153,8 +155,8 @@ typedef struct Work {
     Stream *stream;
     uint64_t number;           /* 1, 2, ... in the order of issue, over all streams */
     uint64_t executed;         /* warp instructions */
-    double ms;                 /* modelled, of a kernel */
-    struct TimelineItem *item; /* until it is done; NULL: time is not modelled */
+    double ms;                 /* modelled time of a kernel */
+    struct TimelineItem *item; /* kept until the work is done; NULL: time is not modelled */
     union {
         KernelWork kernel;
         CopyWork copy;
@@ -168,27 +170,27 @@ typedef struct Work {
 struct Stream {
     Stream *next;
     Work *first, *last;
-    bool blocking; /* waits for the default stream, and it for this one */
+    bool blocking; /* it and the default stream wait for each other */
     bool is_default, of_thread, destroyed,
-        busy; /* busy: a host function of its runs, without the lock */
+        busy; /* busy: one of its host functions runs, without the lock */
     int id, priority;
-    int users;                 /* threads that are in its queue */
-    Graph *capture;            /* what is issued goes there instead */
-    bool is_origin;            /* the stream where the capture began */
-    struct TimelineItem *item; /* its last */
+    int users;                 /* threads that are executing its queue */
+    Graph *capture;            /* issued work goes into this graph instead */
+    bool is_origin;            /* the capture began in this stream */
+    struct TimelineItem *item; /* its last item */
 };
 
 struct Graph {
     Graph *next;
     Work *first, *last;      /* in the order of issue, which satisfies all dependencies */
     uint64_t id;             /* 1, 2, ... */
-    bool capturing, relaxed; /* relaxed: other calls may wait meanwhile */
-    bool invalidated;        /* something was called that no graph can hold */
+    bool capturing, relaxed; /* relaxed: calls may wait during the capture */
+    bool invalidated;        /* the program made a call that cannot be captured */
 };
 
 typedef struct Event {
-    Record *record;   /* the last; NULL: never recorded */
-    uint64_t capture; /* the id of the graph, if recorded in a stream that captures; 0 */
+    Record *record;   /* the latest; NULL: never recorded */
+    uint64_t capture; /* the id of the graph, if recorded in a capturing stream; else 0 */
     bool timed;
 } Event;
 
@@ -213,61 +215,62 @@ typedef struct Settings {
     uint64_t schedule_seed, budget;
     uint64_t sample; /* simSample() */
     bool races, uninitialised, leaks, quiet, table, progress, whole;
-    bool time, time_all; /* time is modelled; of each block, however large the launch */
+    bool time, time_all; /* time is modelled; time_all: of all blocks even of large launches */
 } Settings;
 
 typedef struct Runtime {
     Settings settings;
     Device device;
-    bool open;              /* device and memory are there */
-    bool forked;            /* this process is a child of one where they are */
-    bool ended;             /* the report is written */
-    int process;            /* that opened them */
-    uint64_t machine_bytes; /* that this machine could hold when first asked; 0: not yet */
-    const char *running;    /* the kernel that runs; NULL */
-    cudaError_t refusal;    /* why no call works at all; already reported */
-    cudaError_t sticky;     /* a kernel failed: calls return this until cudaDeviceReset */
-    cudaError_t refused;    /* what the call that has just entered is to return */
+    bool open;   /* device and memory are open */
+    bool forked; /* this process was forked from one that had opened them */
+    bool ended;  /* the report is written */
+    int process; /* the process that opened them */
+    uint64_t
+        machine_bytes;   /* that this machine could hold when first checked; 0: not yet checked */
+    const char *running; /* the running kernel; NULL: none */
+    cudaError_t refusal; /* why all calls fail; already reported */
+    cudaError_t sticky;  /* a kernel failed: calls return this until cudaDeviceReset */
+    cudaError_t refused; /* the error that the current call must return */
     RtModule *modules;
     RtVariable *variables;
     RtFunction *functions;
     Stream *streams; /* the default stream first */
     Graph *graphs;
-    uint64_t calls;     /* of the program, so far */
-    uint64_t numbers;   /* of work, given so far */
-    double clock_ms;    /* how long all work took so far, if time is not modelled */
-    uint64_t chance;    /* draws the stream that runs next, if races are checked */
+    uint64_t calls;     /* number of calls made by the program */
+    uint64_t numbers;   /* the last number given to work */
+    double clock_ms;    /* the time of all work so far, if time is not modelled */
+    uint64_t chance;    /* random state: which stream runs next, if races are checked */
     uint64_t workspace; /* of cooperative launches; 0: none yet */
     size_t limits[16];  /* cudaDeviceSetLimit */
     unsigned device_flags;
-    int stream_ids; /* given so far */
+    int stream_ids; /* number of ids assigned */
     uint64_t graph_ids;
 } Runtime;
 
 extern Runtime rt;
 
-/* sim/runtime/state.c. True if the call is to be refused, with rt.refused. */
+/* sim/runtime/state.c. True: the call must fail and return rt.refused. */
 bool rt_enter(bool refuse_if_failed);
 cudaError_t rt_leave(cudaError_t error);
 void rt_unlock(void); /* around host functions */
 void rt_lock(void);
-bool rt_lock_at_end(void); /* false: another thread still had it after a second */
+bool rt_lock_at_end(void); /* false: another thread still held it after a second */
 extern _Thread_local bool rt_in_host_function;
-extern _Thread_local bool rt_inside; /* this thread has the lock */
-void rt_wait(void);                  /* until another thread's host function is over */
+extern _Thread_local bool rt_inside; /* this thread holds the lock */
+void rt_wait(void);                  /* until another thread's host function has ended */
 void rt_wake(void);
 void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A finding about a call or a launch, without place in a kernel; `kernel` may be NULL. */
+/* Adds a finding about a call or a launch, without a place in a kernel. `name` may be NULL. */
 #define rt_finding(kind, fatal, name, ...)                                                         \
     finding(kind, fatal, &(Place){ .kernel = (name) }, __VA_ARGS__)
 
-/* sim/runtime/settings.c: from the environment; invalid values are reported. */
+/* sim/runtime/settings.c. Reads the environment and reports invalid values. */
 void settings_read(Settings *settings);
-/* The folder of the descriptions: as set, else next to the library, else where it was built. */
+/* Finds the folder of the descriptions: as set, else next to the library, else where it was built.
+ */
 void settings_devices(const Settings *settings, char *folder, size_t size);
 
-/* sim/runtime/idle.c: from now on host functions also run while the program makes no call.
- */
+/* sim/runtime/idle.c. From now on host functions also run while the program makes no call. */
 void idle_watch(void);
 
 /* sim/runtime/progress.c */
@@ -276,35 +279,36 @@ void progress_end(void);
 
 /* sim/runtime/end.c, sim/runtime/signal.c */
 bool end_report(void);  /* false: it cannot be written; already reported */
-void watch_death(void); /* from now on the report is written, too, if a signal ends the program */
+void watch_death(void); /* from now on the report is also written if a signal kills the program */
 
-/* sim/runtime/handle.c: what a pointer of the program's stands for. */
+/* sim/runtime/handle.c: the object to which a pointer of the program refers. */
 bool handle_set(HandleKind kind, const void *key,
-                void *value); /* NULL: forget it; false: no memory */
+                void *value); /* NULL: removes it; false: out of memory */
 void *handle_get(HandleKind kind, const void *key);
 
 /* sim/runtime/module.c */
 cudaError_t module_load(RtModule *module);
 void modules_unload(void);
 cudaError_t function_find(const void *host, RtFunction **function); /* loads its module */
-cudaError_t function_prepare(RtFunction *function);                 /* and makes its code */
+cudaError_t function_prepare(RtFunction *function);                 /* makes its code */
 cudaError_t variable_find(const void *host, RtVariable **variable, uint64_t *address);
 Occupancy function_occupancy(const RtFunction *function, int threads, size_t dynamic_bytes);
-/* With the registers of a kernel that is not spilled: what time is modelled with. */
+/* The occupancy used to model time, with the registers that the kernel would need without spills.
+ */
 Occupancy function_unspilled(const RtFunction *function, int threads, size_t dynamic_bytes);
 int function_most_threads(const RtFunction *function);
 int function_registers(const RtFunction *function);
 int function_most_dynamic(const RtFunction *function);
 void plain_kernel_name(const char *mangled, char *text, size_t size);
 
-/* sim/runtime/work.c: queues, and doing what is in them. */
+/* sim/runtime/work.c: queues of work and their execution. */
 Work *work_new(WorkKind kind);
 Work *work_copy(const Work *work);
 void work_free(Work *work);
-cudaError_t issue(Stream *stream, Work *work);   /* takes it; NULL: no memory */
-void stream_do(Stream *stream, uint64_t number); /* up to this; the host waits for nothing */
+cudaError_t issue(Stream *stream, Work *work);   /* takes ownership; NULL: out of memory */
+void stream_do(Stream *stream, uint64_t number); /* up to this number; the host does not wait */
 cudaError_t finish(Stream *stream, uint64_t number);
-cudaError_t finish_stream(Stream *stream); /* all of it, and what it waits for */
+cudaError_t finish_stream(Stream *stream); /* all its work, and all work it waits for */
 cudaError_t finish_record(const Record *record);
 cudaError_t finish_all(void);
 void finish_one(Stream *stream);
@@ -314,28 +318,27 @@ void finish_asked(Stream *stream);
 Record *record_new(void);
 void record_drop(Record *record);
 
-/* sim/runtime/time.c: how long work takes. Around a launch's run: `result` is what launch->timed
- * points to.
- */
+/* sim/runtime/time.c: how long work takes. The first two are called before and after a launch runs;
+ * `result` is the one to which launch->timed points. */
 struct TimingResult;
 struct TimelineJob;
 void time_begin(Launch *launch, const Occupancy *occupancy);
 void time_end(Launch *launch, struct TimingResult *result);
-void time_cold(void);                              /* caches are empty from here on */
-void time_written(uint64_t address, size_t bytes); /* by a copy or a fill: now in the L2 */
-struct TimelineJob time_job(const Work *work);     /* once it is done */
+void time_cold(void);                              /* empties the caches */
+void time_written(uint64_t address, size_t bytes); /* puts bytes of a copy or fill into the L2 */
+struct TimelineJob time_job(const Work *work);     /* the work must be done */
 
-/* sim/runtime/clock.c: when work runs, and what the host waits for. */
-void clock_issue(Work *work); /* of its stream, and numbered */
+/* sim/runtime/clock.c: when work runs, and which work the host waits for. */
+void clock_issue(Work *work); /* must have its stream and number */
 void clock_done(Work *work);
-void clock_drop(Work *work);             /* that is never done */
-void clock_waited(const Stream *stream); /* and what it waits for; NULL: for all streams */
+void clock_drop(Work *work);             /* the work will never be done */
+void clock_waited(const Stream *stream); /* and for work it waits for; NULL: for all streams */
 void clock_waited_record(const Record *record);
-void clock_waited_piece(struct TimelineItem **piece);  /* lets go of it */
-void clock_wait(Stream *stream, const Record *record); /* a stream for what is done already */
+void clock_waited_piece(struct TimelineItem **piece);  /* releases it */
+void clock_wait(Stream *stream, const Record *record); /* for a record that is already done */
 void clock_forget(struct TimelineItem **item);
 double clock_between(const Record *start, const Record *end); /* ms */
-void clock_report(void); /* all that was done goes to the report */
+void clock_report(void); /* adds all finished work to the report */
 
 /* sim/runtime/run.c: one piece of work. */
 void run_kernel(Work *work);
@@ -346,7 +349,7 @@ cudaError_t error_of_finding(FindingKind kind);
 
 /* sim/runtime/stream.c */
 Stream *stream_of(cudaStream_t handle, bool per_thread); /* NULL: no such stream */
-void streams_drop(void);                                 /* with all work */
+void streams_drop(void);                                 /* and all their work */
 Stream *stream_first(void);                              /* the default stream */
 
 /* sim/runtime/room.c */
@@ -359,11 +362,11 @@ bool is_pinned(uint64_t address);
 void memory_drop_all(void);
 
 /* sim/runtime/graph.c */
-cudaError_t graph_capture(Stream *stream, Work *work); /* takes the work */
+cudaError_t graph_capture(Stream *stream, Work *work); /* takes ownership of the work */
 Graph *graph_capturing(uint64_t id);                   /* NULL: that capture has ended */
-cudaError_t capture_refuses(const Stream *stream);     /* a call that waits cannot be captured */
+cudaError_t capture_refuses(const Stream *stream); /* a call that waits during a capture fails */
 cudaError_t any_capture_refuses(void);
-cudaError_t legacy_refuses(const Stream *stream); /* the default one would wait for a capture */
+cudaError_t legacy_refuses(const Stream *stream); /* the default stream would wait for a capture */
 void graphs_drop(void);
 
 /* sim/runtime/state.c */

@@ -3,19 +3,19 @@
  *
  *     SIM_DEVICE=KEY|PATH                    the described device; teaching
  *     SIM_DEVICES=FOLDER                     where descriptions are
- *     SIM_WHOLE=1                            all of a large device's SMs, not a slice of them
+ *     SIM_WHOLE=1                            all SMs of a large device, not only a slice
  *     SIM_REPORT=FILE                        counters and findings as JSON lines
  *     SIM_TABLE=1                            the table of kernels at the end, on stderr
  *     SIM_SCHED=forward|reverse|random:SEED  order of blocks and warps
- *     SIM_BUDGET=N                           most warp instructions per launch; 0: no limit
- *     SIM_CHECKS=all|none|LIST               races, uninitialised, leaks: what is checked in
- *                                            addition to bounds; default all
+ *     SIM_BUDGET=N                           maximum warp instructions per launch; 0: no limit
+ *     SIM_CHECKS=all|none|LIST               checks in addition to bounds: races, uninitialised,
+ *                                            leaks; default all
  *     SIM_QUIET=1                            findings are not printed on stderr
- *     SIM_PROGRESS=1                         occasional lines while a kernel runs long
- *     SIM_PTX=FILE                           this PTX text instead of that in the program
+ *     SIM_PROGRESS=1                         occasional lines while a long kernel runs
+ *     SIM_PTX=FILE                           this PTX text instead of the program's own
  *     SIM_FOUND=FILE                         a byte is written to it if there are findings
- *     SIM_AVX2=0                             no vector instructions beyond SSE2, for tests: all
- * results and reports must be the same
+ *     SIM_AVX2=0                             no vector instructions beyond SSE2, for tests: results
+ *                                            and reports must not change
  *
  * `warpbook sim` sets them from its options, by the same words (grader/sim/tool.c).
  */
@@ -59,7 +59,7 @@ static bool copy_text(char *to, size_t size, const char *text)
     return true;
 }
 
-/* ---- One function per variable: false if the value is invalid ---- */
+/* ---- One function per variable; false: invalid value ---- */
 
 static bool set_device(Settings *settings, const char *text)
 {
@@ -107,7 +107,7 @@ static bool set_budget(Settings *settings, const char *text)
     return read_number(text, &settings->budget);
 }
 
-/* Adds one word of the list. */
+/* Enables the check that one word of the list names. */
 static bool add_check(Settings *settings, const char *word, size_t length)
 {
     const struct {
@@ -189,7 +189,7 @@ static bool set_avx2(Settings *settings, const char *text)
     return well;
 }
 
-/* ---- All of them ---- */
+/* ---- All settings ---- */
 
 static const struct Setting {
     const char *name;
@@ -197,7 +197,7 @@ static const struct Setting {
     const char *form, *otherwise;
 } all[] = {
     { "SIM_DEVICE", set_device, "the name of a device", "the teaching GPU is simulated" },
-    { "SIM_DEVICES", set_devices, "the name of a folder", "the library's own is used" },
+    { "SIM_DEVICES", set_devices, "the name of a folder", "the library's own folder is used" },
     { "SIM_REPORT", set_report, "the name of a file", "no report is written" },
     { "SIM_PTX", set_ptx, "the name of a file", "the program's own PTX is run" },
     { "SIM_SCHED", set_schedule, "forward, reverse or random:SEED", "forward is used" },
@@ -205,12 +205,12 @@ static const struct Setting {
     { "SIM_CHECKS", set_checks, "all, none, or some of races,uninitialised,leaks",
       "all are checked" },
     { "SIM_QUIET", set_quiet, "0 or 1", "findings are reported" },
-    { "SIM_TABLE", set_table, "0 or 1", "there is no table" },
-    { "SIM_TIME", set_time, "0, 1 or all", "no time is modelled" },
+    { "SIM_TABLE", set_table, "0 or 1", "no table is printed" },
+    { "SIM_TIME", set_time, "0, 1 or all", "time is not modelled" },
     { "SIM_WHOLE", set_whole, "0 or 1", "a large device is simulated as a slice" },
     { "SIM_PROGRESS", set_progress, "0 or 1", "progress is shown on terminals only" },
-    { "SIM_FOUND", set_found, "the name of a file", "none is written" },
-    { "SIM_AVX2", set_avx2, "0 or 1", "the processor decides" },
+    { "SIM_FOUND", set_found, "the name of a file", "no file is written" },
+    { "SIM_AVX2", set_avx2, "0 or 1", "AVX2 is used if the processor has it" },
 };
 
 void settings_read(Settings *settings)
@@ -231,10 +231,10 @@ void settings_read(Settings *settings)
     }
 }
 
-/* ---- Where descriptions are ---- */
+/* ---- The folder of the descriptions ---- */
 
-/* A build folder can be moved, or packed with the program: first next to the library, or one folder
- * up (sim/libcudart.so.13), then where it was built. */
+/* A build folder can be moved, or packed with the program. So it looks next to the library or one
+ * folder up (sim/libcudart.so.13), and then where the library was built. */
 void settings_devices(const Settings *settings, char *folder, size_t size)
 {
     static const char here;

@@ -1,10 +1,10 @@
-/* signal.c - fatal signals: explains host code that used device memory, and writes the report with
- * the counts until then.
+/* signal.c - fatal signals: reports host code that used device memory, and writes the report with
+ * the counts so far.
  *
- * A handler may call almost nothing: the program may have been inside malloc() or printf(). So it
- * forks a copy of the process, which does the work; the original waits for it and then dies by the
- * same signal. If the copy hangs at a lock, its alarm kills it, and a message says that there is no
- * report. A program's own signal handlers are kept.
+ * A handler may call hardly any function, since the program may have been in malloc() or printf().
+ * So the handler forks a copy of the process, which does the work. The original waits for the copy
+ * and then dies of the same signal. If the copy hangs at a lock, an alarm kills it, and a message
+ * says that there is no report. The program's own signal handlers are kept.
  */
 #include "sim/runtime/runtime.h"
 #include "sim/report/report.h"
@@ -37,18 +37,18 @@ static void report_fault(uint64_t address)
     memory_describe(address, 1, where, sizeof where);
     rt_finding(FINDING_HOST_POINTER, true, NULL,
                "the program's host code reads or writes the device address 0x%llx: %s. Only "
-               "kernels may; copy with cudaMemcpy",
+               "kernels can access it; use cudaMemcpy",
                (unsigned long long) address, where);
 }
 
 static void report_inside(int number)
 {
     if (rt.running)
-        rt_say("the program died by %s while kernel %s ran; what that launch counted is lost",
+        rt_say("the program was killed (%s) while kernel %s ran; that launch's counts are lost",
                strsignal(number), rt.running);
     else if (number == SIGSEGV || number == SIGBUS)
-        rt_say("the program died by %s inside a CUDA call: a pointer that it handed in leads "
-               "nowhere, or the simulator has a mistake",
+        rt_say("the program was killed (%s) in a CUDA call: it passed an invalid pointer, or the "
+               "simulator has a bug",
                strsignal(number));
 }
 
@@ -83,8 +83,7 @@ static bool has_something_to_do(int number)
             *rt.settings.found);
 }
 
-/* Like fork(), but without the handlers that libraries have registered: one of them takes the lock.
- */
+/* Like fork(), but without running the libraries' fork handlers, one of which takes the lock. */
 static pid_t copy_process(void)
 {
     return (pid_t) syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
@@ -92,7 +91,7 @@ static pid_t copy_process(void)
 
 static void on_death(int number, siginfo_t *info, void *context)
 {
-    static const char sorry[] = "sim: the program died, and its report cannot be written\n";
+    static const char sorry[] = "sim: a signal killed the program, and no report can be written\n";
     static volatile sig_atomic_t begun;
     int status = 0, error = errno;
     pid_t copy;
@@ -108,12 +107,12 @@ static void on_death(int number, siginfo_t *info, void *context)
     while (copy > 0 && waitpid(copy, &status, 0) < 0 && errno == EINTR)
         ;
     if ((copy < 0 || status) && write(2, sorry, sizeof sorry - 1) < 0)
-        status = 1; /* no one can receive the message */
+        status = 1; /* the message cannot be delivered either */
     errno = error;
     die_by(number);
 }
 
-/* The handler needs a stack of its own in case the stack has overflowed. */
+/* The handler needs its own stack in case the program's stack has overflowed. */
 static void give_stack(void)
 {
     stack_t now, ours = { .ss_size = STACK_BYTES };

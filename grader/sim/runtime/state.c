@@ -1,8 +1,9 @@
-/* state.c - the library's state: its lock, its start, and what each call does first and last.
+/* state.c - the library's state: its lock, its start, and the common beginning and end of each
+ * call.
  *
- * It starts at the first call that needs the GPU; end.c has its end. A child forked from a process
- * with an open GPU has no GPU, as with CUDA: a finding says so, and it writes no report. A thread
- * cannot be cancelled during a call, or the lock would stay locked.
+ * The library starts at the first call that needs the GPU; end.c has its end. A child forked from a
+ * process with an open GPU cannot use the GPU, as with CUDA: a message says so, and the child
+ * writes no report. A thread cannot be cancelled during a call, since the lock would stay locked.
  */
 #include "sim/runtime/runtime.h"
 #include "sim/report/report.h"
@@ -81,13 +82,13 @@ static bool refuse_child(void)
 {
     if (rt.refusal)
         return true;
-    rt_say("this process was forked from one that had used the GPU already. CUDA does not survive "
-           "a fork: make the first CUDA call after it, or start the program anew (exec)");
+    rt_say("this process was forked from one that had already used the GPU. CUDA does not survive "
+           "a fork: make the first CUDA call after it, or start a new program (exec)");
     rt.refusal = cudaErrorInitializationError;
     return true;
 }
 
-/* ---- Begin ---- */
+/* ---- The start ---- */
 
 static bool read_device(void)
 {
@@ -155,7 +156,7 @@ bool rt_enter(bool refuse_if_failed)
 
 cudaError_t rt_leave(cudaError_t error)
 {
-    if (error && error != cudaErrorNotReady) /* not done yet is no error */
+    if (error && error != cudaErrorNotReady) /* which is a status, not an error */
         last_error_set(error);
     rt_inside = false;
     rt_unlock();
@@ -172,15 +173,15 @@ void last_error_set(cudaError_t error)
     last = error;
 }
 
-int refuse_unsupported(void); /* for sim/runtime/stubs.c, which cannot include the header */
+int refuse_unsupported(void); /* used by sim/runtime/stubs.c, which cannot include runtime.h */
 int refuse_unsupported(void)
 {
     last = cudaErrorNotSupported;
     return cudaErrorNotSupported;
 }
 
-/* Neither needs the lock or opens the GPU. After a failed kernel, too, the first one resets the
- * error; the next call returns it again. */
+/* Neither call needs the lock or opens the GPU. After a failed kernel, cudaGetLastError also resets
+ * the error, but the next call returns it again. */
 API cudaError_t cudaGetLastError(void)
 {
     cudaError_t error = last;

@@ -1,5 +1,5 @@
-/* stream.c - streams: the default one of the process, one of each thread that asks for it, and
- * those that the program makes. */
+/* stream.c - streams: the default stream of the process, the per-thread default streams, and the
+ * streams that the program creates. */
 #include "sim/runtime/runtime.h"
 
 #include <pthread.h>
@@ -32,7 +32,7 @@ Stream *stream_first(void)
     return rt.streams;
 }
 
-/* Destroyed streams stay until their work is done. */
+/* Frees destroyed streams, which stay until their work is done. */
 static void sweep(void)
 {
     for (Stream **at = &rt.streams; *at;) {
@@ -50,7 +50,7 @@ static void sweep(void)
 void streams_drop(void)
 {
     for (Stream *stream = rt.streams; stream; stream = stream->next) {
-        while (stream->busy) /* a host function is running: no other call comes back before */
+        while (stream->busy) /* a host function is running */
             rt_wait();
         while (stream->first) {
             Work *work = stream->first;
@@ -126,7 +126,7 @@ static cudaError_t create(cudaStream_t *handle, unsigned flags, int priority)
     return cudaSuccess;
 }
 
-/* Its work is still done; the call does not wait. */
+/* Work in the stream is still executed; the call does not wait for it. */
 static cudaError_t destroy(cudaStream_t handle)
 {
     Stream *stream = handle_get(HANDLE_STREAM, handle);
@@ -159,7 +159,7 @@ API cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return CALL(destroy(stream));
 }
 
-/* ---- Waiting and asking ---- */
+/* ---- Waiting and querying ---- */
 
 static cudaError_t synchronize(Stream *stream)
 {
@@ -177,7 +177,7 @@ static bool has_work(const Stream *stream)
     return stream->first;
 }
 
-/* Not yet, but one piece of work is executed, so that repeated queries succeed in the end. */
+/* Each query executes one piece of work, so that repeated queries eventually succeed. */
 static cudaError_t query(Stream *stream)
 {
     cudaError_t error = stream ? capture_refuses(stream) : cudaErrorInvalidResourceHandle;
@@ -221,7 +221,7 @@ API cudaError_t cudaThreadSynchronize(void)
     return CALL(synchronize_device());
 }
 
-/* ---- Functions of the host ---- */
+/* ---- Host functions ---- */
 
 static cudaError_t add_host(Stream *stream, HostWork host)
 {
@@ -283,7 +283,7 @@ STREAM_CALL(cudaStreamGetId, per_thread, (cudaStream_t stream, unsigned long lon
 STREAM_CALL(cudaStreamGetDevice, per_thread, (cudaStream_t stream, int *device),
             report_stream(stream_of(stream, per_thread), NULL, NULL, NULL, device))
 
-/* Hints about caches and scheduling change nothing here. */
+/* Hints about caches and scheduling have no effect. */
 static cudaError_t accept(const Stream *stream)
 {
     return stream ? cudaSuccess : cudaErrorInvalidResourceHandle;

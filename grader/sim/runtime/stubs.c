@@ -1,8 +1,8 @@
 /* stubs.c - the calls that are not simulated: each reports itself once and returns an error.
  *
- * Without them, a program that uses one would stop at its first use with an error of the dynamic
- * linker, or not start at all. calls.def lists the names; calls.sh writes it. The header is not
- * included, since it declares these with their parameters.
+ * Without them, a program that uses such a call would stop with a dynamic linker error, or not
+ * start at all. calls.def lists the names; calls.sh writes it. The CUDA header is not included,
+ * since it declares these functions with their parameters.
  */
 #include "sim/base/finding.h"
 

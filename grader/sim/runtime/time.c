@@ -1,8 +1,8 @@
-/* time.c - how long each piece of work takes if it has the device to itself.
+/* time.c - how long each piece of work takes if nothing else runs on the device.
  *
- * The model of time (timing.h) computes it for kernels; copies and fills take the time that the
- * described link or memory needs for their bytes. clock.c decides when they run and whether they
- * overlap.
+ * For kernels, the timing model (timing.h) computes it; copies and fills take the time that the
+ * described link or memory needs for their bytes. clock.c decides when work runs and whether it
+ * overlaps.
  */
 #include "sim/runtime/runtime.h"
 #include "sim/time/timeline.h"
@@ -10,9 +10,9 @@
 
 #include <math.h>
 
-enum { MOST_PLAYED = 10000000 }; /* warp instructions: of larger launches waves are left out */
+enum { MOST_PLAYED = 10000000 }; /* warp instructions; larger launches are sampled by waves */
 
-static Gpu *gpu; /* NULL: not opened yet, or time is not wanted */
+static Gpu *gpu; /* NULL: not opened yet, or time is not modelled */
 
 static bool is_open(void)
 {
@@ -58,14 +58,14 @@ static int64_t picoseconds(double ms)
     return llround(ms * 1e9);
 }
 
-/* Of bytes at so many GB/s. */
+/* The time for this many bytes at this bandwidth. */
 static int64_t transfer_ps(double bytes, double gbps)
 {
     return llround(bytes / gbps * 1e3);
 }
 
-/* Up or down the link: a pageable copy passes through a pinned buffer, which the processor fills.
- */
+/* A copy over the link, in either direction. A pageable copy goes through a pinned buffer, which
+ * the processor fills. */
 static TimelineJob link_job(const CopyWork *copy, double bytes)
 {
     const Device *d = &rt.device;
@@ -86,7 +86,7 @@ static TimelineJob copy_job(const CopyWork *copy)
 
     if (copy->to_device != copy->from_device)
         return link_job(copy, bytes);
-    if (!copy->to_device) /* the host's own work takes no time here */
+    if (!copy->to_device) /* work of the host itself is not timed */
         return (TimelineJob){ .row = ROW_MARK };
     return (TimelineJob){ .row = ROW_FILL,
                           .lead_ps = picoseconds(d->launch_us / 1e3),
@@ -106,7 +106,7 @@ static TimelineJob fill_job(const FillWork *fill)
                           .bytes = bytes };
 }
 
-/* One block per SM, as far as possible: then concurrent kernels share no SM. */
+/* Blocks are spread over as many SMs as possible; concurrent kernels do not share an SM. */
 static TimelineJob kernel_job(const Work *work)
 {
     const KernelWork *kernel = &work->kernel;

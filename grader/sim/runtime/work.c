@@ -1,12 +1,14 @@
-/* work.c - queues of work, and the order in which it is done.
+/* work.c - queues of work, and the order in which work is executed.
  *
- * Work is numbered as it is issued. Before a piece of work, all earlier work in its stream is
- * executed; for the default stream, also all earlier work in the streams that synchronise with it;
- * for one of those, all earlier work in the default stream; and the work that a wait names. All of
- * that has smaller numbers, so the recursion ends, and no stream is entered twice.
+ * Work is numbered as it is issued. A piece of work is executed after
+ * - all earlier work in its stream;
+ * - in the default stream, all earlier work in the streams that synchronise with it;
+ * - in a stream that synchronises with the default stream, all earlier work there;
+ * - the work for which it waits explicitly.
+ * All this work has smaller numbers, so the recursion ends and does not enter a stream twice.
  *
- * While a host function runs, the lock is released. Its stream is busy then, and other threads wait
- * for it. They cannot wait for each other in a cycle, since numbers only decrease.
+ * The lock is released while a host function runs. The stream is busy then, and other threads wait
+ * for it. They cannot wait for each other in a cycle, since the numbers only decrease.
  */
 #include "sim/runtime/runtime.h"
 #include "sim/time/timeline.h"
@@ -54,7 +56,7 @@ static bool duplicate(void **bytes, size_t count)
     return copy;
 }
 
-/* Copies the data that the work owns, too. */
+/* Also copies the data that the work owns. */
 Work *work_copy(const Work *work)
 {
     Work *copy = work_new(work->kind);
@@ -198,7 +200,7 @@ static void do_first(Stream *stream)
 
     do_before_first(stream);
     if (!stream->first || stream->first->number != number || stream->busy)
-        return; /* another thread was faster */
+        return; /* another thread has already executed it */
     work = stream->first;
     run(work);
     stream->first = work->next;
@@ -293,8 +295,8 @@ void finish_one(Stream *stream)
     stream->users--;
 }
 
-/* A query completes one piece of work. In modelled time the host then waits for that piece: without
- * the wait, a host that queries once and continues would use a result before its modelled end. */
+/* A query executes one piece of work. In modelled time the host then waits for that piece.
+ * Otherwise a host that queries once and continues would use a result before its modelled end. */
 void finish_asked(Stream *stream)
 {
     struct TimelineItem *piece = NULL;

@@ -1,15 +1,15 @@
-/* cache.c - the lines that a cache holds: sets with least-recently-used replacement.
+/* cache.c - the lines of a cache: sets with least-recently-used replacement.
  *
  * Finding lines dominates the cost of a modelled access, since the modelled tag array does not fit
- * into the host's caches. So the data for finding a line, or the one to displace, is kept
- * separately in 24 bytes per set, and each line is in one place.
+ * into the host's caches. So each set keeps the data for finding a line, or the line to displace,
+ * separately in 24 bytes, and all data of a line is in one place.
  */
 #include "sim/time/model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A set's order has four bits per way, its marks have one byte per way. */
+/* The order of a set has four bits per way, and its marks have one byte per way. */
 enum { WAY_BITS = 4, WAY = (1 << WAY_BITS) - 1, MARK_BITS = 8, MARKS_A_WORD = 64 / MARK_BITS };
 
 #define EACH_WAY  0x1111111111111111ull
@@ -45,7 +45,7 @@ void cache_close(Cache *cache)
 
 /* ---- Finding ---- */
 
-/* Addresses are hashed to sets as in hardware, so no stride uses only a few sets. */
+/* Addresses are hashed to sets, as in hardware, so that no stride uses only a few sets. */
 static uint64_t mixed(uint64_t line)
 {
     return (line ^ line >> 17) * 0x9e3779b97f4a7c15ull;
@@ -56,7 +56,7 @@ static size_t set_of(const Cache *cache, uint64_t hash)
     return (size_t) ((unsigned __int128) hash * cache->count >> 64);
 }
 
-/* The upper bit of each byte that is 0. */
+/* The top bit of each byte that is 0. */
 static uint64_t zero_bytes(uint64_t x)
 {
     const uint64_t low = 0x7f * EACH_MARK;

@@ -1,12 +1,12 @@
 /* gpu.c - assigns blocks to SMs as they have room, and computes the time of a launch.
  *
- * SMs are played in turn, a few cycles each, so that their requests to the L2 and memory come
- * nearly in order. A block's place is free when its last warp has ended and its stores have
- * arrived. The next block takes the place that became free first.
+ * SMs are played in turn, a few cycles each, so that their requests reach the L2 and memory nearly
+ * in order. A block's place is free when its last warp has ended and its stores have arrived. The
+ * next block takes the place that became free first.
  *
- * Of a large launch only the first waves are played, so that whole waves are left out. Each of the
- * others takes the time of a wave in the second half of those played, scaled by its instructions.
- * The dirty lines that they would have left in the L2 are accounted for.
+ * Of a large launch only the first waves are played. A wave that is left out is assumed to take as
+ * long as one in the second half of the played waves, scaled by its instructions. The dirty lines
+ * that such waves would have left in the L2 are accounted for.
  */
 #include "sim/time/model.h"
 
@@ -15,11 +15,11 @@
 #include <string.h>
 
 enum {
-    TOGETHER = 32,  /* cycles that an SM is played before the next SM's turn */
-    LEAST_WAVES = 6 /* played of a launch */
+    TOGETHER = 32,  /* cycles for which an SM is played before the next SM's turn */
+    LEAST_WAVES = 6 /* minimum number of waves that are played */
 };
 
-/* The work of blocks, by the counters of the launch: these include blocks that are not played. */
+/* The work of blocks, from the counters of the launch, which include blocks that are not played. */
 enum { INSTRUCTIONS, REQUESTS, SECTORS_MOVED, WAVEFRONTS, DEEDS };
 typedef struct WorkDone {
     double of[DEEDS];
@@ -28,15 +28,15 @@ typedef struct WorkDone {
 struct Timing {
     Gpu *gpu;
     Launch *launch;
-    long blocks, begun, placed, wave; /* wave: blocks that all SMs hold at once */
+    long blocks, begun, placed, wave; /* wave: blocks that fit on all SMs together */
     uint64_t most_played;
     bool complete;     /* all blocks that begin from now on are left out */
     bool failed;       /* out of memory, or the launch failed */
-    WorkDone done;     /* by those played */
-    int places;        /* for blocks, an SM */
-    int *room;         /* of each SM: free places, and when they became free */
-    uint64_t *room_at; /* [sm * places + n] */
-    uint64_t *starts;  /* of blocks played, in the order in which they were placed */
+    WorkDone done;     /* by the blocks played */
+    int places;        /* for blocks, per SM */
+    int *room;         /* by SM: number of free places */
+    uint64_t *room_at; /* [sm * places + n]: when free place n became free */
+    uint64_t *starts;  /* of the played blocks, in the order in which they were placed */
     long starts_room;
     uint64_t horizon, ends;
     BlockTrace *spare;
@@ -87,7 +87,7 @@ void gpu_close(Gpu *gpu)
     free(gpu);
 }
 
-/* At most as much as the L2 can hold. */
+/* Enters at most as many bytes as the L2 can hold. */
 void gpu_written(Gpu *gpu, uint64_t address, size_t bytes)
 {
     const size_t most = (size_t) gpu->device.l2_bytes;
@@ -108,7 +108,7 @@ void gpu_written(Gpu *gpu, uint64_t address, size_t bytes)
 
 /* ---- A launch ---- */
 
-/* The part of the common array that shared memory leaves; at least one unit. */
+/* The L1 is the part of the array that shared memory leaves free, but at least one unit. */
 static double l1_bytes(const Gpu *gpu, const Launch *launch, int resident)
 {
     const double a_block = (double) launch->kernel->static_shared_bytes +
@@ -212,7 +212,7 @@ static bool go_on(Timing *timing)
     return true;
 }
 
-/* The place that became free first; of several, on the SM that holds least. */
+/* Finds the place that became free first; of several, one on the SM with the fewest blocks. */
 static bool find_place(const Timing *timing, int *sm, int *place)
 {
     const Gpu *gpu = timing->gpu;
@@ -290,7 +290,7 @@ static WorkDone work_done(const Launch *launch)
     return done;
 }
 
-/* Whether enough blocks were played: beyond the limit of instructions, whole waves are left out. */
+/* Whether enough blocks were played. After the limit of instructions, whole waves are left out. */
 static bool is_enough(const Timing *timing)
 {
     return timing->most_played && timing->launch->executed >= timing->most_played &&
@@ -298,7 +298,7 @@ static bool is_enough(const Timing *timing)
            (timing->blocks - timing->begun) % timing->wave == 0 && timing->begun < timing->blocks;
 }
 
-/* Blocks that will be left out would have filled the L2. */
+/* Accounts for the part of the L2 that blocks to be left out would have filled. */
 static void stand_in(Timing *timing)
 {
     Memory *memory = &timing->gpu->memory;
@@ -352,7 +352,7 @@ static void block_begin(Block *block)
         block->warps[i].trace = block->trace ? &block->trace->warps[i] : NULL;
 }
 
-/* The functions that it called are known only now. */
+/* Called when a block has ended: only then are the functions known that it called. */
 static bool all_operations(Timing *timing)
 {
     Gpu *gpu = timing->gpu;
@@ -392,8 +392,8 @@ const Observer timing_observer = { .block_begin = block_begin, .block_end = bloc
 
 /* ---- The end ---- */
 
-/* How many times as much work a block of the rest does as one that was played: by instructions, or
- * by the kind of work that differs most. Otherwise a kernel could do its light part first. */
+/* The ratio of the work per remaining block to the work per played block, for instructions or for
+ * the kind of work with the highest ratio. Without it, a kernel could do its light part first. */
 static double heavier(const WorkDone *played, double blocks, const WorkDone *rest, double others)
 {
     static const double alike = 1.1, none = 100;
@@ -407,8 +407,8 @@ static double heavier(const WorkDone *played, double blocks, const WorkDone *res
     return most;
 }
 
-/* If no played block did some kind of work, its time is unknown. Then it is at least the time that
- * memory needs for the sectors, and the SMs for requests and wavefronts. */
+/* The time of a kind of work that no played block did is unknown. This is a lower bound: the time
+ * that memory needs for the sectors, and the SMs for requests and wavefronts. */
 static double least_cycles(const Gpu *gpu, const WorkDone *done)
 {
     const Memory *memory = &gpu->memory;
@@ -419,7 +419,7 @@ static double least_cycles(const Gpu *gpu, const WorkDone *done)
                 (done->of[WAVEFRONTS] + done->of[REQUESTS]) / gpu->device.sms);
 }
 
-/* Did the played blocks do hardly any of a kind of work that the rest does? */
+/* Whether the other blocks do a kind of work of which the played blocks did hardly any. */
 static bool is_new_work(const WorkDone *played, double blocks, const WorkDone *rest, double others)
 {
     for (int i = 0; i < DEEDS; i++)

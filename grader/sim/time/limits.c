@@ -1,21 +1,21 @@
 /* limits.c - attributes the schedulers' time to steps and to limits.
  *
  * A cycle in which a scheduler issues is charged to that instruction. A cycle in which it has warps
- * but does not issue is charged to the reason for which the next warp to issue waited: the pipe; a
- * result, to the step that produces it; at a barrier, to what the last warp to arrive had waited
- * for. If memory is involved, the limit is the busiest unit on the path of late, for the share of
- * time in which it was busy; the rest is latency.
+ * but does not issue is charged to the reason why the next warp to issue waited: for a pipe; for a
+ * result (charged to the step that produces it); at a barrier (charged to the reason why the last
+ * warp to arrive had waited). If memory is involved, the limit is the unit on the path that was
+ * recently busiest, for the share of time in which it was busy; the rest is latency.
  */
 #include "sim/time/model.h"
 
 #include <math.h>
 
-enum { WINDOW = 128 }; /* cycles: how long "of late" is, at least */
+enum { WINDOW = 128 }; /* cycles: the minimum length of "recently" */
 
 /* ---- Busy units ---- */
 
-/* The cycles of work that a queue has done by now, if it was given `given` cycles and is empty at
- * `free`. */
+/* The cycles of work that a queue has done by now, if it received `given` cycles of work in all and
+ * will be empty at `free`. */
 static double done_by(double given, double free, double now)
 {
     return free > now ? given - (free - now) : given;
@@ -52,15 +52,14 @@ static void meter(Sm *sm, uint64_t now)
 
 /* ---- Charging ---- */
 
-/* Charges the load/store unit, by what it was busy with. */
+/* Charges the load/store unit, divided by the kind of its recent work. */
 static void charge_unit(const Meters *m, Spent *to, double cycles)
 {
     to->at[AT_SHARED] += cycles * m->lsu_shared;
     to->at[AT_L1] += cycles * (1 - m->lsu_shared);
 }
 
-/* Charges the busiest unit up to `last`; of units that were nearly as busy, the farthest from the
- * SM.
+/* Charges the busiest unit up to `last`; of several nearly as busy, the one farthest from the SM.
  */
 static void charge(Sm *sm, Spent *to, double cycles, int last, uint64_t now)
 {
@@ -82,7 +81,7 @@ static void charge(Sm *sm, Spent *to, double cycles, int last, uint64_t now)
     to->at[AT_LATENCY] += cycles * (1 - m->busy[most]);
 }
 
-/* ---- Why ---- */
+/* ---- Reasons ---- */
 
 static void wait_for_pipe(Sm *sm, const Operation *o, double cycles, uint64_t now)
 {
@@ -95,8 +94,8 @@ static void wait_for_pipe(Sm *sm, const Operation *o, double cycles, uint64_t no
     charge_unit(&sm->meters, o->spent, cycles);
 }
 
-/* The wait until it may issue again: `o` is its operation before, or what the last warp at a
- * barrier waited for. */
+/* Charges the wait until a warp may issue again. `o`: its previous operation, or the one for which
+ * the last warp at a barrier waited. */
 static void wait_for_turn(Sm *sm, const Operation *o, double cycles, uint64_t now)
 {
     double *waits = sm->gpu->waits;
@@ -155,7 +154,7 @@ static const Operation *maker_of(const PlayedWarp *w)
     return maker;
 }
 
-/* Up to `from` the warp was not ready, then its pipe was busy. */
+/* Until `from` the warp was not ready; after that its pipe was busy. */
 void limits_waited(Sm *sm, const Scheduler *s, const PlayedWarp *w, uint64_t now)
 {
     const uint64_t from = later(s->free, s->wake[s->best] < now ? s->wake[s->best] : now);
@@ -186,7 +185,7 @@ const Operation *limits_barrier(const PlayedWarp *w)
 
 /* ---- The end ---- */
 
-/* Charged from the start of the wait, which may be long ago. */
+/* Averages over all the time so far, since the wait to be charged may have begun long ago. */
 static void take_means(Sm *sm, uint64_t now)
 {
     sm->meters = (Meters){ .at = 0 };
@@ -210,7 +209,7 @@ static void charge_ends(Gpu *gpu, double all)
     }
 }
 
-/* Each step of a plan was issued as often as the plan was played. */
+/* Each step of a plan is issued once each time the plan is played. */
 static void charge_issues(Gpu *gpu)
 {
     for (int i = 0; i < gpu->plans.room; i++)
@@ -252,7 +251,7 @@ static void add_busy(const Gpu *gpu, double fp32, double all, double *busy)
 void limits_end(Gpu *gpu, double left_out, TimingResult *result)
 {
     const double played = result->cycles - left_out;
-    const double ns = 1e3 / gpu->device.sm_mhz; /* a cycle */
+    const double ns = 1e3 / gpu->device.sm_mhz; /* per cycle */
     const double schedulers = (double) gpu->device.schedulers_per_sm * gpu->device.sms;
     Spent sum;
     double factor, tail;
@@ -265,7 +264,7 @@ void limits_end(Gpu *gpu, double left_out, TimingResult *result)
         return;
     tail = sum.at[AT_TAIL] * played / spent_sum(&sum);
     sum.at[AT_TAIL] = 0;
-    /* The sum is a little more than the time if the last instruction takes several cycles. */
+    /* The sum slightly exceeds the time if the last instruction takes several cycles. */
     factor = spent_sum(&sum) > 0 ? (result->cycles - tail) / spent_sum(&sum) : 0;
     factor *= ns;
     spent_add(&result->spent, &sum, factor);

@@ -2,8 +2,8 @@
  *
  * All schedulers share it: shared memory, L1 and shuffles take turns, one cycle per wavefront (two
  * where shared memory is half as wide) or per line. It accepts instructions until its queue is
- * full, but from younger blocks only while the queue is empty: the oldest block comes first. Stores
- * leave for the L2 on a separate path, one line after the other.
+ * full, but from younger blocks only while the queue is empty, since the oldest block has priority.
+ * Stores go to the L2 on a separate path, one line at a time.
  */
 #include "sim/time/model.h"
 
@@ -26,13 +26,13 @@ void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until)
     }
 }
 
-/* 32 banks return one word each, all at once or in several cycles. */
+/* The 32 banks return one word each, in one cycle or in several. */
 static uint64_t shared_cycles(const Device *device, uint64_t wavefronts)
 {
     return wavefronts * share(WAVEFRONT_BYTES, device->shared_cycle_bytes);
 }
 
-/* The L1 does not write local memory through: a displaced line of it goes to the L2. */
+/* The L1 does not write local memory through: it writes a displaced local line to the L2. */
 static CacheLine *l1_line(Sm *sm, uint64_t address, uint64_t at)
 {
     CacheLine displaced;
@@ -80,9 +80,7 @@ static uint64_t load_lines(Sm *sm, const uint64_t *words, int count, uint64_t st
     return later(there, start + cycles - 1 + (uint64_t) device->l1_latency);
 }
 
-/* The L1 makes room for a stored line, but holds only whole sectors; atomics are executed in the
- * L2.
- */
+/* The L1 allocates a stored line, but keeps only whole sectors. Atomics are executed in the L2. */
 static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_part, uint64_t at)
 {
     CacheLine *line = l1_line(sm, address, at);
@@ -90,8 +88,8 @@ static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_par
     line->valid = (uint8_t) (is_part ? line->valid & ~sectors : line->valid | sectors);
 }
 
-/* Written through, one line after the other; the load/store unit continues until the queue is full.
- */
+/* Stores are written through, one line at a time; the load/store unit continues until the queue is
+ * full. */
 static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t start,
                             TraceKind kind)
 {

@@ -1,12 +1,12 @@
-/* memory.c - the L2, and the memory behind it.
+/* memory.c - the L2 and the DRAM.
  *
  * The L2 and the DRAM are queues: each request is queued when it is made, occupies the queue for
- * the time that its bytes take at full bandwidth, and returns one latency after its turn. So few
- * requests wait for the latency, and many wait for the bandwidth.
+ * the time that its bytes take at full bandwidth, and returns one latency after its turn. So a few
+ * requests are limited by latency, and many are limited by bandwidth.
  *
- * Written data stays in the L2 until its line is displaced. The DRAM moves atoms: a single sector
- * costs its whole atom, and a partly written atom is read first, since memory with error correction
- * writes whole atoms only.
+ * Written data stays in the L2 until its line is displaced. The DRAM transfers atoms: a single
+ * sector costs its whole atom. A partly written atom is read first, since memory with error
+ * correction writes only whole atoms.
  */
 #include "sim/time/model.h"
 
@@ -62,7 +62,7 @@ static CacheLine *line_of(Memory *memory, uint64_t address, double now)
     return line;
 }
 
-/* Its turn at the L2: when so many sectors have gone through. */
+/* Queues the sectors at the L2. Returns when the L2 has handled them. */
 static double pass(Memory *memory, unsigned sectors, uint64_t now)
 {
     memory->l2_free =
@@ -78,9 +78,8 @@ static uint64_t up(double cycle)
     return whole + ((double) whole < cycle);
 }
 
-/* The latency that memory adds to the L2's: the busier it is, the longer requests wait for its
- * banks.
- */
+/* The latency that DRAM adds to that of the L2. The busier the DRAM, the longer requests wait for
+ * its banks. */
 static double beyond(const Memory *memory, double now)
 {
     const double busy = now > 0 ? memory->dram_busy / now : 0;
@@ -89,7 +88,7 @@ static double beyond(const Memory *memory, double now)
            memory->memory_queue * (busy < 1 ? busy : 1);
 }
 
-/* Returns the cycle at which the sectors have arrived; `turn`: their turn at the L2. */
+/* Returns the cycle at which the sectors have arrived. `turn`: when the L2 handles them. */
 static uint64_t fetch(Memory *memory, CacheLine *line, unsigned sectors, double turn)
 {
     const unsigned missing = sectors & ~line->valid;
@@ -136,7 +135,7 @@ uint64_t memory_store(Memory *memory, uint64_t address, unsigned sectors, unsign
     return up(turn) + (uint64_t) memory->store_latency;
 }
 
-/* An update waits for another from then until then. */
+/* Records that an update waits for another update of its line. */
 static void note_wait(Memory *memory, double from, double until)
 {
     from = latest(from, memory->atomics_until);
@@ -160,7 +159,7 @@ uint64_t memory_atomic(Memory *memory, uint64_t address, unsigned sectors, doubl
     return line->busy + (uint64_t) memory->l2_latency;
 }
 
-/* ---- All ---- */
+/* ---- The memory model ---- */
 
 /* The SM cycles that `bytes` take. */
 static double cycles_for(const Device *device, double bytes, double gbps)

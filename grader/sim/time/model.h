@@ -1,4 +1,4 @@
-/* model.h - shared by the parts of the model of time. */
+/* model.h - shared by the parts of the timing model. */
 #ifndef SIM_TIME_MODEL_H
 #define SIM_TIME_MODEL_H
 
@@ -24,13 +24,13 @@ typedef struct PlanSegment {
 
 typedef struct Planned {
     const Operation *operation;
-    const uint32_t *registers; /* read, then written */
+    const uint32_t *registers; /* first those read, then those written */
     uint16_t access;           /* number of its first access in the stretch */
     uint8_t accesses;
     bool skipped;
-    bool is_last;          /* of the stretch, not counting steps without an instruction */
+    bool is_last;          /* the last step of the stretch that has an instruction */
     uint8_t reading;       /* cycles to read its operands */
-    uint8_t reading_after; /* if its scheduler issued the step before immediately before */
+    uint8_t reading_after; /* the same if its scheduler has just issued the preceding step */
 } Planned;
 
 typedef struct Plan {
@@ -39,7 +39,7 @@ typedef struct Plan {
     PlanSegment *segments;
     Planned *steps;
     int segment_count, step_count, access_count;
-    uint64_t played; /* how often */
+    uint64_t played; /* number of times */
 } Plan;
 
 typedef struct Plans {
@@ -49,8 +49,8 @@ typedef struct Plans {
     int room, count;
 } Plans;
 
-/* The plan of the stretch that begins at the place; moves the place behind it. NULL: out of memory.
- */
+/* The plan of the stretch that begins at `place`; moves `place` past the stretch. NULL: out of
+ * memory. */
 const Plan *plan_of(Plans *plans, const Trace *trace, TracePlace *place);
 void plans_clear(Plans *plans);
 /* sim/time/order.c: interleaves independent chains of steps. False: out of memory. */
@@ -61,17 +61,17 @@ bool order_chains(Planned *steps, int count);
 #define NO_LINE UINT64_MAX
 
 typedef struct CacheLine {
-    uint64_t line;            /* its address / LINE_BYTES; NO_LINE */
-    uint64_t ready;           /* when the last fetch arrives */
-    uint64_t busy;            /* until then an atomic works on it */
-    uint8_t valid, dirty;     /* sectors, one bit each */
-    uint8_t written[SECTORS]; /* bytes of a dirty sector, 32 at most */
+    uint64_t line;            /* its address / LINE_BYTES, or NO_LINE */
+    uint64_t ready;           /* when its last fetch arrives */
+    uint64_t busy;            /* an atomic updates it until this cycle */
+    uint8_t valid, dirty;     /* one bit per sector */
+    uint8_t written[SECTORS]; /* bytes written in a dirty sector, at most 32 */
 } CacheLine;
 
 enum { MOST_WAYS = 16 };
 
-/* Data for finding a line in a set: one byte of each line's hash, way by way, and the ways in the
- * order of use, the most recent one in the lowest four bits. */
+/* Data for finding a line in a set: one byte of each line's hash, by way, and the ways in order of
+ * use, with the most recent in the lowest four bits. */
 typedef struct CacheSet {
     uint64_t marks[MOST_WAYS / 8];
     uint64_t order;
@@ -79,17 +79,17 @@ typedef struct CacheSet {
 
 typedef struct Cache {
     CacheSet *sets;
-    CacheLine *lines; /* of set n from n * ways on */
-    size_t count;     /* of sets */
+    CacheLine *lines; /* set n begins at n * ways */
+    size_t count;     /* number of sets */
     int ways;
 } Cache;
 
 bool cache_open(Cache *cache, double bytes, int ways);
 void cache_close(Cache *cache);
-/* Finds the line or adds it, as most recently used. A new line is empty, and `displaced` is the
- * line that it replaces: the least recently used of its set, or NO_LINE. */
+/* Finds or adds the line and makes it the most recently used. A new line is empty, and `displaced`
+ * is the line that it replaces: the least recently used line of its set, or NO_LINE. */
 CacheLine *cache_line(Cache *cache, uint64_t line, bool *is_new, CacheLine *displaced);
-/* Adds this many other lines, which replace the least recently used ones. */
+/* Replaces this many of the least recently used lines by other lines. */
 void cache_displace(Cache *cache, double lines);
 /* Prefetches the entry of a line that will be requested soon. Affects only the speed of the
  * simulator. */
@@ -99,28 +99,28 @@ void cache_ask(const Cache *cache, uint64_t line);
 
 typedef struct Memory {
     Cache l2;
-    double l2_free, dram_free;                   /* the cycle from which on they are free */
-    double l2_cycles;                            /* a sector takes */
-    double read_cycles, write_cycles;            /* an atom takes */
+    double l2_free, dram_free;                   /* the cycle at which they become free */
+    double l2_cycles;                            /* per sector */
+    double read_cycles, write_cycles;            /* per atom */
     double atomic_cycles, integer_atomic_cycles; /* between updates of one line */
     int l2_latency, memory_latency, memory_queue, store_latency;
     int atom_sectors;
-    uint8_t atoms[1 << SECTORS];               /* by sectors: how many atoms these lie in */
-    uint8_t whole[1 << SECTORS];               /* and all sectors of those */
+    uint8_t atoms[1 << SECTORS];               /* by set of sectors: number of their atoms */
+    uint8_t whole[1 << SECTORS];               /* by set of sectors: all sectors of their atoms */
     bool fills;                                /* partly written atoms are read first */
     uint64_t l2_hits, l2_misses;               /* sectors loaded */
     double read_bytes, write_bytes, dram_busy; /* dram_busy: cycles of this launch */
     double l2_busy;
-    double atomics_busy, atomics_until; /* while an update waited for another of its line */
-    /* For a launch whose blocks are not all played: the part of the L2 that the others would have
-     * filled with dirty lines. */
-    bool stand_in; /* a line that displaces nothing costs what the average one will */
+    double atomics_busy, atomics_until; /* time in which an update waited for another one */
+    /* For a launch whose blocks are not all played: the part of the L2 that the other blocks would
+     * have filled with dirty lines. */
+    bool stand_in; /* a line that displaces no other costs as much as the average line will */
     uint64_t lines_in, atoms_dirtied;
 } Memory;
 
 bool memory_model_open(Memory *memory, const Device *device);
 void memory_model_close(Memory *memory);
-void memory_model_begin(Memory *memory); /* a launch: its clock begins at 0 */
+void memory_model_begin(Memory *memory); /* begins a launch, whose clock starts at 0 */
 
 static inline void memory_ask(const Memory *memory, uint64_t line)
 {
@@ -140,12 +140,12 @@ uint64_t memory_atomic(Memory *memory, uint64_t line, unsigned sectors, double c
 typedef struct PlayedBlock {
     struct PlayedBlock *next;
     BlockTrace *trace;
-    uint64_t number;       /* in the order in which they came to the SM */
-    int live, waiting;     /* warps that have not ended; of them at a barrier */
+    uint64_t number;       /* in order of arrival at the SM */
+    int live, waiting;     /* warps that have not ended; those of them that wait at a barrier */
     uint64_t begins, ends; /* ends: the last cycle of its warps and stores so far */
 } PlayedBlock;
 
-/* When a register is ready, and the operation that writes it; NULL: none yet. */
+/* When a register is ready, and the operation that writes it (NULL: none yet). */
 typedef struct Value {
     uint64_t ready;
     const Operation *maker;
@@ -156,14 +156,14 @@ enum { GROUPS = 8 };
 typedef struct PlayedWarp {
     const Trace *trace;
     TracePlace place;    /* after its current stretch */
-    const Planned *step; /* the step that it issues next; end: after the last step of the stretch */
+    const Planned *step; /* the next step to issue; end: after the last step of the stretch */
     const Planned *end;
     const uint64_t *word;    /* accesses after the stretch */
     const uint64_t **access; /* of the stretch */
     int access_room;
-    uint64_t next;   /* the cycle before which it may not issue again */
-    uint64_t stored; /* when its last store has arrived */
-    uint64_t copied; /* when the copies of the open group have arrived */
+    uint64_t next;   /* the earliest cycle in which it may issue again */
+    uint64_t stored; /* when its last store arrives */
+    uint64_t copied; /* when the copies of the open group arrive */
     const Operation
         *held_by; /* the operation for which `next` waits; NULL: the start of its block */
     int registers_room;
@@ -173,16 +173,16 @@ typedef struct PlayedWarp {
     Value value[];           /* by register */
 } PlayedWarp;
 
-/* The share of time in which units that warps share are busy: of late, since `at`. */
+/* The share of time in which shared units were recently busy, since `at`. */
 enum { METER_LSU, METER_STORES, METER_L2, METER_DRAM, METER_ATOMICS, METERS };
 
 typedef struct Meters {
     double done[METERS], shared, at;
     double busy[METERS]; /* shares, at most 1 */
-    double lsu_shared;   /* the unit's work for shared memory */
+    double lsu_shared;   /* the load/store unit's work for shared memory */
 } Meters;
 
-/* Its warps in the order in which they came. */
+/* Warps are in order of arrival. */
 typedef struct Scheduler {
     uint64_t *wake; /* when the warp's next operation is ready */
     uint8_t *pipe;  /* of its next operation */
@@ -190,7 +190,7 @@ typedef struct Scheduler {
     int count;
     uint64_t free; /* the next cycle in which it can issue */
     uint64_t pipe_free[PIPES];
-    uint64_t best_at; /* when it issues next, if nothing else happens before; NEVER */
+    uint64_t best_at; /* when it issues next unless something else happens first; or NEVER */
     int best;         /* the warp that issues then */
     int room;
     int last; /* the warp that issued last; -1 */
@@ -205,15 +205,15 @@ typedef struct Sm {
     PlayedBlock *ended;            /* since the last check */
     int resident;                  /* resident blocks */
     uint64_t started;              /* since the kernel began */
-    const PlayedBlock *oldest;     /* of those that are there */
+    const PlayedBlock *oldest;     /* of the resident blocks */
     int next_place;                /* the scheduler of the next block's first warp */
-    int turn;                      /* the scheduler that is first, of those that could be */
-    PlayedWarp *spare;             /* warps to use again, by `next_spare` */
+    int turn;                      /* the scheduler that comes first if several could */
+    PlayedWarp *spare;             /* free list, linked by `next_spare` */
     PlayedBlock *spare_blocks;
     uint64_t issued;
     uint64_t l1_hits, l1_misses;
-    double shared_busy, l1_busy, stores_busy; /* cycles of the unit for shared and for global
-                                                 memory; of the path of stores */
+    double shared_busy, l1_busy, stores_busy; /* cycles of the unit for shared memory, for global
+                                                 memory, and of the path of stores */
     uint64_t ends;                            /* of its last block so far */
     Meters meters;
 } Sm;
@@ -225,40 +225,41 @@ uint64_t warp_wakes_at(const PlayedWarp *w);
 /* Sets the result of its current step, which `maker` produces. */
 void warp_set_result(PlayedWarp *w, uint64_t at, const Operation *maker);
 void warp_commit(PlayedWarp *w);
-/* When the copies of all groups but the last `keep` have arrived. */
+/* When the copies of all groups but the last `keep` arrive. */
 uint64_t warp_groups_there(const PlayedWarp *w, int keep);
-/* With room for the registers: called functions may need more than the kernel. NULL: out of memory.
+/* Has room for the registers; called functions may need more than the kernel. NULL: out of memory.
  */
 PlayedWarp *warp_new(Sm *sm);
 void warp_free(PlayedWarp *w);
 
-/* sim/time/lsu.c. The unit is busy from `start` until then, for shared memory and shuffles or for
- * global memory. Also updates when its queue has room. */
+/* sim/time/lsu.c. Makes the unit busy from `start` to `until`, for shared memory and shuffles or
+ * for global memory. Also updates when its queue has room. */
 void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until);
 /* Plays the accesses of the warp's current step. Returns when the value or the write has arrived.
  */
 uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now);
-/* Prefetches what they need. */
+/* Prefetches the host memory that these accesses need. */
 void lsu_ask(const Sm *sm, const PlayedWarp *w);
 
 bool sm_open(Sm *sm, struct Gpu *gpu, Memory *memory);
 void sm_close(Sm *sm);
-/* For a launch: its clock begins at 0, its L1 is empty. False: no memory. */
+/* Begins a launch: the clock is 0, and the L1 is empty. False: out of memory. */
 bool sm_begin(Sm *sm, double l1_bytes);
-/* Its warps may issue from cycle `at` on. The SM owns the trace until the block is in `ended`. */
+/* The block's warps may issue from cycle `at` on. The SM owns the trace until the block is in
+ * `ended`. */
 bool sm_start(Sm *sm, BlockTrace *trace, uint64_t at);
 void sm_run(Sm *sm, uint64_t until); /* plays everything that is issued before that cycle */
 uint64_t sm_next(Sm *sm);            /* when it issues next; NEVER */
-/* No warp can issue although some are resident: releases those at barriers. */
+/* Called when warps are resident but none can issue: releases the warps at barriers. */
 void sm_release_all(Sm *sm, uint64_t at);
 
 /* ---- Attribution of time (sim/time/limits.c) ---- */
 
-/* The scheduler issues for the warp at `now`, and could not before: charges the reason. */
+/* The scheduler issues for the warp at `now` but could not earlier: charges the reason. */
 void limits_waited(Sm *sm, const Scheduler *s, const PlayedWarp *w, uint64_t now);
-/* What the last warp at a barrier had waited for; NULL: nothing from memory. */
+/* The operation for which the last warp at a barrier waited; NULL: not a memory operation. */
 const Operation *limits_barrier(const PlayedWarp *w);
-/* After a launch: `left_out` cycles are like the played ones, except the tail. */
+/* After a launch. The `left_out` cycles are attributed like the played ones, except the tail. */
 void limits_end(Gpu *gpu, double left_out, TimingResult *result);
 
 /* ---- All SMs (sim/time/gpu.c) ---- */
@@ -271,7 +272,7 @@ struct Gpu {
     int operations_count;
     int registers; /* of all of them */
     Plans plans;
-    Spent nowhere;       /* cycles of schedulers that no step has caused */
+    Spent nowhere;       /* cycles of schedulers that no step caused */
     double waits[WAITS]; /* cycles of schedulers */
     const Spent **spent; /* of the launch's codes, for the report */
     bool failed;         /* out of memory */

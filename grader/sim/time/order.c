@@ -1,13 +1,13 @@
 /* order.c - interleaves independent chains of a stretch, as ptxas does.
  *
- * A warp issues in order. If the next step would wait for a result, ptxas moves later steps that
- * need not wait before it: the operations of eight sums, written one sum after the other, take
- * turns. This is list scheduling: each time it takes the first step, in the order of PTX, whose
- * operands are ready, or else the step whose operands are ready first. ptxas does not know how long
- * a load takes; it is assumed to use the latency of the L1.
+ * A warp issues in order. If the next step would wait for a result, ptxas first issues later steps
+ * that need not wait: it interleaves the operations of eight sums that PTX computes one after the
+ * other. This is list scheduling: each time, take the first step in PTX order whose operands are
+ * ready, or else the step whose operands are ready first. ptxas does not know how long a load
+ * takes; we assume that it uses the latency of the L1.
  *
- * Loads and stores stay after everything that precedes them in PTX: how far they move up depends on
- * the registers that ptxas spends on that. (plan.c has already moved up loads of global memory.)
+ * Loads and stores stay after all steps that precede them in PTX: how far ptxas moves them up
+ * depends on the number of free registers. (plan.c has already moved up loads from global memory.)
  */
 #include "sim/time/model.h"
 
@@ -16,9 +16,9 @@
 
 enum { NONE = -1 };
 
-/* What must wait for a step: for its result, or only until it is issued. */
+/* A step that must wait for another: for its result, or only until it is issued. */
 typedef struct OrderEdge {
-    int to, next; /* next: of the same step; NONE */
+    int to, next; /* next: the next edge of the same step, or NONE */
     int latency;
 } OrderEdge;
 
@@ -27,13 +27,13 @@ typedef struct OrderReader {
 } OrderReader;
 
 typedef struct Node {
-    int edges;      /* NONE: none */
-    int unmet;      /* steps that must come before it and have not been placed */
+    int edges;      /* the first one, or NONE */
+    int unmet;      /* steps that must precede it and have not been placed */
     uint64_t ready; /* when its operands are ready */
     bool done;
 } Node;
 
-/* Of one stretch. By register: the last step that writes it, those that have read it since. */
+/* The state for one stretch. By register: the last step that writes it, and its readers since. */
 typedef struct Orderer {
     const Planned *steps;
     int count;
@@ -91,7 +91,7 @@ static void add_writes(Orderer *o, int i)
     }
 }
 
-/* The table has an entry for each register of the kernel; a stretch uses fewer. */
+/* Clears only the registers of this stretch; the table has all registers of the kernel. */
 static void forget_registers(Orderer *o)
 {
     for (int i = 0; i < o->count; i++)
@@ -110,7 +110,7 @@ static void find_edges(Orderer *o)
     }
 }
 
-/* All before `first` have been placed. */
+/* All steps before `first` have been placed. */
 static int choose(const Orderer *o, int first, uint64_t now)
 {
     int best = first;
@@ -155,7 +155,7 @@ static bool is_fixed(const Planned *step)
     return step->operation->action == DO_BRANCH || step->operation->memory == MEMORY_ORDERED;
 }
 
-/* Of all steps: how often they name a register, and one more than the highest of these. */
+/* Counts the register operands of all steps, and finds the highest register + 1. */
 static void count_registers(const Planned *steps, int count, size_t *named, size_t *registers)
 {
     *named = *registers = 1;
@@ -165,8 +165,8 @@ static void count_registers(const Planned *steps, int count, size_t *named, size
                 *registers = steps[i].registers[k] + 1;
 }
 
-/* A step depends on the writers of the registers that it reads, and on the writer and the readers
- * of those that it writes: so each use of a register adds at most two edges. */
+/* A step depends on the writers of the registers that it reads, and on the writers and readers of
+ * the registers that it writes. So each use of a register adds at most two edges. */
 static bool orderer_open(Orderer *o, const Planned *steps, int count)
 {
     size_t named, registers;

@@ -1,13 +1,13 @@
-/* plan.c - the order in which the machine issues what PTX writes one after another.
+/* plan.c - estimates the order in which machine code issues the steps of PTX.
  *
- * Machine code issues in order, but ptxas has chosen the order: it moves loads up as far as their
+ * The machine issues in order, but ptxas chooses the order: it moves loads up as far as their
  * operands are ready without waiting for another load, so that several are in flight at once. It
  * does not move them across a branch, a branch target or a barrier; branches that became predicates
  * do not count. Loads stay after stores to the same memory. Then independent chains of operations
- * take turns (sim/time/order.c).
+ * are interleaved (sim/time/order.c).
  *
- * A stretch of a trace up to such a place is a Plan. All warps repeat the same stretches, so plans
- * are cached.
+ * A stretch is the part of a trace between two such places, and a Plan is its order. All warps
+ * repeat the same stretches, so plans are cached.
  */
 #include "sim/time/model.h"
 
@@ -23,7 +23,7 @@ static const Operations *operations_of(const Plans *plans, const TraceRun *run)
     return &plans->operations[run->function + 1];
 }
 
-/* Collects the steps from the place to the end of the stretch. */
+/* Collects the steps from `place` to the end of the stretch. */
 static int find_segments(const Plans *plans, const Trace *trace, TracePlace place,
                          PlanSegment segments[MOST_SEGMENTS])
 {
@@ -73,7 +73,7 @@ static bool is_far_load(const Operation *o)
     return o->memory == MEMORY_FAR_LOAD;
 }
 
-/* Whether `later` must stay behind `before`. */
+/* Whether `later` must stay after `before`. */
 static bool depends(const Planned *later, const Planned *before)
 {
     const Operation *l = later->operation, *b = before->operation;
@@ -155,9 +155,8 @@ static bool has_operand(const Operation *o, uint32_t number)
     return false;
 }
 
-/* The register file delivers a limited number of operands per cycle to a scheduler. Operands that
- * the same warp's previous instruction has read are still available, unless it has overwritten
- * them. */
+/* A scheduler can read a limited number of operands per cycle from the register file. Operands that
+ * the warp's previous instruction read are still available, unless it has overwritten them. */
 static int reading_cycles(const Plans *plans, const Planned *step, const Planned *before)
 {
     const Operation *o = step->operation;

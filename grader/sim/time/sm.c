@@ -1,12 +1,12 @@
 /* sm.c - one SM plays the traces of the blocks that it holds.
  *
  * Each scheduler issues at most one instruction per cycle, from the warp that is ready first. If
- * several are ready, the warp that issued last continues, else the next one after it, in a circle.
- * (This order agrees best with an H200: docs/simulator-validation.md.) A warp issues in order. It
- * is ready when all registers that its next instruction reads or writes are (the scoreboard), and
- * when the pipe is free. The time of a result is known when the instruction is issued, since queues
- * are first come, first served. So nothing is simulated cycle by cycle, and a waiting warp costs
- * nothing.
+ * several are ready, the warp that issued last continues; if it is not ready, the next one in
+ * round-robin order issues. (This order agrees best with an H200: docs/simulator-validation.md.) A
+ * warp issues in order. It is ready when the pipe is free and all registers that its next
+ * instruction reads or writes are ready (the scoreboard). The time of a result is known when the
+ * instruction is issued, since queues are first come, first served. So the model need not simulate
+ * every cycle, and a waiting warp costs no host time.
  */
 #include "sim/time/model.h"
 
@@ -20,9 +20,10 @@ static uint64_t ready_at(const Scheduler *s, int i)
     return later(s->wake[i], s->pipe_free[s->pipe[i]]);
 }
 
-/* Of the warps that are ready when the scheduler is free, the last one again, else the next one
- * after it, in a circle. If none is ready, the warp that is ready first; of several, the oldest. No
- * branch of the loop depends on what a warp waits for: the host processor could not predict it. */
+/* Among the warps that are ready when the scheduler is free, chooses the one that issued last, or
+ * else the next one in round-robin order. If none is ready, chooses the warp that will be ready
+ * first; of several, the oldest. The loop has no branch that depends on what a warp waits for,
+ * since the host processor could not predict it. */
 static void choose(Scheduler *s)
 {
     uint64_t ready = 0, first = NEVER; /* one bit per ready warp */
@@ -45,7 +46,7 @@ static void choose(Scheduler *s)
         const uint64_t behind = s->last >= 0 ? ready & ~(uint64_t) 0 << s->last : 0;
         s->best = __builtin_ctzll(behind ? behind : ready);
     }
-    if (s->best_at != NEVER) /* soon: prefetched into the host's caches */
+    if (s->best_at != NEVER) /* it issues soon: prefetch into the host's caches */
         __builtin_prefetch(s->warp[s->best], 1);
 }
 
@@ -57,8 +58,8 @@ static void choose_all(Sm *sm)
 
 /* ---- The oldest block ----
  *
- * While warps of one block keep the load/store unit busy, an H200 lets a block that came later
- * issue hardly any access (tests/sim/time/turns.txt). */
+ * While warps of one block keep the load/store unit busy, a later block on an H200 issues hardly
+ * any accesses (tests/sim/time/turns.txt). */
 
 static uint8_t next_pipe(const Sm *sm, const PlayedWarp *w)
 {
@@ -67,8 +68,8 @@ static uint8_t next_pipe(const Sm *sm, const PlayedWarp *w)
     return pipe == PIPE_LSU && w->block != sm->oldest ? PIPE_LSU_LATER : pipe;
 }
 
-/* The oldest block has ended: finds the next one. In each scheduler, warps are in the order of
- * their blocks. */
+/* Finds the next oldest block when the oldest has ended. In each scheduler, warps are in the order
+ * of their blocks. */
 static void find_eldest(Sm *sm)
 {
     const int count = sm->gpu->device.schedulers_per_sm;
@@ -112,7 +113,7 @@ static void release(Sm *sm, const PlayedBlock *block, const Operation *held_by, 
     choose_all(sm);
 }
 
-/* `last`: the warp that came, or ended. */
+/* `last`: the warp that has just arrived or ended. */
 static void check_barrier(Sm *sm, PlayedBlock *block, const PlayedWarp *last, uint64_t now)
 {
     if (!block->waiting || block->waiting < block->live)
@@ -135,7 +136,7 @@ void sm_release_all(Sm *sm, uint64_t at)
 
 /* ---- Issue ---- */
 
-/* Schedulers take turns. */
+/* The next scheduler in round-robin order. */
 static int next_scheduler(const Sm *sm, int scheduler)
 {
     return scheduler + 1 == sm->gpu->device.schedulers_per_sm ? 0 : scheduler + 1;
@@ -235,7 +236,7 @@ static void issue(Sm *sm, Scheduler *s)
         s->pipe[index] = next_pipe(sm, w);
         lsu_ask(sm, w);
     } else {
-        block->waiting -= waits; /* a barrier, and nothing after it */
+        block->waiting -= waits; /* the barrier was the warp's last instruction */
         leave(sm, s, index, now);
     }
     if (waits)
@@ -243,15 +244,15 @@ static void issue(Sm *sm, Scheduler *s)
     choose(s);
 }
 
-/* Others may have used the load/store unit since it was chosen. */
+/* Whether other warps may have used the load/store unit since the warp was chosen. */
 static bool is_stale(const Scheduler *s)
 {
     return s->best >= 0 && s->pipe_free[s->pipe[s->best]] > s->best_at;
 }
 
-/* Computing does not affect other schedulers, so it need not wait for their turns. Exceptions: the
- * last step of a stretch, after which its block may end; and only until another scheduler could
- * release warps of this one from a barrier. */
+/* Whether the scheduler may issue again without waiting for the other schedulers' turns. Computing
+ * does not affect them, except for the last step of a stretch, after which its block may end. The
+ * limit is the cycle at which another scheduler could release warps of this one from a barrier. */
 static bool goes_on(const Scheduler *s, uint64_t until)
 {
     if (s->best_at != s->free || s->best_at >= until || s->pipe[s->best] >= PIPE_BRANCH)
@@ -259,8 +260,7 @@ static bool goes_on(const Scheduler *s, uint64_t until)
     return !s->warp[s->best]->step->is_last;
 }
 
-/* If several have an access in the same cycle: the one after the scheduler that had the last
- * access. */
+/* If several schedulers have an access in the same cycle, they take turns. */
 static Scheduler *first_of(Sm *sm)
 {
     const int count = sm->gpu->device.schedulers_per_sm;
@@ -317,7 +317,7 @@ static bool add_warp(Sm *sm, Scheduler *s, PlayedBlock *block, const Trace *trac
     w->word = trace->words;
     w->block = block;
     w->next = at;
-    if (!warp_go_on(sm, w)) { /* it does nothing */
+    if (!warp_go_on(sm, w)) { /* it has no instruction */
         w->next_spare = sm->spare;
         sm->spare = w;
         block->live--;
@@ -331,8 +331,8 @@ static bool add_warp(Sm *sm, Scheduler *s, PlayedBlock *block, const Trace *trac
 }
 
 /* Warps are assigned to the schedulers in turn. A block begins at the scheduler after the last one
- * of the block before, or one later if that block gave all schedulers the same number. An H200 does
- * the first always, the second mostly (tests/sim/time/turns.txt). */
+ * of the previous block, or one later if that block gave all schedulers the same number of warps.
+ * An H200 always does the former and usually the latter (tests/sim/time/turns.txt). */
 static bool add_warps(Sm *sm, PlayedBlock *block, uint64_t at)
 {
     const BlockTrace *trace = block->trace;
@@ -372,7 +372,7 @@ bool sm_start(Sm *sm, BlockTrace *trace, uint64_t at)
     return true;
 }
 
-/* ---- Memory of the model ---- */
+/* ---- Allocation ---- */
 
 static bool scheduler_open(Scheduler *s, int warps)
 {
@@ -419,7 +419,7 @@ static void free_spare(Sm *sm)
     }
 }
 
-/* Drops the rest of a launch that did not finish. */
+/* Drops the remaining blocks of a launch that did not finish. */
 static void drop_blocks(Sm *sm)
 {
     for (int i = 0; sm->schedulers && i < sm->gpu->device.schedulers_per_sm; i++) {
@@ -452,7 +452,7 @@ void sm_close(Sm *sm)
 bool sm_begin(Sm *sm, double l1_bytes)
 {
     drop_blocks(sm);
-    free_spare(sm); /* the next kernel has other registers */
+    free_spare(sm); /* the next kernel may have more registers */
     cache_close(&sm->l1);
     for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++) {
         Scheduler *s = &sm->schedulers[i];

@@ -1,10 +1,10 @@
 /* timeline.c - schedules work in time, event by event.
  *
  * An item is active once its predecessors have ended and its duration is known: it waits (for its
- * lead, then for its engine) or runs. A step starts all items that can start, in the order of
- * issue, and advances to the next end of an item or of a lead. An engine takes the ready item that
- * was issued first. Copies up and down slow each other down while both run: at each start and end,
- * their remaining time is recomputed.
+ * lead, then for its engine) or runs. Each step starts all items that can start, in order of issue,
+ * and advances to the next end of an item or of a lead. An engine takes the ready item that was
+ * issued first. Copies to and from the device slow each other down while both run: at each start
+ * and end, their remaining time is recomputed.
  */
 #include "sim/time/timeline.h"
 
@@ -23,16 +23,16 @@ typedef struct Edge {
 } Edge;
 
 struct TimelineItem {
-    TimelineItem *next; /* of the active ones */
+    TimelineItem *next; /* in the list of active items */
     Timeline *timeline;
     Edge *later;     /* items that wait for this one */
     uint64_t number; /* in the order of issue */
     int stream;
-    int waits; /* for so many others, and for its job */
+    int waits; /* the number of items it waits for, + 1 until its job is known */
     int users;
     bool runs, ended;
     TimelineJob job;
-    int64_t ready_ps; /* its predecessors' last end, then with the lead */
+    int64_t ready_ps; /* the last end of its predecessors; later with the lead added */
     int64_t left_ps;  /* at since_ps, at full speed */
     int64_t since_ps, end_ps;
     double speed;
@@ -66,7 +66,7 @@ Timeline *timeline_open(int sms, int copy_engines)
     return timeline;
 }
 
-/* Only tests close a timeline, and only when all items have ended. */
+/* Only tests close a timeline, and only after all items have ended. */
 void timeline_close(Timeline *timeline)
 {
     if (timeline)
@@ -112,7 +112,7 @@ static void not_before(TimelineItem *item, int64_t ps)
         item->ready_ps = ps;
 }
 
-/* Without memory the dependency is lost, like the time of a lost item. */
+/* If memory is short, the dependency is lost, as is the time of an item that cannot be added. */
 void timeline_after(TimelineItem *item, TimelineItem *earlier)
 {
     Edge *edge;
@@ -205,7 +205,7 @@ static bool runs_in(const Timeline *timeline, TimelineRow row)
     return false;
 }
 
-/* Something has begun or ended: do copies run both ways? */
+/* Called when an item has begun or ended: copies are slower while the link is busy both ways. */
 static void set_speeds(Timeline *timeline)
 {
     const bool both = runs_in(timeline, ROW_UP) && runs_in(timeline, ROW_DOWN);
@@ -231,7 +231,7 @@ static void begin(Timeline *timeline, TimelineItem *item)
     }
 }
 
-/* No item overtakes another at an engine: one that does not fit makes the next ones wait. */
+/* Items do not overtake each other at an engine: if one does not fit, later ones wait, too. */
 static void begin_ready(Timeline *timeline)
 {
     bool taken[ENGINES] = { false };
@@ -269,7 +269,7 @@ static void end(Timeline *timeline, TimelineItem *item)
     drop(item);
 }
 
-/* Successors of an item become active at the end of the list, and do not run yet. */
+/* Successors of an ended item are appended to the list of active items and do not run yet. */
 static void end_due(Timeline *timeline)
 {
     for (TimelineItem **at = &timeline->active; *at;) {

@@ -1,8 +1,9 @@
-/* timeline.h - when work runs on the modelled device: streams and engines side by side.
+/* timeline.h - models when work runs on the device: streams and engines run concurrently.
  *
- * An item comes after others (its stream's last one, what it waits for, the host's last wait) and
- * takes an engine for a time. Items are added as they are issued; how long one takes is often known
- * only when it was done, which may be much later. Nothing is scheduled before timeline_play().
+ * An item starts after other items (the last one of its stream, items that it waits for, the host's
+ * last wait) and occupies an engine for some time. Items are added as they are issued. The duration
+ * of an item is often known only after it was executed, which may be much later. Items are not
+ * scheduled before timeline_play().
  *
  * Times are whole picoseconds, so that simultaneous events are recognised exactly.
  */
@@ -16,18 +17,18 @@
 typedef struct Timeline Timeline;
 typedef struct TimelineItem TimelineItem;
 
-/* The engine that a piece of work occupies, and its row in the chart. MARK: none, it only has a
- * time. */
+/* The engine that a piece of work occupies, and its row in the chart. MARK: no engine, only a time.
+ */
 typedef enum TimelineRow { ROW_UP, ROW_KERNEL, ROW_FILL, ROW_DOWN, ROW_MARK, ROWS } TimelineRow;
 
 typedef struct TimelineJob {
     TimelineRow row;
-    int sms;         /* of a kernel: that it needs; of the others as good as all */
-    int64_t lead_ps; /* from being ready to requesting the engine; no other item waits for it */
-    int64_t ps;      /* its duration if it has the device to itself */
-    double
-        shared; /* of a copy up or down: its speed while the link is busy both ways, 1: the same */
-    double bytes; /* for the report */
+    int sms; /* SMs that a kernel needs; other work occupies its whole engine */
+    int64_t
+        lead_ps;   /* from being ready to requesting the engine; other items need not wait for it */
+    int64_t ps;    /* its duration if nothing else runs on the device */
+    double shared; /* relative speed of a copy while the link is busy in both directions */
+    double bytes;  /* for the report */
     const char *name;
 } TimelineJob;
 
@@ -37,22 +38,22 @@ typedef struct TimelineSpan {
     int stream;
     int64_t start_ps, end_ps;
     double bytes;
-    char name[40]; /* of a kernel, cut off */
+    char name[40]; /* of a kernel, truncated */
 } TimelineSpan;
 
-/* NULL: no memory. copy_engines: 2 or more: one per direction; 1: one for both; 0: copies block the
- * SMs. */
+/* copy_engines: 2 or more: one per direction; 1: one for both; 0: copies block the SMs. NULL: out
+ * of memory. */
 Timeline *timeline_open(int sms, int copy_engines);
 void timeline_close(Timeline *timeline);
 
-/* Of the stream `stream`; the later one of items that wait for the same engine is added later.
- * NULL: no memory; all functions take that, and do nothing. */
+/* Adds an item to stream number `stream`. Items that wait for the same engine get it in the order
+ * in which they were added. NULL: out of memory; all functions accept NULL and do nothing. */
 TimelineItem *timeline_add(Timeline *timeline, int stream);
 void timeline_after(TimelineItem *item, TimelineItem *earlier);
-/* Sets the item's duration: once per item; after that, no timeline_after() for it. */
+/* Sets the item's duration. Call it once per item, after all timeline_after() calls for it. */
 void timeline_done(TimelineItem *item, const TimelineJob *job);
 
-/* An item may be asked about as long as it is kept: `*keep` keeps it in place of another. */
+/* An item can be queried while it is kept: `*keep` releases its present item and keeps this one. */
 void timeline_keep(TimelineItem **keep, TimelineItem *item);
 
 /* Schedules items until `until` has ended (NULL: all items that can be scheduled). Items added
@@ -61,8 +62,8 @@ void timeline_play(Timeline *timeline, const TimelineItem *until);
 bool timeline_ended(const TimelineItem *item, int64_t *ps);
 long timeline_pending(const Timeline *timeline); /* items that have not ended */
 
-/* The scheduled items that have ended, in the order of their starts; if there are very many, only
- * the first ones. `total`: all. */
+/* The items that have ended, in order of their starts; if there are very many, only the first ones.
+ * `total`: the number of all such items. */
 const TimelineSpan *timeline_spans(const Timeline *timeline, long *count, long *total);
 void timeline_forget(Timeline *timeline); /* the spans */
 

@@ -7,8 +7,8 @@
  * share (sim/time/memory.c). sim/machine/operations.c maps each step of PTX to machine
  * instructions.
  *
- * Every figure comes from the device's description. Without a Timing nothing is recorded, at no
- * cost.
+ * Every figure comes from the device's description. Without a Timing, traces are not recorded and
+ * cost no time.
  */
 #ifndef SIM_TIME_TIMING_H
 #define SIM_TIME_TIMING_H
@@ -25,32 +25,34 @@ typedef struct Timing Timing;
 /* Caches keep their contents from launch to launch. NULL: out of memory. */
 Gpu *gpu_open(const Device *device);
 void gpu_close(Gpu *gpu);
-/* The host or a copy has written there: the bytes are in the L2. */
+/* Puts bytes that the host or a copy has written into the L2. */
 void gpu_written(Gpu *gpu, uint64_t address, size_t bytes);
 
 typedef struct TimingResult {
     double cycles;         /* from the start of the first block to the end of the last one */
-    double ms;             /* the launch, overhead included */
+    double ms;             /* the whole launch, including its overhead */
     long blocks, timed;    /* of the grid; those that were played */
     uint64_t instructions; /* machine instructions of the blocks played */
     uint64_t l1_hits, l1_misses, l2_hits, l2_misses; /* sectors loaded */
     double memory_read_bytes, memory_write_bytes;
-    /* Nanoseconds: by limit, with the sum `ms`; by what schedulers with warps waited for; for which
-     * each unit was busy (limiter.h). */
+    /* Nanoseconds by limit (their sum is `ms`), by what schedulers with warps waited for, and in
+     * which each unit was busy (limiter.h). */
     Spent spent;
     double waits[WAITS], busy[LIMITS];
-    /* Of steps, [function + 1][step], in units of `step_ns`. Until the next launch; NULL: none. */
+    /* By step, [function + 1][step], in units of `step_ns`. Valid until the next launch. May be
+     * NULL. */
     const Spent *const *steps;
     double step_ns;
 } TimingResult;
 
-/* Begins a launch: after it is set up, and before its first block. `resident`: blocks per SM. Waves
- * of a launch of more than `most_played` warp instructions are left out; 0: never. NULL: out of
- * memory. The caller puts it into launch->timing, and timing_observer into launch->observers. */
+/* Begins a launch that has been set up, before its first block. `resident`: blocks per SM. If a
+ * launch has more than `most_played` warp instructions, its later waves are left out (0: never).
+ * The caller puts the result into launch->timing, and timing_observer into launch->observers. NULL:
+ * out of memory. */
 Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, uint64_t most_played);
 TimingResult timing_end(Timing *timing); /* frees */
 
-/* Keeps nothing if launch->timing is NULL. */
+/* Does nothing if launch->timing is NULL. */
 extern const Observer timing_observer;
 
 #endif

@@ -1,5 +1,4 @@
-/* warp.c - a warp that is played: its position in the trace, its registers, its groups of copies.
- */
+/* warp.c - a played warp: its position in the trace, its registers, its groups of copies. */
 #include "sim/time/model.h"
 
 #include <stdlib.h>
@@ -56,7 +55,7 @@ void warp_set_result(PlayedWarp *w, uint64_t at, const Operation *maker)
         w->value[registers[i]] = (Value){ .ready = at, .maker = maker };
 }
 
-/* For a step without an instruction: the operation that wrote the last of its sources. */
+/* For a step without an instruction: its result is ready when its last source is. */
 static void pass_on(PlayedWarp *w)
 {
     const Operation *o = w->step->operation, *maker = NULL;

@@ -1,6 +1,6 @@
-/* bench.h - shared by the benchmarks of the simulated GPU: the time of a launch, memory, and one
- * line of results for bench.sh: name, median milliseconds, minimum, repetitions, KiB allocated,
- * peak KiB of the process.
+/* bench.h - shared by the benchmarks of the simulated GPU: measures launches and memory, and prints
+ * one line for bench.sh: name, median milliseconds, minimum, repetitions, KiB allocated, peak KiB
+ * of the process.
  */
 #ifndef SIM_BENCH_H
 #define SIM_BENCH_H
@@ -22,7 +22,7 @@
 
 enum { MOST_REPETITIONS = 50 };
 
-static size_t bench_allocated; /* bytes, of both sides */
+static size_t bench_allocated; /* bytes on host and device */
 
 static inline void *bench_host(size_t bytes)
 {
@@ -43,7 +43,7 @@ static inline void *bench_device(size_t bytes)
     return memory;
 }
 
-/* Of one core, all its threads together: other work on the machine does not count. */
+/* CPU time of all threads of the process, so that other work on the machine does not count. */
 static inline double bench_now_ms(void)
 {
     struct timespec now;
@@ -64,7 +64,7 @@ typedef struct BenchTimes {
     int repetitions;
 } BenchTimes;
 
-/* Times of launch(self), each until the device is idle. */
+/* Measures launch(self), each time until the device is idle. */
 static inline BenchTimes bench_run(void (*launch)(void *), void *self, int repetitions)
 {
     double times[MOST_REPETITIONS];

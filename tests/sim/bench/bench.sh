@@ -3,12 +3,12 @@
 #
 #     tests/sim/bench/bench.sh BUILD      BUILD holds libcudart-sim.so; exit status 1: too slow
 #
-# Times are CPU times of one core per launch, the median of several, with all counters and bounds
-# checks. "all checks" adds races and uninitialised reads, and may take four times as long: there the
-# fastest runs are compared. "with time modelled": the blocks are also played on SMs. Memory is the
-# peak of the process (VmHWM); the limit is twice what it allocates, on both sides, plus 64 MiB.
-# Start-up is the time of a process that launches one tiny kernel, minus that of the same program
-# without the simulator that ends before its first call.
+# Times are CPU times per launch, the median of several, with all counters and bounds checks. "all
+# checks" adds races and uninitialised reads and may take four times as long; there the fastest runs
+# are compared. "with time modelled": the blocks are also played on SMs. Memory is the peak of the
+# process (VmHWM); the limit is twice what it allocates on host and device, plus 64 MiB. Start-up is
+# the time of a process that launches one tiny kernel, minus the time of the same program without the
+# simulator, which exits before its first call.
 . "$(dirname "$0")/../prelude.sh"
 begin bench "bench-sim" "${1:?the build folder}"
 need_nvcc
@@ -27,7 +27,7 @@ compile()
     done
 }
 
-# calculate EXPRESSION: awk's, with two decimals at most; or 1 and 0 for comparisons.
+# calculate EXPRESSION: evaluated by awk, with at most two decimals; 1 or 0 for comparisons.
 calculate()
 {
     awk "BEGIN { x = $1; printf((x >= 100 ? \"%.0f\" : x == int(x) ? \"%d\" : \"%.2f\"), x) }"
@@ -99,7 +99,7 @@ start_up()
     row "start-up" "$(calculate "$with - $own")" most 20 ms "the program alone: $own ms"
 }
 
-# foreign WHAT SIZE: under oclgrind, on one thread; our own time for the same beside it.
+# foreign WHAT SIZE: the time under oclgrind, on one thread, next to our own time for the same work.
 foreign()
 {
     local line arguments=()
@@ -112,9 +112,9 @@ foreign()
 for_scale()
 {
     if ! command -v oclgrind > /dev/null; then
-        echo "oclgrind: skipped, it is not installed (apt-get install oclgrind ocl-icd-opencl-dev)"
+        echo "oclgrind: skipped, not installed (apt-get install oclgrind ocl-icd-opencl-dev)"
     elif ! cc -O2 -D_GNU_SOURCE -o "$work/opencl" "$here/bench/opencl.c" -lOpenCL 2> /dev/null; then
-        echo "oclgrind: skipped, there is no OpenCL to compile for (apt-get install ocl-icd-opencl-dev)"
+        echo "oclgrind: skipped, OpenCL headers not found (apt-get install ocl-icd-opencl-dev)"
     else
         foreign transpose 512
         foreign sgemm 128

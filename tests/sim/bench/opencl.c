@@ -1,5 +1,5 @@
-/* opencl.c - runs the kernels of opencl.cl on any OpenCL device, and prints the time of each
- * launch: the benchmarks on another simulator, for comparison.
+/* opencl.c - runs the kernels of opencl.cl on any OpenCL device and prints the time of each launch,
+ * for comparison with another simulator.
  *
  *     opencl FILE transpose|sgemm SIZE
  */
@@ -53,7 +53,7 @@ static double now_ms(void)
     return (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6;
 }
 
-/* The same sums as the CPU's, of a few elements. */
+/* Compares a few elements with results of the CPU. */
 static int is_right(const char *name, const float *in, const float *out, int size)
 {
     for (int i = 0; i < size * size; i += 997) {

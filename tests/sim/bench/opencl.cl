@@ -1,4 +1,4 @@
-/* opencl.cl - transpose.cu and sgemm.cu once more, in OpenCL: the same tiles, the same order. */
+/* opencl.cl - transpose.cu and sgemm.cu in OpenCL, with the same tiles in the same order. */
 
 #define TILE 32
 #define ROWS 8

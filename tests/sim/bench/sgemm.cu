@@ -1,5 +1,5 @@
-/* sgemm.cu SIZE REPETITIONS - C = A B, squares of floats: a block makes 128 x 128 of C from slices
- * of 8, a thread 8 x 8 of them in registers. */
+/* sgemm.cu SIZE REPETITIONS - C = A B for square matrices of floats. Each block computes a tile of
+ * 128 x 128 elements from slices of 8, and each thread 8 x 8 of them in registers. */
 #include "bench.h"
 
 enum { TILE = 128, SLICE = 8, OWN = 8, THREADS = TILE / OWN * TILE / OWN };
@@ -13,7 +13,7 @@ static __global__ void __launch_bounds__(THREADS)
     float sum[OWN][OWN] = { { 0 } };
 
     for (int k0 = 0; k0 < size; k0 += SLICE) {
-        /* Four floats of each: 128 rows of 8 of A, 8 rows of 128 of B. */
+        /* Each thread loads four floats of A (128 rows of 8) and four of B (8 rows of 128). */
         int r = thread / 2, q = thread % 2 * 4;
         float4 x = *(const float4 *) &a[(size_t) (row0 + r) * size + k0 + q];
         as[q][r] = x.x;
@@ -23,7 +23,7 @@ static __global__ void __launch_bounds__(THREADS)
         r = thread / 32;
         q = thread % 32 * 4;
         *(float4 *) &bs[r][q] = *(const float4 *) &b[(size_t) (k0 + r) * size + col0 + q];
-        __syncthreads(); /* both slices are there */
+        __syncthreads(); /* both slices are loaded */
         for (int k = 0; k < SLICE; k++) {
             float left[OWN], right[OWN];
             for (int i = 0; i < OWN; i += 4) {
@@ -34,7 +34,7 @@ static __global__ void __launch_bounds__(THREADS)
                 for (int j = 0; j < OWN; j++)
                     sum[i][j] += left[i] * right[j];
         }
-        __syncthreads(); /* before the next ones are written over them */
+        __syncthreads(); /* before the next slices overwrite them */
     }
     for (int i = 0; i < OWN; i++)
         for (int j = 0; j < OWN; j += 4)

@@ -1,5 +1,5 @@
-/* startup.cu - a process that launches one tiny kernel and waits for it; with an argument, it exits
- * where it would launch. */
+/* startup.cu - a process that launches one tiny kernel and waits for it. With an argument, it exits
+ * instead of launching. */
 #include "bench.h"
 
 static __global__ void set(int *value)

@@ -1,5 +1,5 @@
-/* sum.cu - the sum of 2^20 floats: each thread sums some of them, each warp by shuffles, each block
- * by shared memory; then the sums of the blocks in the same way. */
+/* sum.cu - the sum of 2^20 floats: each thread sums some of them, each warp uses shuffles, and each
+ * block shared memory; then the sums of the blocks are added in the same way. */
 #include "bench.h"
 
 enum { COUNT = 1 << 20, THREADS = 256, BLOCKS = 256, REPETITIONS = 15 };
@@ -21,7 +21,7 @@ static __global__ void sum(float *out, const float *in, int count)
     x = sum_of_warp(x);
     if (threadIdx.x % 32 == 0)
         warps[threadIdx.x / 32] = x;
-    __syncthreads(); /* all warps' sums are there */
+    __syncthreads(); /* the sums of all warps are stored */
     if (threadIdx.x < 32) {
         x = sum_of_warp(threadIdx.x < THREADS / 32 ? warps[threadIdx.x] : 0);
         if (threadIdx.x == 0)
@@ -49,7 +49,7 @@ int main(void)
                   (float *) bench_device(sizeof(float)) };
     double truth = 0;
 
-    /* Eighths: any order of summing is exact up to 2^21. */
+    /* Multiples of 1/8: sums up to 2^21 are exact in any order. */
     for (unsigned i = 0; i < COUNT; i++)
         truth += in[i] = (float) ((i * 2654435761u >> 29) / 8.0);
     CHECK(cudaMemcpy(p.in, in, sizeof(float) * COUNT, cudaMemcpyHostToDevice));

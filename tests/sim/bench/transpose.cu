@@ -11,7 +11,7 @@ static __global__ void transpose(float *out, const float *in, int size)
     for (int i = 0; i < TILE; i += ROWS)
         if (x < size && y + i < size)
             tile[threadIdx.y + i][threadIdx.x] = in[(y + i) * size + x];
-    __syncthreads(); /* the tile is whole */
+    __syncthreads(); /* the tile is complete */
     x = blockIdx.y * TILE + threadIdx.x;
     y = blockIdx.x * TILE + threadIdx.y;
     for (int i = 0; i < TILE; i += ROWS)

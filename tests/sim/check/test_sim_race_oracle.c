@@ -1,16 +1,16 @@
-/* test_sim_race_oracle.c - races in long scripts, against all pairs of accesses. */
+/* test_sim_race_oracle.c - races in long random scripts, compared with an oracle. */
 #include "sim/sim_world.h"
 
-/* ---- Races against an oracle that keeps every access, and compares all pairs ----
+/* ---- The oracle keeps every access and compares all pairs ----
  *
  * Two warps of consecutive blocks use 160 words in patterns that take each of the fast paths: whole
  * lines, unaligned runs, 4, 8 and 16 bytes per lane, parts of a warp, reversed and broadcast lanes.
- * Each write writes another value. */
+ * Each write stores a different value. */
 
 enum { RACE_WORDS = 160, MOST_USES = 1 << 13 };
 
 typedef struct Use {
-    int word, thread, block, epoch, syncs; /* epoch, syncs: barriers, and warp barriers, before */
+    int word, thread, block, epoch, syncs; /* epoch, syncs: number of earlier (warp) barriers */
     bool writes, is_atomic;
 } Use;
 
@@ -48,7 +48,7 @@ static bool is_ordered(const Use *a, const Use *b)
     return a->thread / LANES == b->thread / LANES && a->syncs != b->syncs;
 }
 
-/* Adds it; true if it races with one before. */
+/* Adds an access. Returns whether it races with an earlier one. */
 static bool oracle_use(Use use)
 {
     bool races = false;
@@ -70,7 +70,7 @@ static Step *race_step_for(Space space, char what, int words)
     return what == 'w' ? store(space, TYPE_U32, words) : load(space, TYPE_U32, words);
 }
 
-/* The oracle's answer. Lanes of one instruction do not meet in these patterns. */
+/* The oracle's answer. Lanes of one instruction do not conflict in these patterns. */
 static bool act_as(Space space, int warp, char what, const struct RacePattern *p)
 {
     static uint32_t value;
@@ -117,7 +117,7 @@ static bool act_at_random(Space space, uint64_t *seed)
     return false;
 }
 
-/* Runs up to the first race, which must be reported there and no sooner. */
+/* Runs up to the first race, which must be reported at that access and not earlier. */
 static bool races_as_the_oracle_says(Space space, uint64_t seed)
 {
     bool races = false;
@@ -145,10 +145,10 @@ static void races_like_the_oracle(void)
     for (int i = 0; i < SCRIPTS; i++)
         races +=
             races_as_the_oracle_says(i % 2 ? SPACE_GLOBAL : SPACE_SHARED, random_number(&seed));
-    CU_ASSERT(races > SCRIPTS / 4 && races < SCRIPTS); /* the scripts are a test of both answers */
+    CU_ASSERT(races > SCRIPTS / 4 && races < SCRIPTS); /* both answers occur */
 }
 
-/* Lanes of one instruction, one address. */
+/* Several lanes of one instruction use one address. */
 static void several_lanes_at_once(void)
 {
     static const struct {

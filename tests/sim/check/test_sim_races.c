@@ -1,15 +1,16 @@
-/* test_sim_races.c - what is reported as a race, and what is not: scripts of a few accesses. */
+/* test_sim_races.c - which accesses are reported as races: scripts of a few accesses. */
 #include "sim/sim_world.h"
 
-/* ---- Races: scripts of a few words. Each: who does what where; | is a barrier ---- */
+/* ---- Scripts ---- */
 
 typedef struct Act {
-    char what; /* 'r' 'w' 'a' (atomic) 'v' (volatile write) 'V' (volatile read); 'b' barrier of all,
-                * 's' warp sync, 'p' a barrier of warps 0 and 1 only, 'f' fence, 'c' fence of the
-                * block, 'B' block */
+    /* 'r' read, 'w' write, 'a' atomic, 'v' volatile write, 'V' volatile read, 'b' barrier of all
+     * warps, 's' warp sync, 'p' barrier of warps 0 and 1 only, 'f' fence, 'c' fence of the block,
+     * 'B' next block */
+    char what;
     int thread;     /* or block */
     int at;         /* byte */
-    uint32_t value; /* that is written */
+    uint32_t value; /* written */
     int size;       /* 0: 4 */
 } Act;
 
@@ -87,58 +88,58 @@ static void races_in_shared_memory(void)
         { "read after write",
           { { 'w', 3, 8, 1, 0 }, { 'r', 40, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "with barrier",
           { { 'w', 3, 8, 1, 0 }, { 'b', 0, 0, 0, 0 }, { 'r', 40, 8, 0, 0 } },
           NULL },
         { "a warp sync orders no other warps",
           { { 'w', 3, 8, 1, 0 }, { 's', 3, 0, 0, 0 }, { 's', 40, 0, 0, 0 }, { 'r', 40, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "same warp",
           { { 'w', 3, 8, 1, 0 }, { 'r', 4, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between (both are of one warp: __syncwarp() will do if no other uses "
-          "these words)" },
+          "__syncthreads() in between (both threads are in one warp: __syncwarp() is enough "
+          "if no other warp uses these words)" },
         { "same warp, synchronised",
           { { 'w', 3, 8, 1, 0 }, { 's', 3, 0, 0, 0 }, { 'r', 4, 8, 0, 0 } },
           NULL },
         { "write after read",
           { { 'r', 3, 8, 0, 0 }, { 'w', 40, 8, 1, 0 } },
           "writes 4 bytes of shared memory at 8, which thread (3,0,0) read at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "two values",
           { { 'w', 3, 8, 1, 0 }, { 'w', 40, 8, 2, 0 } },
           "writes 4 bytes of shared memory at 8, where thread (3,0,0) wrote another value at line "
           "1, "
-          "with no __syncthreads() between" },
+          "with no __syncthreads() in between" },
         { "one value", { { 'w', 3, 8, 1, 0 }, { 'w', 40, 8, 1, 0 } }, NULL },
         { "one value, then another",
           { { 'w', 3, 8, 1, 0 }, { 'w', 40, 8, 1, 0 }, { 'w', 40, 8, 2, 0 } },
           "writes 4 bytes of shared memory at 8, where other threads wrote another value at line "
-          "2, with no __syncthreads() between" },
+          "2, with no __syncthreads() in between" },
         { "one value, read by a third",
           { { 'w', 3, 8, 1, 0 }, { 'w', 40, 8, 1, 0 }, { 'r', 41, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (40,0,0) wrote at line 2, with no "
-          "__syncthreads() between (both are of one warp: __syncwarp() will do if no other uses "
-          "these words)" },
-        { "one value, read between",
+          "__syncthreads() in between (both threads are in one warp: __syncwarp() is enough "
+          "if no other warp uses these words)" },
+        { "one value, read in between",
           { { 'w', 3, 8, 1, 0 }, { 'r', 3, 8, 0, 0 }, { 'w', 40, 8, 1, 0 }, { 'r', 40, 8, 0, 0 } },
           "writes 4 bytes of shared memory at 8, which thread (3,0,0) read at line 2, with no "
-          "__syncthreads() between" },
-        { "one value, read back by who wrote it",
+          "__syncthreads() in between" },
+        { "one value, read back by its writer",
           { { 'w', 3, 8, 1, 0 }, { 'w', 40, 8, 1, 0 }, { 'r', 40, 8, 0, 0 } },
           NULL },
         { "readers", { { 'r', 3, 8, 0, 0 }, { 'r', 4, 8, 0, 0 }, { 'r', 40, 8, 0, 0 } }, NULL },
         { "many readers, the first writes",
           { { 'r', 3, 8, 0, 0 }, { 'r', 40, 8, 0, 0 }, { 'w', 3, 8, 1, 0 } },
           "writes 4 bytes of shared memory at 8, which other threads read at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "many readers of one warp, the first writes",
           { { 'r', 3, 8, 0, 0 }, { 'r', 4, 8, 0, 0 }, { 'w', 3, 8, 1, 0 } },
           "writes 4 bytes of shared memory at 8, which other threads read at line 1, with no "
-          "__syncthreads() between (both are of one warp: __syncwarp() will do if no other uses "
-          "these words)" },
+          "__syncthreads() in between (both threads are in one warp: __syncwarp() is enough "
+          "if no other warp uses these words)" },
         { "many readers of one warp, synchronised",
           { { 'r', 3, 8, 0, 0 }, { 'r', 4, 8, 0, 0 }, { 's', 3, 0, 0, 0 }, { 'w', 3, 8, 1, 0 } },
           NULL },
@@ -146,22 +147,22 @@ static void races_in_shared_memory(void)
         { "atomic, then read",
           { { 'a', 3, 8, 1, 0 }, { 'r', 40, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) updated at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "atomics, then the first reads",
           { { 'a', 3, 8, 1, 0 }, { 'a', 40, 8, 1, 0 }, { 'r', 3, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which other threads updated at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "write, then atomic",
           { { 'w', 3, 8, 0, 0 }, { 'a', 40, 8, 1, 0 } },
           "updates 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "neighbouring bytes",
           { { 'w', 3, 8, 1, 1 }, { 'w', 40, 9, 1, 1 }, { 'r', 41, 10, 0, 1 } },
           NULL },
         { "a byte of a word",
           { { 'w', 3, 8, 1, 0 }, { 'r', 40, 10, 0, 1 } },
           "reads 1 byte of shared memory at 10, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "barrier of two warps",
           { { 'w', 3, 8, 1, 0 },
             { 'p', 0, 0, 0, 0 },
@@ -173,16 +174,16 @@ static void races_in_shared_memory(void)
         { "late barrier",
           { { 'w', 3, 8, 1, 0 }, { 'b', 0, 0, 0, 0 }, { 'r', 40, 8, 0, 0 }, { 'w', 3, 8, 1, 0 } },
           "writes 4 bytes of shared memory at 8, which thread (40,0,0) read at line 2, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "volatile is no barrier",
           { { 'v', 3, 8, 1, 0 }, { 'V', 40, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "volatile in a warp, as before Volta",
           { { 'c', 3, 0, 0, 0 }, { 'v', 3, 8, 1, 0 }, { 'V', 4, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between (both are of one warp: __syncwarp() will do if no other uses "
-          "these words)" },
+          "__syncthreads() in between (both threads are in one warp: __syncwarp() is enough "
+          "if no other warp uses these words)" },
         { "a flag",
           { { 'V', 40, 64, 0, 0 },
             { 'w', 3, 8, 1, 0 },
@@ -198,14 +199,14 @@ static void races_in_shared_memory(void)
             { 'V', 40, 64, 0, 0 },
             { 'r', 40, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 2, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
         { "a flag, but no fence",
           { { 'w', 3, 8, 1, 0 },
             { 'a', 3, 64, 1, 0 },
             { 'a', 40, 64, 0, 0 },
             { 'r', 40, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between" },
+          "__syncthreads() in between" },
     };
 
     for (size_t i = 0; i < COUNT(scripts); i++)
@@ -213,7 +214,7 @@ static void races_in_shared_memory(void)
 }
 
 #define ARRAY_AT_8 "at 0x700000000008 (byte 8 of allocation 1 (4000 bytes, cudaMalloc))"
-#define ANY_ORDER  ": blocks of one launch run in any order"
+#define ANY_ORDER  ": the blocks of a launch run in any order"
 
 static void races_between_blocks(void)
 {
@@ -239,12 +240,12 @@ static void races_between_blocks(void)
         { "in one block, no barrier",
           { { 'w', 3, 8, 1, 0 }, { 'r', 40, 8, 0, 0 } },
           "reads 4 bytes " ARRAY_AT_8
-          ", which thread (3,0,0) wrote at line 1, with no __syncthreads() between" },
+          ", which thread (3,0,0) wrote at line 1, with no __syncthreads() in between" },
         { "in one warp",
           { { 'w', 3, 8, 1, 0 }, { 'r', 4, 8, 0, 0 } },
           "reads 4 bytes " ARRAY_AT_8
-          ", which thread (3,0,0) wrote at line 1, with no __syncthreads() between (both are "
-          "of one warp: __syncwarp() will do if no other uses these words)" },
+          ", which thread (3,0,0) wrote at line 1, with no __syncthreads() in between (both "
+          "threads are in one warp: __syncwarp() is enough if no other warp uses these words)" },
         { "in one warp, synchronised",
           { { 'w', 3, 8, 1, 0 }, { 's', 3, 0, 0, 0 }, { 'r', 4, 8, 0, 0 } },
           NULL },
@@ -255,7 +256,7 @@ static void races_between_blocks(void)
             { 'V', 40, 64, 0, 0 },
             { 'r', 40, 8, 0, 0 } },
           NULL },
-        { "a fence of the block hands nothing over to others",
+        { "a fence of the block does not release to other blocks",
           { { 'w', 3, 8, 1, 0 },
             { 'c', 3, 0, 0, 0 },
             { 'v', 3, 64, 1, 0 },
@@ -286,7 +287,7 @@ static void races_between_blocks(void)
             { 'a', 3, 64, 1, 0 },
             { 'r', 40, 8, 0, 0 } },
           NULL },
-        { "the last block adds up, but no fence comes before",
+        { "the last block adds up, but without a fence",
           { { 'w', 3, 8, 1, 0 },
             { 'a', 3, 64, 1, 0 },
             { 'B', 1, 0, 0, 0 },
@@ -311,7 +312,7 @@ static void races_between_blocks(void)
             { 'r', 3, 8, 0, 0 } },
           "reads 4 bytes " ARRAY_AT_8
           ", which block (0,0,0), thread (3,0,0) wrote at line 2" ANY_ORDER },
-        { "read, and written by who sees the flag",
+        { "read, then written by the reader of the flag",
           { { 'r', 3, 8, 0, 0 },
             { 'b', 0, 0, 0, 0 },
             { 'v', 40, 64, 1, 0 },
@@ -349,7 +350,7 @@ static void races_between_blocks(void)
             { 'V', 3, 68, 0, 0 },
             { 'w', 40, 8, 1, 0 } },
           NULL },
-        { "read, and the flag with no barrier between",
+        { "read, then the flag, with no barrier in between",
           { { 'r', 3, 8, 0, 0 },
             { 'v', 40, 64, 1, 0 },
             { 'B', 1, 0, 0, 0 },
@@ -375,7 +376,7 @@ static void races_between_blocks(void)
             { 'w', 40, 8, 1, 0 } },
           "writes 4 bytes " ARRAY_AT_8
           ", which block (0,0,0), thread (3,0,0) read at line 1" ANY_ORDER },
-        { "a barrier is no fence for what was written",
+        { "a barrier is not a fence for writes",
           { { 'w', 3, 8, 1, 0 },
             { 'b', 0, 0, 0, 0 },
             { 'v', 40, 64, 1, 0 },
@@ -393,7 +394,7 @@ static void races_between_blocks(void)
         play(SPACE_GLOBAL, &scripts[i]);
 }
 
-/* A kernel's launches follow each other; arrays are reread. */
+/* Launches run one after the other, so a later one may read the arrays. */
 static void launches_are_ordered(void)
 {
     new_world(true, false);

@@ -1,4 +1,4 @@
-/* arithmetic.cuh - single-precision multiply-adds: written, contracted, and inside divisions and
+/* arithmetic.cuh - single-precision multiply-adds: explicit, contracted, and inside divisions and
  * library functions. */
 #ifndef ARITHMETIC_CUH
 #define ARITHMETIC_CUH
@@ -11,7 +11,7 @@
         int i = index[threadIdx.x];                                                                \
         T x = ((const T *) in)[threadIdx.x], y = ((const T *) in)[32 + threadIdx.x];               \
                                                                                                    \
-        if (i < 0 || (n && y == x)) /* n is 0: both are loaded, whatever the expression needs */   \
+        if (i < 0 || (n && y == x)) /* n is 0; makes both loads necessary for every expression */  \
             return;                                                                                \
         ((T *) out)[threadIdx.x] = expression;                                                     \
     }
@@ -86,7 +86,7 @@ __global__ void matrix_vector(void *out, const void *in, const int *index, int n
 }
 
 /* C = A B with 16 x 16 tiles in shared memory; n a multiple of 16. Block 16 x 16. The loads along a
- * row of `a` become vector loads in machine code, and PTX does not show it. */
+ * row of `a` become vector loads in machine code but not in PTX. */
 __global__ void matrix_tiles(void *out, const void *in, const int *index, int n)
 {
     __shared__ float a[16][16], b[16][16];
@@ -106,7 +106,7 @@ __global__ void matrix_tiles(void *out, const void *in, const int *index, int n)
     ((float *) out)[row * n + col] = sum;
 }
 
-/* The same with a pitch that only the running program knows: no load can be merged. */
+/* The same with a pitch that is known only at run time, so that no loads can be merged. */
 __global__ void matrix_pitched(void *out, const void *in, const int *index, int n)
 {
     extern __shared__ float padded[];

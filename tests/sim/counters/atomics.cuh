@@ -70,7 +70,8 @@ __global__ void atomic_shared_used(void *out, const void *in, const int *index, 
         ((T *) out)[threadIdx.x] = Op::run((T *) tile + i, (T) (threadIdx.x + 1));
 }
 
-/* One address for all, which the compiler can see: it may let one lane add for the warp. */
+/* All lanes use one address, and the compiler can see that, so one lane may add for the whole warp.
+ */
 #define UNIFORM(name, T, expression)                                                               \
     __global__ void name(void *out, const void *in, const int *index, int n)                       \
     {                                                                                              \

@@ -1,13 +1,14 @@
 #!/bin/bash
-# build.sh - builds the programs to count: the patterns, the labs' driver, and the labs' kernels.
+# build.sh - builds the programs whose counters are compared: the patterns, the lab driver, and the kernels
+# of the labs.
 #
 #     tests/sim/counters/build.sh BUILD WORK JOBS CC
 #
-# From the repository's root. BUILD is the Makefile's folder, where the labs' kernels are built as for
-# grading, for compute capability CC, as 8.0 (and kept: what comes after need not build them again); into
-# WORK go `patterns`, `lab_driver`, and the lists `objects` (LABEL LAB OBJECT) and `not_built`. Patterns and
-# driver that are newer than their sources are left. Kernels that must be refused, or that never end, are
-# left out.
+# Run it from the repository's root. BUILD is the Makefile's folder, where the kernels of the labs are built
+# as for grading, for compute capability CC (such as 8.0), and kept for later steps. It writes `patterns`,
+# `lab_driver`, and the lists `objects` (LABEL LAB OBJECT) and `not_built` to WORK. The patterns and the
+# driver are rebuilt only if their sources are newer. Kernels that must be rejected, or that never end, are
+# skipped.
 set -u
 build=$1
 work=$2
@@ -27,7 +28,7 @@ fail()
     exit 1
 }
 
-# is_fresh OBJECT SOURCE...: nothing is newer than the object.
+# is_fresh OBJECT SOURCE...: whether no source is newer than the object.
 is_fresh()
 {
     local object=$1 source
@@ -43,7 +44,7 @@ build_patterns()
         "$nvcc" "${flags[@]}" -std=c++17 --threads 2 -o "$work/patterns" $here/patterns.cu
 }
 
-# Lab 04's step of time was 1/128 when an H200 counted the fixture; it is another one since.
+# The time step of lab 04 was 1/128 when the fixture was measured on an H200; it has changed since.
 build_lab_04()
 {
     sed 's|1\.0f / 4;|1.0f / 128;|' labs/04_ilp_tlp/lab.c |
@@ -78,7 +79,7 @@ build_kernel()
     esac
 }
 
-# All kernels that may be run: LABEL LAB SOURCE. The label is LAB/NAME or LAB/wrong/NAME.
+# Lists all kernels that may be run: LABEL LAB SOURCE. The label is LAB/NAME or LAB/wrong/NAME.
 list_kernels()
 {
     local source lab label
@@ -91,9 +92,9 @@ list_kernels()
     done
 }
 
-[ -x "$nvcc" ] || fail "there is no nvcc"
-[ -x "$build/warpbook" ] || fail "there is no $build/warpbook: make"
-build_patterns & # 10 s with two architectures, beside all the others
+[ -x "$nvcc" ] || fail "nvcc not found"
+[ -x "$build/warpbook" ] || fail "$build/warpbook not found: run make"
+build_patterns & # takes 10 s for two architectures, in parallel with the kernels
 patterns=$!
 build_driver || fail "the driver does not build"
 export -f build_kernel

@@ -1,13 +1,13 @@
 #!/bin/bash
-# collect.sh - makes a fixture of hardware counters for compare.sh, on a machine with a GPU and its
-# profiler.
+# collect.sh - measures the hardware counters that compare.sh uses, on a machine with a GPU and its
+# profiler (ncu).
 #
 #     tests/sim/counters/collect.sh FIXTURE [BUILD [LABELS...]]
 #
-# From the repository's root. Takes some minutes. It also leaves FIXTURE.raw, the profiler's
-# output, for later questions. The last line is a summary.
-# LABELS, as in '02_*/[0-9]*', patterns (all of patterns.cu) or 'uniform_*' (some of them): only those,
-# for a fixture of their own, whose rows are then to be put into the large one.
+# Run it from the repository's root. It takes some minutes. It also keeps the profiler's output in
+# FIXTURE.raw. The last line is a summary.
+# LABELS selects kernels: for example '02_*/[0-9]*', patterns (all of patterns.cu) or 'uniform_*' (some of
+# them). The rows must then be copied into the complete fixture.
 set -u
 fixture=$1
 build=${2:-build}
@@ -36,7 +36,7 @@ say()
 [ -f $here/collect.sh ] || fail "run it from the repository's root"
 ncu=$(command -v ncu || ls /usr/local/cuda*/bin/ncu /opt/nvidia/nsight-compute/*/ncu 2> /dev/null |
     tail -1)
-[ -x "$ncu" ] || fail "there is no ncu"
+[ -x "$ncu" ] || fail "ncu not found"
 device=$(nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv,noheader | head -1)
 sm=${device##*, }
 
@@ -51,21 +51,21 @@ wanted() # LABEL
     return 1
 }
 
-# ---- Build, and see what runs ----
+# ---- Build, and find the kernels that run ----
 
 $here/build.sh "$build" "$work" "$jobs" "$sm" || fail "build"
 [ ! -e "$work/not_built" ] || cat "$work/not_built"
 say "built $(wc -l < "$work/objects") kernels of labs"
 
-# cases LAB: "ragged 300 517" ... A lab without a line is a mistake; `-` says that it has none.
+# cases LAB: prints "ragged 300 517" ... Each lab must have a line; `-` means that it has no cases.
 cases()
 {
     sed -n "s/^$1  *//p" $here/cases.txt
 }
 
-# Each case has an object of its own, so that nothing is left from the case before.
+# Each case has its own object, so that no state remains from the previous case.
 for lab in $(awk '{ print $2 }' "$work/objects" | sort -u); do
-    [ -n "$(cases "$lab")" ] || fail "cases.txt has no line of $lab"
+    [ -n "$(cases "$lab")" ] || fail "cases.txt has no line for $lab"
 done
 while read -r label lab object; do
     wanted "$label" || continue
@@ -77,7 +77,7 @@ while read -r label lab object; do
     done < <(cases "$lab")
 done < "$work/objects" > "$work/wanted"
 
-# Those that end well without the profiler are counted; the others crash, as they should.
+# Only kernels that succeed without the profiler are counted; the others crash, as expected.
 try()
 {
     local said
@@ -108,7 +108,7 @@ columns=$(while read -r column metric maybe; do
 done < $here/metrics.txt)
 metrics=$(echo "$columns" | tr ' ' '\n' | grep __ | paste -sd,)
 
-# profile NAME LIMIT_S PROGRAM...: its rows, on stdout; what there is of them, if it failed.
+# profile NAME LIMIT_S PROGRAM...: prints its rows, or as many as there are if it fails.
 profile()
 {
     local name=$1 limit_s=$2
@@ -127,9 +127,9 @@ profile()
     return $status
 }
 
-# profile_lab LAB: all of its cases in one run of at most $BATCH_S seconds, its rows on stdout. What has several
-# streams can hang under the profiler, which then tells nothing of the others: each alone, and those that hang are
-# named. BATCH_S=1: at once each alone.
+# profile_lab LAB: profiles all its cases in one run of at most $BATCH_S seconds and prints the rows. A kernel
+# with several streams can hang under the profiler, which then reports none of the cases. In that case each
+# kernel is profiled separately, and the ones that hang are reported. BATCH_S=1: always profile separately.
 profile_lab()
 {
     local lab=$1 line label
@@ -155,7 +155,7 @@ for lab in $(awk '{ print $2 }' "$work/list" | sort -u); do
     profile_lab "$lab" >> "$work/rows"
     say "profiled $lab"
 done
-some=() # of the small kernels, if not all are asked for
+some=() # the selected patterns, if not all
 wanted patterns || while read -r label; do
     ! wanted "$label" || some+=("$label")
 done < <("$work/patterns" --list)
@@ -167,7 +167,7 @@ fi
 # ---- The fixture ----
 
 {
-    echo "# What a GPU counts for the kernels of the labs and for those of patterns.cu."
+    echo "# Counters of a GPU for the kernels of the labs and of patterns.cu."
     echo "# device: $device (name, driver, compute capability)"
     echo "# date: $(date -u +%F); $("$nvcc" --version | tail -1); ncu $("$ncu" --version | tail -1)"
     echo "# command: tests/sim/counters/collect.sh"
@@ -176,7 +176,7 @@ fi
     grep '^#' "$work/tried"
     cat "$work/rows"
 } > "$fixture"
-# Machine code's own numbers, for the table of merged accesses; not part of the fixture.
+# The accesses in machine code, for the table of merged accesses; not part of the fixture.
 if [ ${#only[@]} = 0 ] && command -v cuobjdump > /dev/null; then
     {
         echo "patterns - $work/patterns"
@@ -189,6 +189,6 @@ fi
 gzip -f "$raw"/*.csv "$raw"/*.out "$raw"/metrics.txt
 rows=$(grep -vc '^#' "$fixture")
 labels=$(grep -v '^#' "$fixture" | awk '{ print $1 }' | sort -u | wc -l)
-[ $wrong = 0 ] || fail "not all could be profiled; $rows rows of $labels labels are in $fixture"
+[ $wrong = 0 ] || fail "some kernels could not be profiled; $rows rows of $labels labels are in $fixture"
 [ "$rows" -gt 0 ] || fail "no rows"
 say "ok: $rows launches of $labels labels, $device, in $fixture; not profiled: $(grep -c '^# not profiled' "$work/rows")"

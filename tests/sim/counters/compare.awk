@@ -1,4 +1,4 @@
-# compare.awk - the simulated GPU's counts beside the hardware's; see compare.sh.
+# compare.awk - compares the counts of the simulated GPU with those of hardware; see compare.sh.
 #
 #     awk -f compare.awk deviations.txt LABELS OUTPUTS SIMULATED FIXTURE
 #
@@ -7,8 +7,8 @@
 #
 #     same|known|DIFFERS LABEL KERNEL GRID BLOCK COUNTER HARDWARE SIMULATED
 #
-# "known": a row of deviations.txt allows it. Fails if anything differs, if a row allows nothing that
-# is there, or if a launch is on one side only.
+# "known": a row of deviations.txt allows it. Fails if anything differs, if a row is unnecessary, or if
+# a launch is on one side only.
 
 function key_of(name)
 {
@@ -16,7 +16,7 @@ function key_of(name)
     return $1 " " name " " $3 " " $4
 }
 
-# True if `text` is what a pattern with stars says: its parts come one after the other.
+# Whether `text` matches a pattern with stars: the parts of the pattern follow each other.
 function matches(text, pattern, part, parts, i, at)
 {
     parts = split(pattern, part, "*")
@@ -69,7 +69,7 @@ function equal(key, counter, hardware, simulated)
         hardware ? simulated / hardware : 1e9)
 }
 
-# Bounds of conflicts are shares of the wavefronts that they are among.
+# Bounds of conflicts are shares of the corresponding wavefronts.
 function conflicts(key, counter, hardware, simulated, wavefronts)
 {
     judge(key, counter, hardware, simulated, hardware == simulated, \
@@ -93,7 +93,7 @@ function lacks(key, what, part)
     missing++
 }
 
-# Threads an instruction: within 5 %; what is within 10 % has its cause in the table.
+# Threads per instruction: within 5 %, or within 10 % with a cause in the table.
 function near(key, counter, hardware, simulated, off)
 {
     off = hardware ? simulated / hardware - 1 : 1
@@ -110,7 +110,7 @@ BEGIN {
 
 FILENAME != last_file { last_file = FILENAME; file++ }
 
-# ---- What may differ ----
+# ---- Allowed deviations ----
 
 file == 1 {
     if (/^#/ || !NF)
@@ -128,7 +128,7 @@ file == 1 {
 file == 2 { wanted[$1] = 1; labels++; next }
 file == 3 { output[$2] = $3; next }
 
-# ---- The simulated GPU's ----
+# ---- Counts of the simulated GPU ----
 
 file == 4 {
     key = key_of($2)
@@ -138,7 +138,7 @@ file == 4 {
     next
 }
 
-# ---- The hardware's ----
+# ---- Counts of hardware ----
 
 /^# columns: / {
     for (i = 3; i <= NF; i++)
@@ -198,7 +198,7 @@ END {
             equal_output[label], 1)
     for (r = 1; r <= rows && keys > 100; r++)
         if (!used[r]) {
-            print "STALE: nothing in the fixture needs this row of deviations.txt: " row_text[r]
+            print "STALE: this row of deviations.txt is unnecessary: " row_text[r]
             stale++
         }
     printf "counters: %d launches of %d labels, %d counts: %d the same, %d known to differ, " \

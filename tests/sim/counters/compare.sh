@@ -3,9 +3,9 @@
 #
 #     tests/sim/counters/compare.sh BUILD [LABEL...]
 #
-# From the repository's root. Runs every launch of the fixture h200.txt (or those with these labels)
-# on the simulated GPU as the same device. Differences must be in deviations.txt, with their cause.
-# BUILD holds libcudart-sim.so. The last line is a summary; all rows are in BUILD/counters/compared.
+# Run it from the repository's root. It runs every launch of the fixture h200.txt (or only the given labels)
+# on the simulated H200. Differences must be listed in deviations.txt, with their cause. BUILD holds
+# libcudart-sim.so. The last line is a summary; all rows are in BUILD/counters/compared.
 set -u
 build=$(cd "${1:?the build folder}" && pwd)
 shift
@@ -21,13 +21,13 @@ skip()
 }
 
 [ -f $here/compare.sh ] || { echo "compare.sh: run it from the repository's root"; exit 2; }
-[ -e $fixture ] || skip "there is no $fixture"
-command -v jq > /dev/null || skip "there is no jq (make setup)"
+[ -e $fixture ] || skip "$fixture not found"
+command -v jq > /dev/null || skip "jq not found (make setup)"
 . grader/build/toolkit.sh
-[ -n "$nvcc" ] || skip "there is no nvcc"
+[ -n "$nvcc" ] || skip "nvcc not found"
 nice $here/build.sh "$build" "$work" "$(nproc)" 8.0 || exit 1
 
-# ---- Run: each launch in a process, and so in a report, of its own ----
+# ---- Run: each launch in its own process, and thus with its own report ----
 
 rm -rf "$work/run"
 mkdir -p "$work/run"
@@ -37,7 +37,7 @@ else
     sed '/^#/d; s/ .*//' $fixture
 fi | sort -u > "$work/labels"
 
-# command LABEL: the program and its arguments.
+# command LABEL: prints the program and its arguments.
 awk -v work="$work" '
     FILENAME ~ /cases.txt$/ { if (!/^#/ && NF) { key = $1 "/" $2; sub(/^[^ ]+ +[^ ]+ +/, ""); dims[key] = $0 } next }
     FILENAME ~ /objects$/ { lab[$1] = $2; object[$1] = $3; next }
@@ -49,7 +49,7 @@ awk -v work="$work" '
         if (name in object && (lab[name] "/" kind) in dims)
             print $1, "lab_driver", $1, lab[name], object[name], dims[lab[name] "/" kind]
         else
-            print "compare.sh: " $1 " is in the fixture, and there is no such kernel or case" > "/dev/stderr"
+            print "compare.sh: the fixture has " $1 ", but there is no such kernel or case" > "/dev/stderr"
     }' $here/cases.txt "$work/objects" "$work/labels" > "$work/commands"
 
 run()
@@ -65,10 +65,10 @@ export -f run
 export build work
 xargs -P "$(nproc)" -L 1 bash -c 'run "$@"' - < "$work/commands"
 
-# ---- Lines and arrays add up to kernels ----
+# ---- The counts of lines and of arrays add up to those of kernels ----
 
-# A request that goes to two arrays is one of each, so only sectors and bytes must add up; copies read
-# arrays as loads do.
+# A request to two arrays counts for each, so only sectors and bytes must add up. Copies read arrays, as
+# loads do.
 cat > "$work/sums.jq" <<'JQ'
 def traffic(of): [(of.global, of.shared) as $g | ($g // {} | to_entries[] | .key as $k |
     .value | to_entries[] | [$k, .key, .value])] | sort;
@@ -95,7 +95,7 @@ sums=0
 
 # ---- Compare ----
 
-# A line a kernel and shape of launch: label, kernel, grid, block, and its counts.
+# One line per kernel and launch shape: label, kernel, grid, block, and its counts.
 find "$work/run" -name '*.json' -print0 | sort -z | xargs -0 jq -r '
     def kind(of): (of // {}) | [.requests // 0, .sectors // 0];
     def shared(of): (of // {}) | [.wavefronts // 0, (.wavefronts // 0) - (.ideal // 0)];
@@ -112,7 +112,7 @@ awk -f $here/compare.awk $here/deviations.txt "$work/labels" "$work/outputs" "$w
 status=$?
 grep -v '^same' "$work/compared" | grep -v '^known'
 
-# ---- Known deviations are reported ----
+# ---- Known deviations are documented ----
 
 told=0
 while read -r label counter range cause; do

@@ -1,7 +1,7 @@
-/* counted_hash.h - the contents that arrays had when an H200 counted the fixture.
+/* counted_hash.h - the array contents with which the fixture was measured on an H200.
  *
- * Counters of lab 03 depend on the data. common/fill_hash.h has had a stronger hash since; this one
- * stands in for it (the same guard), so that what was measured stays comparable.
+ * The counters of lab 03 depend on the data. common/fill_hash.h now has a stronger hash. This file
+ * replaces it (with the same include guard), so that the measured counters stay comparable.
  */
 #ifndef FILL_HASH_H
 #define FILL_HASH_H

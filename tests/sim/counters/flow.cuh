@@ -13,7 +13,7 @@
 
 #define FLOW(name) __global__ void name(void *out, const void *in, const int *index, int n)
 
-/* The first n lanes only. */
+/* Only the first n lanes. */
 FLOW(first_lanes)
 {
     BEGIN;
@@ -68,7 +68,7 @@ FLOW(nested)
     END;
 }
 
-/* Lane l goes round l times. */
+/* Lane l executes l iterations. */
 FLOW(trips_by_lane)
 {
     BEGIN;
@@ -76,7 +76,7 @@ FLOW(trips_by_lane)
     END;
 }
 
-/* Groups of n lanes go round alike. */
+/* Groups of n lanes execute the same number of iterations. */
 FLOW(trips_by_group)
 {
     BEGIN;
@@ -164,7 +164,7 @@ FLOW(four_ways)
     END;
 }
 
-/* So short that it is no branch in machine code. */
+/* So short that machine code has no branch. */
 FLOW(short_if)
 {
     BEGIN;
@@ -186,7 +186,7 @@ FLOW(choice)
     END;
 }
 
-/* All warps of a block go different ways, none of them parts. */
+/* The warps of a block take different branches, but no warp diverges. */
 FLOW(by_warp)
 {
     BEGIN;
@@ -198,7 +198,7 @@ FLOW(by_warp)
     END;
 }
 
-/* A grid with a last block that is not full. */
+/* A grid whose last block is only partly used. */
 FLOW(tail)
 {
     int i = thread_number();
@@ -236,7 +236,7 @@ FLOW(recursion)
     END;
 }
 
-/* ---- Threads that talk ---- */
+/* ---- Threads that communicate ---- */
 
 FLOW(shuffle_sum)
 {
@@ -259,7 +259,7 @@ FLOW(vote_and_match)
     END;
 }
 
-/* The tree that every course starts with: ever fewer threads, ever farther apart. */
+/* The textbook tree reduction: fewer threads in each step, farther apart. */
 FLOW(tree_interleaved)
 {
     __shared__ float part[256];

@@ -1,15 +1,15 @@
 /* lab_driver.c - calls kernels of the labs, each on one small case, so that a GPU's profiler or the
  * simulated GPU can count them.
  *
- *     lab_driver LABEL LAB OBJECT DIM...    one
- *     lab_driver --batch FILE               one per line of the file, in the same words
+ *     lab_driver LABEL LAB OBJECT DIM...    one call
+ *     lab_driver --batch FILE               one call per line of the file, with the same words
  *
- * OBJECT is a kernel.so as the grader builds it. Its function is called as runner/main.c calls it:
- * by the lab's `call`, on arrays filled from a fixed seed, with garbage values in outputs and
- * scratch, and room around each array, so that accesses out of bounds do no harm. Before each, a
- * kernel "marker" is launched of which the grid's x is the number of the line, from 1: so the rows
- * of a profiler tell whose they are. For each that went well, a line: "launch LABEL OUTPUT", OUTPUT
- * being a hash of the outputs; the last line is "done N".
+ * OBJECT is a kernel.so built like the grader's. Its function is called as in runner/main.c: by the
+ * lab's `call`, on arrays filled from a fixed seed, with garbage values in outputs and scratch, and
+ * with room around each array, so that accesses out of bounds do no harm. Before each call the
+ * driver launches a kernel "marker" whose grid has the line number, from 1, as its x, so that a
+ * profiler's rows can be assigned to calls. Each successful call prints "launch LABEL OUTPUT",
+ * where OUTPUT is a hash of the outputs; the last line is "done N".
  */
 #include "counted_hash.h"
 
@@ -69,7 +69,7 @@ static void put_element(const Array *array, FillKey key, size_t i, void *data)
         ((int32_t *) data)[i] = fill_i32(array->fill, key, i);
 }
 
-/* Allocates, and fills inputs; all else is poison. */
+/* Allocates an array and fills inputs; all other bytes are poisoned. */
 static void make_array(Array *array, int number)
 {
     size_t bytes = bytes_of(array), count = array->rows * array->cols;
@@ -151,8 +151,7 @@ static void run(char **words, int count, unsigned number)
     void (*kernel)(void);
 
     if (!entry)
-        stop(count > 1 ? words[1] : "a line",
-             "a label, a lab, an object and dimensions are wanted");
+        stop(count > 1 ? words[1] : "a line", "expected a label, a lab, an object and dimensions");
     for (int d = 0; d < LAB_DIMS && 3 + d < count; d++)
         lab_case.dim[d] = atol(words[3 + d]);
     *(void **) &kernel = function_of(words[2], entry->lab->function);

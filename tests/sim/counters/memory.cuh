@@ -1,5 +1,5 @@
-/* memory.cuh - kernels with one access each whose pattern matters: global, shared, local, constant
- * memory, and copies from global to shared memory. */
+/* memory.cuh - kernels with one access whose pattern matters: to global, shared, local or constant
+ * memory, or a copy from global to shared memory. */
 #ifndef MEMORY_CUH
 #define MEMORY_CUH
 
@@ -23,7 +23,7 @@ template <typename T> __global__ void store(void *out, const void *in, const int
         ((T *) out)[i] = ((const T *) in)[threadIdx.x];
 }
 
-/* Through the read-only cache; past L1; as if another thread could change it. */
+/* Loads through the read-only cache, loads that bypass L1, and volatile loads. */
 __global__ void load_read_only(void *out, const void *in, const int *index, int n)
 {
     int i = index[threadIdx.x];
@@ -48,7 +48,7 @@ __global__ void load_volatile(void *out, const void *in, const int *index, int n
         ((volatile float *) out)[threadIdx.x] = ((const volatile float *) in)[i];
 }
 
-/* An array of structs: three loads and three stores, 12 bytes from lane to lane. */
+/* An array of structs: three loads and three stores, with a stride of 12 bytes between lanes. */
 __global__ void load_float3(void *out, const void *in, const int *index, int n)
 {
     int i = index[threadIdx.x];
@@ -96,7 +96,8 @@ __global__ void shared_tile(void *out, const void *in, const int *index, int n)
         ((float *) out)[y * 32 + x] = padded[x * n + y];
 }
 
-/* A pointer of which only the running program knows where it leads; n: to shared memory? */
+/* A pointer whose address space is known only at run time; n: whether it points to shared memory.
+ */
 __global__ void load_generic(void *out, const void *in, const int *index, int n)
 {
     __shared__ int4 tile[TILE_WORDS / 4];
@@ -108,7 +109,7 @@ __global__ void load_generic(void *out, const void *in, const int *index, int n)
         ((float *) out)[threadIdx.x] = ((const volatile float *) from)[i];
 }
 
-/* ---- Neither: these must not count as global or shared ---- */
+/* ---- Accesses that must count neither as global nor as shared ---- */
 
 __constant__ float table[64] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 
@@ -132,7 +133,7 @@ __global__ void local_array(void *out, const void *in, const int *index, int n)
     ((float *) out)[threadIdx.x] = mine[(i + n) & 31];
 }
 
-/* ---- Asynchronous copies to shared memory: ca: 4, 8, 16 bytes; cg: 16 ---- */
+/* ---- Asynchronous copies to shared memory: .ca with 4, 8 or 16 bytes; .cg with 16 ---- */
 
 template <int BYTES> __device__ __forceinline__ void copy_begin(unsigned to, const void *from)
 {
@@ -153,7 +154,7 @@ template <int BYTES> __global__ void copy_async(void *out, const void *in, const
     ((int *) out)[threadIdx.x] = ((const int *) tile)[threadIdx.x];
 }
 
-/* The pattern is that of the side that writes. */
+/* The pattern applies to the destination. */
 template <int BYTES>
 __global__ void copy_async_to(void *out, const void *in, const int *index, int n)
 {

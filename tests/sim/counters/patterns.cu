@@ -1,13 +1,13 @@
-/* patterns.cu - small kernels with known access patterns, of which a GPU's profiler and the
- * simulated GPU are to count the same.
+/* patterns.cu - small kernels with known access patterns, for which a GPU's profiler and the
+ * simulated GPU should count the same.
  *
  *     patterns            launches all of them, in order
  *     patterns --list     their labels, without a launch
  *     patterns LABEL...   launches these
  *
- * A label is one launch. For each, a line: "launch LABEL OUTPUT", OUTPUT being a hash of what the
- * kernel wrote; the last line is "done N". A row of the table stands for launches with a pattern's
- * parameter from `first` to `last`, in steps of `step` (0: doubled).
+ * A label is one launch, which prints "launch LABEL OUTPUT", where OUTPUT is a hash of the kernel's
+ * output; the last line is "done N". A row of the table stands for launches whose parameter runs
+ * from `first` to `last` in steps of `step` (0: it doubles).
  */
 #include "patterns.cuh"
 #include "memory.cuh"
@@ -31,7 +31,7 @@ enum { BYTES = 1 << 18, INDICES = 1024 };
         }                                                                                          \
     } while (0)
 
-/* ---- Patterns: the element of a lane, or -1 ---- */
+/* ---- Patterns: a lane's element; -1: none ---- */
 
 typedef int Pattern(int lane, int a, int b);
 
@@ -68,7 +68,7 @@ PATTERN(one_pair_unequal, lane == 31 ? 31 : lane & ~1)
 PATTERN(all_but_one, lane == 31 ? a : 0)
 PATTERN(pairs_stride, (lane >> 1) * a)
 PATTERN(n2_pairs_stride, (lane >> 2 << 1 | (lane & 1)) * a)
-/* Lanes that stay out. */
+/* Inactive lanes. */
 PATTERN(first, lane < a ? lane : -1)
 PATTERN(last, lane >= a ? lane : -1)
 PATTERN(each, lane % a == 0 ? lane : -1)
@@ -81,10 +81,10 @@ PATTERN(only, lane == a ? lane : -1)
 typedef struct Row {
     const char *name;
     Kernel *kernel;
-    const char *pattern_name; /* NULL: the parameter is the kernel's n, and lane l has element l */
+    const char *pattern_name; /* NULL: the parameter is the kernel's n; lane l accesses element l */
     Pattern *pattern;
     int first, last, step;
-    int b; /* of the pattern; the kernel's n */
+    int b; /* second parameter of the pattern; the kernel's n */
     int blocks, threads_x, threads_y, shared_bytes;
 } Row;
 
@@ -128,7 +128,7 @@ typedef struct Row {
 
 /* clang-format off */
 static const Row table_of_launches[] = {
-    /* Global memory: strides, alignment, order, rows, equal addresses, lanes that stay out. */
+    /* Global memory: strides, alignment, order, rows, equal addresses, inactive lanes. */
     AS("load1", load<unsigned char>, stride, 1, 32, 0, 0),
     AS("load1", load<unsigned char>, offset, 1, 31, 10, 0),
     AS("load2", load<unsigned short>, stride, 1, 32, 0, 0),
@@ -174,7 +174,7 @@ static const Row table_of_launches[] = {
     AS("load_volatile", load_volatile, stride, 1, 32, 0, 0),
     AS("load_float3", load_float3, stride, 1, 8, 0, 0),
 
-    /* Shared memory; a bank's next word is 32, 16, 8 elements away. */
+    /* Shared memory; the next element in the same bank is 32, 16 or 8 elements away. */
     AS("shared_load1", shared_load<unsigned char>, stride, 1, 32, 0, 0),
     AS("shared_load2", shared_load<unsigned short>, stride, 1, 32, 0, 0),
     AS("shared_store1", shared_store<unsigned char>, stride, 1, 32, 0, 0),
@@ -189,7 +189,7 @@ static const Row table_of_launches[] = {
     AS("load_generic", load_generic, stride, 1, 4, 0, 0),
     AS("load_generic_shared", load_generic, stride, 1, 4, 0, 1),
 
-    /* Not global memory; copies past the registers. */
+    /* Memory other than global; asynchronous copies. */
     AS("load_constant", load_constant, groups, 5, 5, 1, 0),
     AS("load_constant", load_constant, stride, 1, 1, 1, 0),
     AS("local_array", local_array, stride, 1, 5, 4, 3),
@@ -237,7 +237,7 @@ static const Row table_of_launches[] = {
     AS("uniform_shared", uniform_shared, stride, 1, 1, 1, 4),
     PLAIN(histogram, 1000, 1000, 1, 2, 256, 1, 0),
 
-    /* Threads that part; the parameter is the kernel's n. */
+    /* Divergent threads; the parameter is the kernel's n. */
     FLOWS(first_lanes, 1, 31, 10), FLOWS(odd_lanes, 20, 20, 1), FLOWS(either_way, 20, 20, 1),
     FLOWS(halves, 20, 20, 1), FLOWS(nested, 20, 20, 1), FLOWS(trips_by_lane, 0, 0, 1),
     FLOWS(trips_by_group, 1, 16, 0), FLOWS(trips_by_data, 0, 0, 1), FLOWS(early_exit, 1, 31, 10),
@@ -278,14 +278,14 @@ static const Row table_of_launches[] = {
 
 enum { ROWS = sizeof table_of_launches / sizeof *table_of_launches };
 
-/* ---- Running them ---- */
+/* ---- Running the launches ---- */
 
 typedef struct Device {
     char *out, *in, *host;
     int *index;
 } Device;
 
-/* Words that are floats in [1, 2), and as integers differ from each other. */
+/* The words are floats in [1, 2), and all different as integers. */
 static void set_up(Device *device)
 {
     uint32_t *words = (uint32_t *) malloc(BYTES);

@@ -1,7 +1,8 @@
-/* patterns.cuh - what the small kernels of patterns.cu have in common.
+/* patterns.cuh - shared by the small kernels of patterns.cu.
  *
- * A kernel takes its addresses from `index`, an element number a lane, which the host has written
- * by a pattern: so no compiler can merge, hoist or foresee them. A lane with -1 stays out.
+ * A kernel reads its addresses from `index`, one element number per lane, which the host has filled
+ * by a pattern. So the compiler can neither merge nor predict the accesses. A lane with -1 does not
+ * access memory.
  */
 #ifndef PATTERNS_CUH
 #define PATTERNS_CUH
@@ -10,10 +11,10 @@
 
 enum { TILE_WORDS = 4096, STEPS = 24 };
 
-/* n: whatever number the kernel wants. */
+/* The meaning of n depends on the kernel. */
 typedef void Kernel(void *out, const void *in, const int *index, int n);
 
-/* Arithmetic that no compiler shortens, alike in PTX and in machine code. */
+/* Arithmetic that the compiler cannot simplify, the same in PTX and in machine code. */
 static __device__ __forceinline__ unsigned mix(unsigned x)
 {
     x ^= x << 13;
@@ -32,7 +33,7 @@ static __device__ __forceinline__ int thread_number(void)
     return (int) (blockIdx.x * blockDim.x + threadIdx.x);
 }
 
-/* The whole tile is written before a pattern reads it: 1 wavefront per warp and 32 words. */
+/* Fills the whole tile before a pattern reads it: 1 wavefront per warp and 32 words. */
 static __device__ __forceinline__ void fill_tile(int *tile, const void *in)
 {
 #pragma unroll 1

@@ -1,9 +1,9 @@
-# rows.awk - a profiler's rows (ncu --csv --page raw), as lines of the fixture.
+# rows.awk - converts a profiler's rows (ncu --csv --page raw) to lines of the fixture.
 #
 #     awk -v columns="COLUMN METRIC ..." -f rows.awk LAUNCHES ROWS.csv
 #
-# LAUNCHES: the program's stdout, "launch LABEL OUTPUT" for each. A row belongs to the launch whose
-# number the last kernel "marker" had as its grid's x; without markers, each row is the next launch.
+# LAUNCHES: the program's stdout, one line "launch LABEL OUTPUT" per launch. A row belongs to the launch
+# whose number is the grid's x of the last kernel "marker"; without markers, each row is the next launch.
 
 function fail(why)
 {
@@ -25,7 +25,7 @@ function read_head(i)
     for (i = 1; i <= NF; i++)
         column[$i] = i
     if (!("Kernel Name" in column) || !("Grid Size" in column))
-        fail("no names of columns: " $0)
+        fail("no column names: " $0)
 }
 
 function value_of(metric, value)
@@ -33,7 +33,7 @@ function value_of(metric, value)
     if (metric == "-")
         return "-"
     if (!(metric in column))
-        fail("the profiler gave no " metric)
+        fail("the profiler did not report " metric)
     value = $(column[metric])
     gsub(/,/, "", value)
     if (value !~ /^[0-9]+(\.[0-9]+)?$/)
@@ -72,7 +72,7 @@ $(column["Kernel Name"]) == "marker" {
     if (!marked)
         number++
     if (!(number in label))
-        fail("a row of launch " number ", which the program did not tell")
+        fail("a row of launch " number ", which the program did not print")
     seen[number] = 1
     line = label[number] " " $(column["Kernel Name"]) " " shape($(column["Grid Size"])) " " \
         shape($(column["Block Size"])) " " output[number]

@@ -101,7 +101,7 @@ static void copies_race(void)
     CU_ASSERT_EQUAL(finding_count(), 1);
     CU_ASSERT_STRING_EQUAL(told(0),
                            "reads 4 bytes of shared memory at 0, which thread (0,0,0) wrote at "
-                           "line 1, with no __syncthreads() between");
+                           "line 1, with no __syncthreads() in between");
     w.block.epoch++;
     run(1, read, ALL);
     CU_ASSERT_EQUAL(finding_at(0)->count, 1);

@@ -110,7 +110,7 @@ __global__ void two_barriers_kernel(int *out)
     out[threadIdx.x] = 1;
 }
 
-/* A loop whose number of rounds differs from warp to warp, with a barrier inside. */
+/* A loop with a barrier, whose number of iterations differs between warps. */
 __global__ void loop_kernel(int *out, int n)
 {
     __shared__ int s[64];
@@ -178,7 +178,7 @@ __global__ void endless_kernel(int *out, int step)
         ((volatile int *) out)[threadIdx.x] = i; // @endless
 }
 
-/* No end for odd numbers. */
+/* The loop does not end for odd numbers. */
 __global__ void long_kernel(unsigned *out)
 {
     unsigned x = threadIdx.x;
@@ -227,7 +227,7 @@ __global__ void lanes_kernel(int *out)
     out[threadIdx.x] = 1;
 }
 
-/* The lane that has the lock is not the one that runs. */
+/* The lane that holds the lock is not the one that runs. */
 __global__ void lock_kernel(int *lock, int *sum)
 {
     bool done = false;

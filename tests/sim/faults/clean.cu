@@ -38,7 +38,7 @@
 #include <cuda_bf16.h>
 #include <cuda_pipeline_primitives.h>
 
-/* Many say the same. */
+/* Many threads write the same value. */
 __global__ void flag_kernel(int *out, const int *in)
 {
     __shared__ int any;
@@ -153,7 +153,8 @@ __global__ void atomics_kernel(int *bins, int *out)
     atomicMax(out, (int) threadIdx.x);
 }
 
-/* One block fills and says so; the other waits. (Blocks in that order: it works on any GPU.) */
+/* The first block fills the data and sets a flag; the second waits for it. (This order works on any
+ * GPU.) */
 __global__ void atomic_flag_kernel(int *data, int *flag, int *out)
 {
     if (blockIdx.x == 0) {
@@ -172,7 +173,7 @@ __global__ void atomic_flag_kernel(int *data, int *flag, int *out)
     }
 }
 
-/* A warp hands over to another one of its block. */
+/* A warp releases data to another warp of its block. */
 __global__ void spin_flag_kernel(int *out)
 {
     __shared__ int data[32];
@@ -195,7 +196,7 @@ __global__ void spin_flag_kernel(int *out)
     }
 }
 
-/* Threads that have ended are not waited for. */
+/* Barriers do not wait for threads that have exited. */
 __global__ void early_exit_kernel(int *out, int n)
 {
     __shared__ int s[64];
@@ -229,7 +230,7 @@ __device__ void named_barrier(int number, int threads)
     asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
-/* Each half of the block for itself. */
+/* Each half of the block has its own barrier. */
 __global__ void named_kernel(int *out)
 {
     __shared__ int s[128];
@@ -347,7 +348,7 @@ static void same_from_blocks()
     same_kernel<<<3, 64>>>(array<int>(64));
 }
 
-/* The programming guide's own: who drew the last number is alone with the counter. */
+/* As in the programming guide: only the block that drew the last number still uses the counter. */
 __global__ void last_block_resets_kernel(volatile int *sums, unsigned *done, int *out)
 {
     __shared__ bool last;
@@ -380,7 +381,7 @@ __global__ void last_thread_resets_kernel(unsigned *out)
     }
 }
 
-/* The swap checks the value of the first read again. */
+/* The swap checks the value of the first read. */
 __global__ void greatest_by_swaps_kernel(unsigned *greatest, const float *in)
 {
     float x = in[blockIdx.x * blockDim.x + threadIdx.x];
@@ -399,7 +400,7 @@ __global__ void pairs_by_swaps_kernel(__nv_bfloat162 *sum)
     atomicAdd(sum, __float2bfloat162_rn(1));
 }
 
-/* As in CUDA by Example: one lane after the other takes the lock. */
+/* As in CUDA by Example: the lanes take the lock one after the other. */
 __global__ void lanes_in_turn_kernel(int *mutex, int *list, int *next)
 {
     int t = threadIdx.x;
@@ -540,7 +541,7 @@ static void early_exit()
     early_exit_kernel<<<1, 64>>>(array<int>(64), 20);
 }
 
-/* Some warps end as a whole, one in part. */
+/* Some warps exit completely, and one exits partly. */
 static void early_return_barrier()
 {
     early_exit_kernel<<<1, 256>>>(array<int>(64), 40);

@@ -21,7 +21,7 @@ template <typename T> T *array(size_t count)
     return a;
 }
 
-/* The same, with zeros in it. */
+/* The same, filled with zeros. */
 template <typename T> T *zeros(size_t count)
 {
     T *a = array<T>(count);

@@ -1,4 +1,4 @@
-/* launches.cu - launches that are refused, results that are not waited for, memory that leaks.
+/* launches.cu - invalid launches, results read without waiting, memory leaks.
  *
  * case block_too_large
  *   reported: launch
@@ -74,7 +74,7 @@ __global__ void dynamic(int *a)
     a[threadIdx.x] = d[threadIdx.x];
 }
 
-/* 40 KiB of its own. */
+/* 40 KiB of static shared memory. */
 __global__ void big(int *a)
 {
     __shared__ int s[10240];
@@ -127,7 +127,7 @@ static void launch_bounds()
     bounded<<<1, 256>>>(array<int>(256));
 }
 
-/* The copy is asynchronous, for the memory is pinned. */
+/* The copy is asynchronous, since the memory is pinned. */
 static void host_reads_early()
 {
     int *host, *a = array<int>(32);

@@ -57,7 +57,7 @@ __global__ void count(int *a)
     atomicAdd(a, 1); // @count
 }
 
-/* n floats, with 256 bytes before and behind. */
+/* n floats, with 256 bytes before and after them. */
 static float *guarded(size_t n)
 {
     char *all = zeros<char>(512 + 4 * n);

@@ -193,7 +193,8 @@ static void after_free()
     read_kernel<<<1, 32>>>(a, zeros<int>(32));
 }
 
-/* The same size again gets another place, so that the old pointer is still seen to be stale. */
+/* A new allocation of the same size gets another address, so the old pointer is still recognised as
+ * stale. */
 static void after_free_reused()
 {
     int *a = zeros<int>(64);

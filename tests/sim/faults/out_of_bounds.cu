@@ -82,7 +82,7 @@ __global__ void call(int *a)
     put(a, threadIdx.x + 7);
 }
 
-/* 1000 elements, 4 blocks of 256 threads: the last 24 threads are too many. */
+/* 1000 elements, but 4 blocks of 256 threads: the last 24 threads are superfluous. */
 static void missing_check()
 {
     fill<<<4, 256>>>(array<float>(1000), 1000, 0);
@@ -120,7 +120,7 @@ static void next_array()
     read_one<<<1, 1>>>(a, b, b - a - 1);
 }
 
-/* 30 floats are no whole number of float4. */
+/* 30 floats are not a multiple of float4. */
 static void last_half()
 {
     float *a = zeros<float>(30), *out = zeros<float>(32);

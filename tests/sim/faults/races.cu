@@ -1,4 +1,4 @@
-/* races.cu - threads that use the same memory, one of them writes, and nothing orders them.
+/* races.cu - unordered accesses of several threads to the same memory, with at least one write.
  *
  * case reversed
  *   reported: uninitialised @reversed_read
@@ -79,7 +79,7 @@ __global__ void tile_kernel(float *out, const float *in)
         out[y * 32 + threadIdx.x] = t[threadIdx.x][y]; // @tile_read
 }
 
-/* The barrier before the tile is used again is missing. */
+/* The barrier before the reuse of the tile is missing. */
 __global__ void reused_kernel(float *out, const float *in)
 {
     __shared__ float s[64];
@@ -111,7 +111,7 @@ __global__ void in_a_warp_kernel(int *out)
     out[threadIdx.x] = s[threadIdx.x ^ 1]; // @in_a_warp_read
 }
 
-/* As one wrote it before Volta. */
+/* In the style used before Volta. */
 __global__ void volatile_warp_kernel(int *out)
 {
     __shared__ volatile int s[64];
@@ -194,7 +194,7 @@ __global__ void found_kernel(int *found, const int *a)
         *found = 1; // @found_write
 }
 
-/* Without __threadfence() nothing says that the others' sums are there. */
+/* Without __threadfence(), the sums of other blocks need not be visible. */
 __global__ void last_block_kernel(int *sums, int *done, int *out)
 {
     __shared__ bool last;
@@ -325,7 +325,7 @@ static void bytes()
     bytes_kernel<<<1, 64>>>(array<char>(64));
 }
 
-/* All add, but nothing says that all have when the last block looks. */
+/* All blocks add, but not necessarily before the last block reads the sum. */
 __global__ void sum_read_by_last_kernel(int *sum, int *out)
 {
     atomicAdd(sum, 1); // @sum_add
@@ -338,7 +338,7 @@ static void sum_read_by_last()
     sum_read_by_last_kernel<<<3, 1>>>(zeros<int>(1), array<int>(1));
 }
 
-/* A count that is read, changed and written by all. */
+/* A counter that all threads read, change and write. */
 __global__ void counted_twice_kernel(int *bins)
 {
     bins[0]++; // @counted_twice

@@ -35,7 +35,7 @@
  */
 #include "faults.h"
 
-/* Warp 1 reads what warp 0 writes: right as long as warp 0 runs first. */
+/* Warp 1 reads what warp 0 writes: correct only if warp 0 runs first. */
 __global__ void unsynchronised_kernel(int *out)
 {
     __shared__ int s[32];
@@ -46,7 +46,7 @@ __global__ void unsynchronised_kernel(int *out)
         out[threadIdx.x - 32] = s[threadIdx.x - 32]; // @read
 }
 
-/* Each block adds to the sum of the one before. */
+/* Each block adds to the sum of the previous block. */
 __global__ void blocks_kernel(int *sums)
 {
     if (threadIdx.x == 0)

@@ -1,4 +1,4 @@
-/* uninitialised.cu - reads of unwritten memory; and copies, which are no such reads.
+/* uninitialised.cu - reads of unwritten memory, which are reported, and mere copies, which are not.
  *
  * case global
  *   reported: uninitialised @sum
@@ -163,7 +163,7 @@ static void shared_dynamic()
     dynamic_kernel<<<1, 64, 256>>>(array<float>(64));
 }
 
-/* The last float4 has but two floats. */
+/* The last float4 has only two floats. */
 static void used_part()
 {
     float *a = array<float>(32);
@@ -258,7 +258,7 @@ static void device_to_device()
     sum_all<<<1, 32>>>(b, array<float>(32), 100);
 }
 
-/* The copy is no use, and what it copies is no more written than before. */
+/* Copying does not count as a use, and the copied bytes stay unwritten. */
 static void device_to_device_unwritten()
 {
     float *a = array<float>(100), *b = array<float>(100);
@@ -283,7 +283,7 @@ __global__ void read_variables(float *out)
     out[threadIdx.x] = zeroed[threadIdx.x] + constants[threadIdx.x];
 }
 
-/* As in C, they are zeros. */
+/* As in C, variables are initialised with zeros. */
 static void variables()
 {
     read_variables<<<1, 32>>>(array<float>(32));

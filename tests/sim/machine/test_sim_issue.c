@@ -1,5 +1,5 @@
-/* test_sim_issue.c - the machine instructions that PTX becomes, and their threads: as ptxas 13.0
- * generates them for sm_90. */
+/* test_sim_issue.c - the estimated machine instructions and their threads, compared with the code
+ * that ptxas 13.0 generates for sm_90. */
 #include "sim/machine/issue.h"
 #include "sim/report/report.h"
 #include "rows.h"
@@ -15,54 +15,54 @@
 #define ANOTHER    "ld.global.u32 %r8, [%rd2];\n"
 #define STORE      "st.global.u32 [%rd2], %r0;\n"
 
-/* One warp, behind BEGIN. How much more than an empty kernel. */
+/* One warp; the text follows BEGIN. The figures are the difference from an empty kernel. */
 static const struct {
     const char *body;
     int instructions, threads;
 } rows[] = {
     { ADD, 1, 32 },
-    /* Two that are one. */
+    /* Two PTX instructions, one machine instruction. */
     { "xor.b32 %r7, %r1, %r2;\nand.b32 %r8, %r7, %r4;\n", 1, 32 },
     { "shl.b32 %r7, %r1, 8;\nxor.b32 %r8, %r1, %r2;\nadd.u32 %r9, %r7, %r4;\n", 2, 64 },
     { "and.b32 %r7, %r1, 31;\nsetp.ne.s32 %p1, %r7, 0;\n", 1, 32 },
-    /* A copy is no instruction if one register is enough. */
+    /* A copy needs no instruction if one register is enough. */
     { "mov.u32 %r7, %r1;\nmov.u32 %r8, 5;\n", 0, 0 },
     { "mov.u32 %r7, 5;\nmov.u32 %r7, %r1;\nadd.u32 %r8, %r7, %r1;\n", 3, 96 },
     { "mov.u64 %rd7, 5;\nmov.u64 %rd7, 6;\n", 4, 128 },
     { "mul.f32 %f2, %f1, %f1;\nadd.f32 %f3, %f2, %f1;\n", 1, 32 },
     { "mul.rn.f32 %f2, %f1, %f1;\nadd.rn.f32 %f3, %f2, %f1;\n", 2, 64 },
-    /* One that is several, of which some are mostly off. */
+    /* One PTX instruction, several machine instructions, some of which are usually off. */
     { "div.approx.f32 %f2, %f1, %f1;\n", 5, 96 },
     { "div.approx.ftz.f32 %f2, %f1, %f1;\n", 1, 32 },
     { "lg2.approx.f32 %f2, %f1;\n", 4, 64 },
     { "cvt.rzi.f32.f32 %f2, %f1;\n", 1, 32 },
     { "cvt.u64.u32 %rd5, %r1;\n", 0, 0 },
-    /* A short arm is under predicates, and issued though no lane wants it; a long one is not. */
+    /* A short branch is predicated and issued even if no lane takes it; a long one is not. */
     { NO_LANE ADD ADD "BEHIND:\n", 3, 32 },
     { NO_LANE ADD ADD ADD ADD ADD ADD ADD ADD "BEHIND:\n", 9, 32 },
     { NO_LANE ADD ADD ADD ADD ADD ADD ADD ADD ADD "BEHIND:\n", 2, 64 },
-    /* One word may be loaded so for what comes behind it, or more for the arm itself, but not two.
-     */
+    /* A predicated branch may load one word for later steps, or several for itself, but not two for
+     * later steps. */
     { LOAD NO_LANE LOAD "BEHIND:\n" ADD, 4, 96 },
     { LOAD NO_LANE LOAD ANOTHER "BEHIND:\n" ADD, 4, 128 },
     { LOAD NO_LANE LOAD ANOTHER "add.u32 %r9, %r7, %r8;\nBEHIND:\n" ADD, 6, 96 },
-    /* Out of a loop and back is one branch: four rounds of three, and one that begins. */
+    /* The exit of a loop and the jump back are one branch: four iterations of three instructions,
+     * and one before the loop. */
     { "mov.u32 %r7, 0;\nROUND:\nadd.u32 %r7, %r7, 1;\nsetp.eq.u32 %p1, %r7, 4;\n@%p1 bra BEHIND;\n"
       "bra.uni ROUND;\nBEHIND:\n",
       13, 12 * 32 },
 };
 
-/* The same, of kernels that some lanes leave; what they come to is left to the row. */
+/* Whole kernels, in which some lanes exit early. */
 static const struct {
     const char *ptx;
     int instructions, threads;
 } exits[] = {
-    /* On the way: the pointer of the stack, out (its address is computed before), n, which is
-       unused, tid, laneid, ctaid, ntid, the index, the address, and the two of SOME_LANES, of which
-       the second is on for those that leave. Then 8 lanes store, with a descriptor of the memory,
-       and end. */
+    /* First the stack pointer, out, n (unused), tid, laneid, ctaid, ntid, the index, the address,
+       and the two of SOME_LANES, the second of which is on for the lanes that exit. Then 8 lanes
+       load the memory descriptor, store and exit. */
     { HEAD BEGIN SOME_LANES STORE "OUT:\nret;\n}\n", 14, 10 * 32 + 24 + 3 * 8 },
-    /* n is read where it is wanted: by 8 lanes. */
+    /* n is loaded at its first use, by 8 lanes. */
     { HEAD BEGIN SOME_LANES "add.u32 %r9, %r3, %r1;\n" STORE "OUT:\nret;\n}\n", 15,
       9 * 32 + 24 + 5 * 8 },
 };
@@ -113,9 +113,8 @@ static void instructions_of_the_machine(void)
         expect(exits[i].ptx, sum_of(exits[i].ptx), exits[i].instructions, exits[i].threads);
 }
 
-/* A step that no lane had reached was left out of the report, though the machine issues it: for
- * example the loads past an array's end in lab 04, which gave 30 threads per instruction instead
- * of 20. */
+/* The report once omitted steps that no lane reached, although the machine issues them, for example
+ * the loads past the end of an array in lab 04: 30 threads per instruction instead of 20. */
 static void what_no_lane_came_to_is_reported(void)
 {
     Trial trial = { .ptx = KERNEL(NO_LANE ADD ADD "BEHIND:\n") };
@@ -142,7 +141,7 @@ CU_SuiteInfo test_sim_issue = {
     .pTests =
         (CU_TestInfo[]){
             { "instructions of the machine", instructions_of_the_machine },
-            { "what no lane came to is reported", what_no_lane_came_to_is_reported },
+            { "steps that no lane reached are reported", what_no_lane_came_to_is_reported },
             CU_TEST_INFO_NULL,
         },
 };

@@ -1,5 +1,5 @@
-/* test_sim_ptxas.c - machine code for atomics, sums of products, shifts, tests and copies: as ptxas
- * 13.0 generates it. */
+/* test_sim_ptxas.c - the expected machine code for atomics, sums of products, shifts, tests and
+ * copies, compared with ptxas 13.0. */
 #include "sim/exec/exec.h"
 #include "rows.h"
 #include "base/util.h"
@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Behind this, %rd1 is a parameter's address, %rd2 that plus the thread's number, %r1 varies, %r2
- * does not. `wanted`: a character an atomic or sum of floats: n as written, y one lane for all, t
- * one tells all, e one for equal addresses, f fused; and one for what else is not as written: a
- * absorbed, j joined, c copied. */
+/* After this head, %rd1 is a pointer parameter, %rd2 is %rd1 plus the thread's number, %r1 varies
+ * between lanes, and %r2 does not. `wanted` has one character per atomic or float sum: n as
+ * written, y one lane for all, t one lane that broadcasts the result, e one lane per address, f
+ * fused; and one per other step that is not as written: a absorbed, j joined, c copied. */
 static const char head[] =
     "\n.version 8.0\n.target sm_80\n.address_size 64\n"
     ".global .u32 total;\n.shared .align 8 .b8 tile[64];\n.const .u64 where;\n"
@@ -42,16 +42,16 @@ static const struct {
     { "shfl.sync.idx.b32 %r4, %r1, 0, 31, -1; mul.wide.u32 %rd3, %r4, 4; "
       "red.global.add.u32 [%rd3], 1;",
       "n" },
-    /* A value that is set under a condition, or in two places, need not be the same for all. */
+    /* A value that is set conditionally or in two places need not be the same in all lanes. */
     { "@%p1 mov.u64 %rd3, %rd1; red.global.add.u32 [%rd3], 1;", "n" },
     { "@%p2 mov.u64 %rd3, %rd1; red.global.add.u32 [%rd3], 1;", "y" },
     { "mov.u64 %rd3, %rd1; @%p1 mov.u64 %rd3, 64; red.global.add.u32 [%rd3], 1;", "cn" },
     { "selp.b64 %rd3, %rd1, %rd7, %p1; red.global.add.u32 [%rd3], 1;", "n" },
     { "selp.b64 %rd3, %rd1, %rd7, %p2; red.global.add.u32 [%rd3], 1;", "y" },
-    /* The other way round in the text. */
+    /* The definition follows the use in the text. */
     { "bra A; B: red.global.add.u32 [%rd4], 1; ret; A: add.s64 %rd4, %rd2, 4; bra B;", "n" },
     { "bra A; B: red.global.add.u32 [%rd4], 1; ret; A: add.s64 %rd4, %rd1, 4; bra B;", "y" },
-    /* by operation, and whether anyone wants the result */
+    /* by operation, and whether the result is used */
     { "atom.global.add.u32 %r5, [%rd1], %r1;", "y" },
     { "atom.global.add.u32 %r5, [%rd1], %r1; st.global.u32 [%rd2], %r5;", "t" },
     { "atom.global.max.u32 %r5, [%rd1], %r1;", "y" },
@@ -77,7 +77,7 @@ static const struct {
       "st.shared.u32 [%r4], %r5;",
       "n" },
     { "red.global.add.u32 [%rd2], 1;", "n" },
-    /* Sums of products, where nothing is said of their rounding. */
+    /* Sums of products without an explicit rounding. */
     { "mul.f32 %f2, %f1, %f1; sub.f32 %f3, %f2, %f1;", "f" },
     { "mul.f32 %f2, %f1, %f1; add.f32 %f3, %f1, %f2;", "f" },
     { "mul.ftz.f32 %f2, %f1, %f1; add.ftz.f32 %f3, %f1, %f2;", "f" },
@@ -87,18 +87,18 @@ static const struct {
     { "add.f32 %f2, %f1, %f1; add.f32 %f3, %f1, %f2;", "nn" },
     /* A product that is needed elsewhere stays. */
     { "mul.f32 %f2, %f1, %f1; add.f32 %f3, %f1, %f2; st.global.f32 [%rd1], %f2;", "n" },
-    /* LEA shifts one of its addends, if the shift has no other reader. */
+    /* LEA shifts one of its addends if the shift has no other reader. */
     { "shl.b32 %r4, %r1, 8; mov.u32 %r5, %ctaid.x; add.s32 %r6, %r4, %r5;", "j" },
     { "shl.b32 %r4, %r1, 8; shl.b32 %r5, %r2, 2; add.s32 %r6, %r4, %r5;", "j" },
     { "xor.b32 %r4, %r1, %r2; or.b32 %r5, %r4, 3;", "a" },
     { "shl.b32 %r4, %r1, 8; add.s32 %r6, %r4, %r2; st.global.u32 [%rd2], %r4;", "" },
     { "shl.b32 %r4, %r1, %r2; add.s32 %r6, %r4, %r2;", "" },
-    /* LOP3 tells whether its result is 0, and gives it to others, too. */
+    /* LOP3 also tests its result for 0; the result may have other readers. */
     { "and.b32 %r4, %r1, 31; setp.ne.s32 %p3, %r4, 0; st.global.u32 [%rd2], %r4;", "j" },
     { "and.b32 %r4, %r1, 31; setp.gt.s32 %p3, %r4, 0;", "" },
     { "and.b32 %r4, %r1, 31; setp.ne.s32 %p3, %r4, 1;", "" },
     { "add.s32 %r4, %r1, 31; setp.ne.s32 %p3, %r4, 0;", "" },
-    /* A copy is one where both registers are wanted. */
+    /* A copy is needed if both registers are used later. */
     { "mov.u32 %r4, 0; @%p1 add.s32 %r4, %r4, 1;", "c" },
     { "mov.u32 %r4, %r2; @%p1 add.s32 %r4, %r4, 1; st.global.u32 [%rd2], %r2;", "c" },
     { "mov.u32 %r4, %r2; @%p1 add.s32 %r4, %r4, 1; st.global.u32 [%rd2], %r4;", "" },
@@ -111,7 +111,7 @@ static bool is_looked_at(const Instruction *in)
            ((in->op == OP_add || in->op == OP_sub) && in->types[0] == TYPE_F32);
 }
 
-/* The treatments of those, and of all that are not as written, as a text. */
+/* Writes the treatments as characters of `wanted`. */
 static void treatments_of(const char *body, char *treatments, size_t size)
 {
     static const char letters[] = {

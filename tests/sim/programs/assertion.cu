@@ -1,4 +1,4 @@
-/* assertion.cu - a failed assert ends the kernel: the error, the place and the thread.
+/* assertion.cu - a failed assert ends the kernel: the message names the place and the thread.
  *
  * expect: ok
  * stderr: assertion `x[i] < 40' failed at

@@ -1,5 +1,4 @@
-/* check.h - for the small programs that the simulated GPU runs: each checks itself and prints ok.
- */
+/* check.h - for the small test programs, each of which checks its own results and prints ok. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -14,7 +13,7 @@
         }                                                                                          \
     } while (0)
 
-/* The call returns this error; the message says which it returned instead. */
+/* The call must return this error; otherwise the message names the returned one. */
 #define EXPECT(error, call)                                                                        \
     do {                                                                                           \
         cudaError_t got = (call), want = (error);                                                  \

@@ -1,4 +1,4 @@
-/* control.cu - recursion, indirect and virtual calls, switches, loops that lanes leave at will.
+/* control.cu - recursion, indirect and virtual calls, switches, loops that lanes leave early.
  *
  * Every function runs on both sides.
  *
@@ -32,7 +32,7 @@ BOTH int is_odd(int n)
     return n ? is_even(n - 1) : 0;
 }
 
-/* Queens that do not see each other: arrays of their own in every frame. */
+/* The n queens problem, with an array in every stack frame. */
 BOTH int queens(int n, int row, const int *above)
 {
     int found = 0, placed[8];
@@ -229,7 +229,7 @@ BOTH int loops(int i)
     return sum;
 }
 
-/* A loop that is entered in its middle. */
+/* A loop that is entered in the middle. */
 BOTH int irregular(int i)
 {
     int n = i & 15, sum = 0;
@@ -274,7 +274,7 @@ template <Function function> static void compare(const char *name, int n)
 
 int main()
 {
-    OK(cudaDeviceSetLimit(cudaLimitStackSize, 16384)); /* a GPU's 1 KB is too little for them */
+    OK(cudaDeviceSetLimit(cudaLimitStackSize, 16384)); /* the default of 1 KB is too small */
     compare<recursion>("recursion", 100);
     compare<through_pointers>("pointers", 200);
     compare<through_classes>("virtual", 200);

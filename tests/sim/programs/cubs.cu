@@ -1,4 +1,4 @@
-/* cubs.cu - cub's algorithms of device, block and warp.
+/* cubs.cu - cub's algorithms for the device, a block and a warp.
  *
  * schedules: forward reverse random:7
  * expect: ok
@@ -17,7 +17,7 @@
 
 enum { N = 20011, THREADS = 128, ITEMS = 4 };
 
-/* ---- Of a block ---- */
+/* ---- Block algorithms ---- */
 
 static __global__ void of_block(const int *x, int *y)
 {
@@ -70,7 +70,7 @@ static void block(Array<int> &x)
     digest("cub_block", y);
 }
 
-/* ---- Of the device: each is asked first how much it needs ---- */
+/* ---- Device algorithms: the first call returns the size of the scratch memory ---- */
 
 #define DEVICE(call)                                                                               \
     do {                                                                                           \

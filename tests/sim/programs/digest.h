@@ -1,7 +1,7 @@
-/* digest.h - arrays on both sides, and one line per result, for comparison with a real GPU.
+/* digest.h - arrays on host and device, and one line per result for comparison with a real GPU.
  *
- *     digest NAME HASH          64 bits of the exact bytes: PTX defines each of them
- *     digest~ NAME VALUE...     of results that PTX only bounds (sinf, ex2.approx): close is enough
+ *     digest NAME HASH          a 64-bit hash of results that PTX defines exactly
+ *     digest~ NAME VALUE...     results that PTX only bounds (sinf, ex2.approx), compared roughly
  *
  * tests/sim/outputs.sh keeps the lines that a GPU prints; run_programs.sh compares the simulated
  * ones with them.
@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
-/* n elements on the host, filled with zeros, and as many on the device. */
+/* n elements on the host, filled with zeros, and n elements on the device. */
 template <typename T> struct Array {
     size_t n;
     T *host, *device;
@@ -64,7 +64,7 @@ template <typename T> void digest(const char *name, Array<T> &array)
     digest_bytes(name, array.host, array.n * sizeof(T));
 }
 
-/* At most 48 of the values, evenly spread, and not all of one column. */
+/* Prints at most 48 of the values, evenly spread but not all from one column. */
 template <typename T> void digest_close(const char *name, Array<T> &array)
 {
     size_t step = (array.n + 47) / 48 | 1;
@@ -75,7 +75,7 @@ template <typename T> void digest_close(const char *name, Array<T> &array)
     printf("\n");
 }
 
-/* The same numbers on each machine. */
+/* The same random numbers on every machine. */
 struct Random {
     uint64_t state;
 

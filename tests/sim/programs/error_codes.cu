@@ -1,9 +1,9 @@
-/* error_codes.cu - which error each misuse returns. error_codes.expected is what a GPU said: NVIDIA
- * H200, driver 580.159.04, CUDA 13.0, 2026-11-21, `nvcc -arch=sm_90 error_codes.cu`, stdout.
+/* error_codes.cu - which error each misuse returns. error_codes.expected is the output on a GPU:
+ * NVIDIA H200, driver 580.159.04, CUDA 13.0, 2026-11-21, `nvcc -arch=sm_90 error_codes.cu`, stdout.
  *
  * stderr-any: yes
  *
- * Failures of kernels leave a process without a GPU, so each of them has a process of its own.
+ * After a kernel failure a process cannot use the GPU, so each failure has its own process.
  */
 #include <cassert>
 #include <cstdio>
@@ -204,7 +204,7 @@ static void device(void)
     TELL(cudaDeviceReset());
 }
 
-/* What comes after a kernel's failure. */
+/* The errors after a kernel failure. */
 static void failure(int how)
 {
     char *x;

@@ -1,7 +1,7 @@
-/* graph.cu - captures a stream, which a second one joins, and launches the graph repeatedly.
+/* graph.cu - captures two streams into a graph and launches it repeatedly.
  *
  * expect: ok
- * stderr: nothing to wait for
+ * stderr: during a stream capture
  */
 #include "check.h"
 
@@ -58,7 +58,7 @@ int main()
     OK(cudaStreamSynchronize(stream));
     CHECK(out[0] == 9 && out[1] == 30 && calls == 3);
 
-    /* nothing to wait for while a stream captures */
+    /* waiting is an error during a capture */
     OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     EXPECT(cudaErrorStreamCaptureUnsupported, cudaStreamSynchronize(stream));
     EXPECT(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(stream, &graph));

@@ -36,7 +36,8 @@ static float at_or_zero(const float *x, int row, int column)
     return row < 0 || row >= H || column < 0 || column >= W ? 0 : x[row * W + column];
 }
 
-/* Multiples of 2^-16 and of 2^-3: all sums are exact, contracted or not. */
+/* The values are multiples of 2^-16 and of 2^-3: all sums are exact, with or without fused
+ * multiply-adds. */
 static void stencils()
 {
     Array<float> x(W * H), y(W * H);
@@ -109,7 +110,7 @@ static void convolutions()
     digest("convolution", y);
 }
 
-/* ---- Mandelbrot: every lane stops at another time ---- */
+/* ---- Mandelbrot: each lane stops after a different number of iterations ---- */
 
 static int escape(double re, double im)
 {
@@ -126,7 +127,7 @@ static int escape(double re, double im)
     return n;
 }
 
-/* All that is not exact is rounded as the host rounds it. */
+/* Inexact operations are rounded as on the host. */
 static __global__ void mandelbrot(int *y)
 {
     int column = blockIdx.x * TILE + threadIdx.x, row = blockIdx.y * TILE + threadIdx.y;

@@ -1,4 +1,4 @@
-/* host_function.cu - host functions between kernels, in the order of the stream; threads.
+/* host_function.cu - host functions between kernels, in stream order; threads.
  *
  * expect: ok
  */

@@ -1,7 +1,7 @@
 /* lanes_lock.cu - lanes of one warp that wait for each other's lock: reported instead of hanging.
  *
- * Since Volta a GPU lets such lanes run on by themselves, and the kernel ends; here a warp's lanes
- * run together, as far as they can, and what can then never end is said.
+ * Since Volta, a GPU schedules such lanes independently, and the kernel ends. The simulator runs
+ * the lanes of a warp together as far as possible, and reports a wait that can then never end.
  *
  * expect: ok
  * stderr-any: yes

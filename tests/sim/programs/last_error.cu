@@ -1,4 +1,4 @@
-/* last_error.cu - when an error is returned, how long it stays, and what remains after a failed
+/* last_error.cu - when an error is returned, how long it stays, and what still works after a failed
  * kernel.
  *
  * expect: ok
@@ -24,14 +24,14 @@ int main()
     EXPECT(cudaErrorMemoryAllocation, cudaMalloc(&y, (size_t) 1 << 50));
     EXPECT(cudaErrorMemoryAllocation, cudaGetLastError());
 
-    /* to ask too early is noted, too */
+    /* querying too early also sets the last error */
     touch<<<1, 1>>>(x, 0);
     while (cudaStreamQuery(0) == cudaErrorNotReady)
         ;
     cudaGetLastError();
     OK(cudaDeviceSynchronize());
 
-    /* a kernel that fails: the launch goes well, all that follows does not */
+    /* a kernel that fails: the launch succeeds, and all later calls fail */
     touch<<<1, 1>>>(x, 1l << 40);
     OK(cudaGetLastError());
     EXPECT(cudaErrorIllegalAddress, cudaDeviceSynchronize());

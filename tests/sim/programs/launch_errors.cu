@@ -1,7 +1,7 @@
 /* launch_errors.cu - invalid launches, and the error of each.
  *
  * expect: ok
- * stderr: launch: a grid of (0,1,1) blocks
+ * stderr: launch: a grid of (0,1,1) has no blocks
  */
 #include "check.h"
 
@@ -32,7 +32,7 @@ static cudaError_t last(void)
 {
     cudaError_t launched = cudaGetLastError();
 
-    OK(cudaGetLastError()); /* returned once */
+    OK(cudaGetLastError()); /* it was returned once and reset */
     OK(cudaDeviceSynchronize());
     return launched;
 }

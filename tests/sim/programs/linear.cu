@@ -25,7 +25,7 @@ static __global__ void matrix_vector(const float *a, const float *x, float *y)
         y[row] = sum;
 }
 
-/* As the lanes do it. */
+/* In the same order as the lanes. */
 static float row_times(const float *row, const float *x)
 {
     float lanes[32] = {}, next[32];
@@ -58,7 +58,7 @@ static void matrix_vectors()
     digest("matrix_vector", y);
 }
 
-/* ---- Matrix times matrix, in tiles; any type ---- */
+/* ---- Matrix times matrix, tiled, for any type ---- */
 
 enum { M = 35, K = 29, N = 41, T = 8 };
 
@@ -104,7 +104,7 @@ template <typename Real> static void products(const char *name)
     digest(name, c);
 }
 
-/* ---- Softmax of rows, online: the largest and the sum in one pass ---- */
+/* ---- Online softmax of rows: maximum and sum in one pass ---- */
 
 enum { WIDTH = 300, HEIGHT = 9 };
 
@@ -158,7 +158,7 @@ static void softmaxes()
     digest_close("softmax", y);
 }
 
-/* ---- Gauss-Jordan in double precision, one block; each operation rounded by itself ---- */
+/* ---- Gauss-Jordan in double precision, one block; each operation is rounded separately ---- */
 
 enum { UNKNOWNS = 24, STRIDE = UNKNOWNS + 1 };
 
@@ -210,7 +210,7 @@ static void solutions()
     digest("gauss_jordan", a);
 }
 
-/* ---- A sparse matrix by rows, each row a thread: lanes with trip counts of their own ---- */
+/* ---- A sparse matrix with one thread per row: trip counts differ between lanes ---- */
 
 static __global__ void sparse(const int *starts, const int *columns, const long long *values,
                               const long long *x, long long *y, int rows)

@@ -1,4 +1,4 @@
-/* managed.cu - memory that both sides use at one address: allocated and declared.
+/* managed.cu - managed memory, allocated and declared, which host and device access at one address.
  *
  * expect: ok
  */

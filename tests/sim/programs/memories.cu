@@ -8,7 +8,7 @@
 
 enum { THREADS = 96, N = THREADS * 5 };
 
-/* ---- Structs as arguments: padded, indexed, changed, by reference ---- */
+/* ---- Structs as arguments: padded, indexed, modified, by reference ---- */
 
 struct Inner {
     short a[3];
@@ -31,7 +31,7 @@ static __global__ void by_value(char before, Outer o, short after, double *y)
 {
     int i = threadIdx.x;
 
-    o.x[i % 4] += i; /* its own copy */
+    o.x[i % 4] += i; /* changes only the thread's copy */
     y[i] = use(o, i) + before * 100 + after;
 }
 
@@ -64,7 +64,7 @@ static void structs()
         CHECK(y[i] == use(o, i));
 }
 
-/* ---- Several arrays in one piece of dynamic shared memory ---- */
+/* ---- Several arrays in dynamic shared memory ---- */
 
 static __global__ void three_arrays(const int *x, int *y, int doubles, int ints)
 {
@@ -97,7 +97,7 @@ static void dynamic(Array<int> &x)
     digest("three_arrays", y);
 }
 
-/* ---- Local arrays, indexed by what is only known then ---- */
+/* ---- Local arrays with a run-time index ---- */
 
 static __host__ __device__ int jumble(const int *x, int i)
 {
@@ -135,8 +135,7 @@ static void locals(Array<int> &x)
     digest("local", y);
 }
 
-/* ---- Variables: constant with an initialiser, constant to be filled, global, pointers to them
- * ---- */
+/* ---- Variables: constant, initialised or filled at run time; global; pointers to them ---- */
 
 static __constant__ int table[8] = { 3, 1, 4, 1, 5, 9, 2, 6 };
 static __constant__ struct {
@@ -154,7 +153,7 @@ static __global__ void variables(int *y)
         table[t % 8] * 1000 + (int) (settings.scale * settings.from[t]) + grid_table[t & 1][t % 3];
     if (t == 5)
         y[t] = *names[0] + *names[1];
-    __syncthreads(); // thread 5 reads the counter before
+    __syncthreads(); // after thread 5 has read the counter
     atomicAdd(&counter, 2);
 }
 
@@ -180,7 +179,7 @@ static void symbols(Array<int> &x)
     digest("symbols", y);
 }
 
-/* ---- cp.async: two stages ahead, the last lanes filled up with zeros ---- */
+/* ---- cp.async: two stages ahead, with zero fill for the last lanes ---- */
 
 static __global__ void pipelined(const int4 *x, int4 *y, int n)
 {

@@ -19,7 +19,7 @@ static void each(void (*kernel)(Parameters...), Arguments... arguments)
     kernel<<<N / THREADS, THREADS>>>(arguments...);
 }
 
-/* ---- 64 and 128 bits: the compiler's own long division ---- */
+/* ---- 64 and 128 bits, with the compiler's long division ---- */
 
 enum { WIDE = 12 };
 
@@ -165,7 +165,7 @@ static void all_bits()
     digest("bits", y);
 }
 
-/* ---- Single and double precision, in the four roundings ---- */
+/* ---- Single and double precision, in the four rounding modes ---- */
 
 enum { ROUNDED = 4 };
 
@@ -213,7 +213,7 @@ enum { ROUNDED = 4 };
 ROUNDINGS(float, f32, __fadd, __fmul, __fdiv, __fsqrt, roundings_f32, sqrtf)
 ROUNDINGS(double, f64, __dadd, __dmul, __ddiv, __dsqrt, roundings_f64, sqrt)
 
-/* ---- Conversions, also of what does not fit ---- */
+/* ---- Conversions, including values out of range ---- */
 
 enum { CONVERSIONS = 14 };
 
@@ -260,7 +260,7 @@ static void all_conversions()
         CHECK(got[2] == (a >= 0x1p63 ? INT64_MAX : (long long) floor(a)));
         CHECK((uint64_t) got[3] == (a < 0 ? 0 : up >= 0x1p64 ? UINT64_MAX : (uint64_t) up));
     }
-    digest("conversions", y); /* PTX leaves open what becomes of x[0] */
+    digest("conversions", y); /* PTX does not define the result for x[0] */
 }
 
 /* ---- Halves ---- */
@@ -345,7 +345,7 @@ static void all_halves()
     digest("bf16", z);
 }
 
-/* ---- Functions: PTX and CUDA bound the error, no more. The bound here is CUDA's for each ---- */
+/* ---- Functions: PTX and CUDA only limit the error. The limits here are CUDA's ---- */
 
 enum { FUNCTIONS = 12 };
 
@@ -369,7 +369,8 @@ static __global__ void functions(const float *x, double *y)
     out[11] = atan2(b, 2.0);
 }
 
-/* Of f32 in units in the last place (CUDA programming guide, mathematical functions), then f64. */
+/* Units in the last place, for f32 and then f64 (CUDA programming guide, mathematical functions).
+ */
 static const double ulps[FUNCTIONS] = { 2, 2, 2, 1, 4, 2, 2, 2, 1, 1, 2, 2 };
 
 static void functions_host(float a, double *out)
@@ -406,7 +407,7 @@ static void all_functions()
         functions_host(x[i], want);
         for (int f = 0; f < FUNCTIONS; f++) {
             double ulp = ldexp(1, ilogb(want[f]) - (f < 7 ? 23 : 52));
-            /* the host's own error in f64 is one unit at most */
+            /* the host's error in f64 is at most one unit */
             CHECK(fabs(y[i * FUNCTIONS + f] - want[f]) <= (ulps[f] + (f < 7 ? 0 : 1)) * ulp);
         }
     }

@@ -1,5 +1,5 @@
 /* pinned.cu - asynchronous copies from and to pinned and pageable memory: without a wait, the host
- * reads the old bytes every time; pageable memory is read at once.
+ * always reads the old bytes; pageable memory is read immediately.
  *
  * expect: ok
  */
@@ -45,7 +45,7 @@ int main()
     OK(cudaMemcpy(out, device, bytes, cudaMemcpyDeviceToHost));
     CHECK(out[3] == 33 && out[4] == 4);
 
-    /* pageable memory is taken when the call is made */
+    /* pageable memory is read during the call */
     for (int i = 0; i < COUNT; i++)
         pageable[i] = 5 * i;
     slowly_double<<<4, 256>>>(device, 1);

@@ -1,5 +1,4 @@
-/* prints.cu - printf of a kernel: formats, widths, strings, all lanes in their order, a loop.
- */
+/* prints.cu - printf in a kernel: formats, widths, strings, all lanes in order, a loop. */
 #include "check.h"
 
 static __device__ const char *const names[] = { "zero", "one", "two" };

@@ -36,7 +36,7 @@ static __global__ void sum_shuffle(const int *x, unsigned long long *sum, int n)
         atomicAdd(sum, (unsigned long long) mine);
 }
 
-/* The last block to come sums what all have left. */
+/* The last block to arrive adds the partial sums of all blocks. */
 static __global__ void sum_last_block(const int *x, volatile long long *parts, unsigned *arrived,
                                       long long *sum, int n)
 {
@@ -209,7 +209,7 @@ static void histograms(Array<int> &x)
     digest("histogram", a);
 }
 
-/* ---- One pass of a radix sort: by four bits, stable ---- */
+/* ---- One pass of a stable radix sort, by four bits ---- */
 
 static __global__ void radix_count(const int *x, int *counts, int shift, int n)
 {
@@ -222,7 +222,7 @@ static __global__ void radix_count(const int *x, int *counts, int shift, int n)
     if (i < n)
         atomicAdd(&own[x[i] >> shift & 15], 1);
     __syncthreads();
-    if (threadIdx.x < 16) /* digit after digit, in each the blocks: ready to be scanned */
+    if (threadIdx.x < 16) /* ordered by digit, then by block: ready to be scanned */
         counts[threadIdx.x * gridDim.x + blockIdx.x] = own[threadIdx.x];
 }
 

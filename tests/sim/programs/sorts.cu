@@ -43,7 +43,7 @@ static __global__ void bitonic_step(unsigned *x, int size, int stride)
     order(x[i], x[i + stride], !(i & size));
 }
 
-/* ---- Odd-even transposition, a warp's worth of values in registers ---- */
+/* ---- Odd-even transposition of one value per lane, in registers ---- */
 
 static __global__ void odd_even(unsigned *x)
 {
@@ -59,7 +59,7 @@ static __global__ void odd_even(unsigned *x)
     x[blockIdx.x * 32 + lane] = value;
 }
 
-/* ---- Quicksort: each thread its own part, by recursion ---- */
+/* ---- Quicksort: each thread sorts its own part recursively ---- */
 
 static __device__ __noinline__ void quicksort(unsigned *x, int first, int last)
 {

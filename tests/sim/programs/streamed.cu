@@ -6,7 +6,7 @@
 
 #include <cooperative_groups.h>
 
-/* ---- Pieces: copied in, computed, copied out, in three streams in turns ---- */
+/* ---- Pieces: copied in, computed and copied out in three streams, in turns ---- */
 
 enum { PIECE = 1000, PIECES = 7, N = PIECE * PIECES, STREAMS = 3 };
 
@@ -16,7 +16,7 @@ static __global__ void polynomial(const int *x, int *y, int n, int a)
         y[i] = (x[i] * x[i] + a) * x[i] - a;
 }
 
-/* Needs what two streams have done. */
+/* Needs the results of two streams. */
 static __global__ void joined(const int *y, int *sums)
 {
     int piece = threadIdx.x;
@@ -83,8 +83,7 @@ static void pieces()
     OK(cudaFreeHost(pinned_y));
 }
 
-/* ---- A grid that waits for itself: halves of the array are added until one element is left ----
- */
+/* ---- Grid synchronisation: halves of the array are added until one element is left ---- */
 
 static __global__ void reduce_together(long long *x, int n)
 {
@@ -114,7 +113,7 @@ static void together()
     digest("together", x);
 }
 
-/* ---- Blocks that wait for a lock between them, one thread of each ---- */
+/* ---- One thread of each block waits for a lock that the blocks share ---- */
 
 static __global__ void locked(int *lock, long long *total)
 {

@@ -37,7 +37,7 @@ int main()
     OK(cudaMalloc(&x, sizeof *x));
     OK(cudaMalloc(&y, sizeof *y));
 
-    /* b waits for a, whatever is waited for first */
+    /* b waits for a, even if the host waits for b first */
     OK(cudaEventRecord(start, a));
     set<<<1, 1, 0, a>>>(x, 5);
     OK(cudaEventRecord(event, a));
@@ -52,14 +52,14 @@ int main()
     OK(cudaStreamQuery(a));
     CHECK(read(x) == 11 && read(y) == 1000);
 
-    /* the default stream waits for a, and a for it */
+    /* the default stream and a wait for each other */
     set<<<1, 1, 0, a>>>(x, 1);
     twice_plus<<<1, 1>>>(y, x, 3);
     twice_plus<<<1, 1, 0, a>>>(x, y, 100);
     OK(cudaStreamSynchronize(a));
     CHECK(read(y) == 5 && read(x) == 110);
 
-    /* repeated queries succeed in the end */
+    /* repeated queries eventually succeed */
     set<<<1, 1, 0, b>>>(x, 77);
     set<<<1, 1, 0, b>>>(y, 78);
     OK(cudaEventRecord(end, b));

@@ -71,7 +71,7 @@ int main()
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     out.resize(thrust::unique_copy(sorted.begin(), sorted.end(), out.begin()) - out.begin());
     check("thrust_unique", out, keys);
-    sorted.erase(thrust::unique(sorted.begin(), sorted.end()), sorted.end()); /* in its place */
+    sorted.erase(thrust::unique(sorted.begin(), sorted.end()), sorted.end()); /* in place */
     CHECK(sorted == thrust::device_vector<int>(keys));
     puts("ok");
 }

@@ -1,7 +1,8 @@
-/* timed.cu - modelled times of work in several streams, on the teaching GPU (its description:
- * copies of 6.424 and 1.0293 GB/s from pinned and pageable memory, 0.806 / 0.88 as fast both ways
- * at once, fills of 120.596 GB/s; 2 us from ready to begun, 4 us a copy). By hand: a copy of 1000
- * us takes 1006, two of them both ways at once 2 + 1004 * 0.88 / 0.806 = 1098.2.
+/* timed.cu - modelled times of work in several streams on the teaching GPU. Its description: copies
+ * at 6.424 and 1.0293 GB/s from pinned and pageable memory, at 0.806 / 0.88 of that speed while
+ * both directions are in use; fills at 120.596 GB/s; 2 us from ready to start, 4 us per copy. So a
+ * copy of 1000 us takes 1006 us, and two concurrent ones in opposite directions take
+ * 1098.2 us, which is 2 + 1004 * 0.88 / 0.806.
  *
  * expect: ok
  */
@@ -23,7 +24,7 @@ static void begin_in(cudaStream_t stream)
     OK(cudaEventRecord(begin, stream));
 }
 
-/* Microseconds since begin_in(), when all that is in the stream now has been done. */
+/* Microseconds from begin_in() until all present work of the stream is done. */
 static float until(cudaStream_t stream)
 {
     float ms;
@@ -52,7 +53,7 @@ static void down(cudaStream_t stream)
     OK(cudaMemcpyAsync(pinned + PINNED, device + PINNED, PINNED, cudaMemcpyDeviceToHost, stream));
 }
 
-/* Up in one stream, down in another. */
+/* A copy to the device in one stream, a copy from the device in another. */
 static void two_streams()
 {
     static const float serial = 2 * 1006, beside = 1098.18f;
@@ -65,12 +66,12 @@ static void two_streams()
         { "two streams", s, t, false, beside },
         { "an event between", s, t, true, serial },
         { "blocking streams", u, v, false, beside },
-        { "a stream, then the default one", u, 0, false, serial },
-        { "the default one, then a stream", 0, u, false, serial },
-        { "the default one, then a non-blocking stream", 0, s, false, beside },
-        { "a non-blocking stream, then the default one", s, 0, false, beside },
-        { "the thread's own, then the default one", cudaStreamPerThread, 0, false, serial },
-        { "the thread's own, then another", cudaStreamPerThread, u, false, beside },
+        { "a stream, then the default stream", u, 0, false, serial },
+        { "the default stream, then a stream", 0, u, false, serial },
+        { "the default stream, then a non-blocking stream", 0, s, false, beside },
+        { "a non-blocking stream, then the default stream", s, 0, false, beside },
+        { "the per-thread stream, then the default stream", cudaStreamPerThread, 0, false, serial },
+        { "the per-thread stream, then another stream", cudaStreamPerThread, u, false, beside },
     };
 
     for (const auto &row : rows) {
@@ -85,7 +86,7 @@ static void two_streams()
     }
 }
 
-/* u, default, v: the default stream keeps v behind u. */
+/* Work in u, in the default stream, in v: the default stream orders v after u. */
 static void the_default_stream_is_a_barrier()
 {
     begin_in(u);
@@ -95,7 +96,7 @@ static void the_default_stream_is_a_barrier()
     expect("a barrier", until(v), 1006 + 1002 + 1006);
 }
 
-/* The host comes to the next call when the copy is over, in whatever stream that call works. */
+/* The host makes its next call only after the copy has ended, whatever stream that call uses. */
 static void the_host_waits()
 {
     begin_in(s);
@@ -118,7 +119,7 @@ static void the_host_waits()
     while (cudaStreamQuery(s) == cudaErrorNotReady)
         ;
     down(t);
-    expect("asking a stream", until(t), 1006 + 1006);
+    expect("querying a stream", until(t), 1006 + 1006);
 
     begin_in(s);
     up(s);
@@ -126,18 +127,19 @@ static void the_host_waits()
     while (cudaEventQuery(between) == cudaErrorNotReady)
         ;
     down(t);
-    expect("asking an event", until(t), 1006 + 1006);
+    expect("querying an event", until(t), 1006 + 1006);
 
-    /* A program once asked until a piece was done, but not until the answer was yes, and used what
-     * the piece had made: both took their time at once. */
-    begin_in(s); /* which is a piece itself */
+    /* A program once queried only until a piece of work had been executed, not until the query
+     * succeeded, and used its result: both ran concurrently in modelled time. */
+    begin_in(s); /* this is a piece of work, too */
     up(s);
     if (cudaStreamQuery(s) == cudaErrorNotReady && cudaStreamQuery(s) == cudaErrorNotReady)
         down(t);
-    expect("asking a stream once", until(t), 1006 + 1006);
+    expect("querying a stream once", until(t), 1006 + 1006);
 }
 
-/* The event is waited for, not what its stream does after it; what is known to be over, too. */
+/* A wait for an event does not include later work in its stream, even if the event has completed.
+ */
 static void an_event_is_a_place()
 {
     begin_in(s);

@@ -1,5 +1,5 @@
-/* vector_words.cu - a test of one word of a vector load against 0: the simulator once crashed,
- * since it expected a single writer for a register that a vector load had written.
+/* vector_words.cu - compares one word of a vector load with 0. The simulator once crashed, since it
+ * expected a single writer for a register that a vector load had written.
  *
  * expect: 31 1 1
  */

@@ -1,4 +1,4 @@
-/* warps.cu - shuffles, votes, matches, and code that relies on the warp's lanes being together.
+/* warps.cu - shuffles, votes, matches, and code that relies on converged lanes.
  *
  * expect: ok
  */
@@ -98,7 +98,7 @@ static void all_votes(Array<int> &x)
     digest("votes", y);
 }
 
-/* ---- Even numbers come first: places by ballot, one atomic per warp ---- */
+/* ---- Partition with even numbers first: positions by ballot, one atomic per warp ---- */
 
 static __global__ void compact(const int *x, int *y, int *count, int n)
 {
@@ -171,7 +171,7 @@ static void scanned(Array<int> &x)
     digest("warp_scan", y);
 }
 
-/* ---- Lanes leave a loop one by one; who is left still works together ---- */
+/* ---- Lanes leave a loop one by one; the remaining lanes still work together ---- */
 
 static __global__ void leaving(const int *x, int *y)
 {

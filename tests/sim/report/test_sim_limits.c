@@ -1,7 +1,7 @@
 /* test_sim_limits.c - attribution of a launch's time: kernels whose limits are computed by hand;
  * sums, roofline and sentence.
  *
- * A cycle is a nanosecond, an SM has four schedulers: a cycle of one is a quarter of a nanosecond.
+ * A cycle takes 1 ns and an SM has four schedulers, so a cycle of one scheduler counts 0.25 ns.
  */
 #include "capture.h"
 #include "sim/report/totals.h"
@@ -13,7 +13,7 @@ static TimingResult run(const Device *device, Trial trial)
 {
     const TimingResult result = play(device, trial);
 
-    /* It adds up, whatever it is: nothing is lost, nothing counted twice. */
+    /* The sums must match for every kernel: no time is lost or counted twice. */
     CU_ASSERT(result.ms > 0);
     CU_ASSERT_DOUBLE_EQUAL(spent_sum(&result.spent), result.ms * 1e6, 1e-6 * result.ms * 1e6);
     CU_ASSERT_DOUBLE_EQUAL(result.spent.at[AT_LAUNCH], device->launch_us * 1e3, 1e-9);
@@ -48,7 +48,7 @@ static void one_warp_waits_for_its_own_results(void)
     const TimingResult few = threads(repeat("", DEPENDENT, 10, ""), 32);
     const TimingResult more = threads(repeat("", DEPENDENT, 110, ""), 32);
 
-    /* 500 cycles: in 100 its scheduler issues, in 400 it waits; three have no warp. */
+    /* 500 cycles: the scheduler issues in 100 and waits in 400; the other three have no warp. */
     CU_ASSERT_DOUBLE_EQUAL(more.spent.at[AT_FP32] - few.spent.at[AT_FP32], 100 / 4.0, 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(more.waits[WAIT_RESULT] - few.waits[WAIT_RESULT], 400 / 4.0, 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(more.waits[WAIT_BLOCK] - few.waits[WAIT_BLOCK], 3 * 500 / 4.0, 1e-6);
@@ -64,7 +64,7 @@ static void many_warps_issue_all_the_time(void)
     const TimingResult few = threads(repeat("", five, 20, ""), 1024);
     const TimingResult more = threads(repeat("", five, 120, ""), 1024);
 
-    /* 8 warps a scheduler, 500 instructions more each. */
+    /* 8 warps per scheduler, each with 500 more instructions. */
     CU_ASSERT_DOUBLE_EQUAL(more.spent.at[AT_FP32] - few.spent.at[AT_FP32], 8 * 500, 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(more.busy[AT_FP32] - few.busy[AT_FP32], 8 * 500, 1e-6);
     CU_ASSERT_EQUAL(limit_of(&more), AT_FP32);
@@ -77,8 +77,8 @@ static void a_narrow_unit_makes_wait(void)
     const TimingResult few = threads(repeat("", one, 10, ""), 4 * 32);
     const TimingResult more = threads(repeat("", one, 110, ""), 4 * 32);
 
-    /* One lane per scheduler: 32 cycles per warp. One to issue, 8 in which its last result (the
-     * same register) is not ready, then the unit is busy. */
+    /* One lane per scheduler: 32 cycles per warp. In 1 cycle it issues, in 8 its last result (the
+     * same register) is not ready, and in the rest the unit is busy. */
     CU_ASSERT_DOUBLE_EQUAL(more.spent.at[AT_UNITS] - few.spent.at[AT_UNITS], 100 * 23, 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(more.waits[WAIT_RESULT] - few.waits[WAIT_RESULT], 100 * 8, 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(more.spent.at[AT_ISSUE] - few.spent.at[AT_ISSUE], 100, 1e-6);
@@ -113,7 +113,7 @@ static void a_chain_of_loads_is_latency(void)
 
     CU_ASSERT_EQUAL(limit_of(&result), AT_LATENCY);
     CU_ASSERT(share_of(&result, AT_LATENCY) > 0.8);
-    /* Each from the L1, but for the first. */
+    /* All loads but the first hit the L1. */
     CU_ASSERT(result.waits[WAIT_FAR] > 100 * (plain.l1_latency - 5));
 }
 
@@ -128,14 +128,14 @@ static void conflicts_are_shared_memorys(void)
     const TimingResult few = threads(repeat(SHARED_AT("128"), loads, 5, ""), 1024);
     const TimingResult more = threads(repeat(SHARED_AT("128"), loads, 25, ""), 1024);
 
-    /* 80 loads of 32 warps, 32 wavefronts each. */
+    /* 80 loads by 32 warps, with 32 wavefronts each. */
     CU_ASSERT_DOUBLE_EQUAL(more.busy[AT_SHARED] - few.busy[AT_SHARED], 80 * 32 * 32, 1e-6);
     CU_ASSERT_EQUAL(limit_of(&more), AT_SHARED);
     CU_ASSERT(share_of(&more, AT_SHARED) > 0.95);
     CU_ASSERT_EQUAL(more.busy[AT_L2], few.busy[AT_L2]);
 }
 
-/* Each warp's own lane updates one word, a cycle of 30 ns each. */
+/* One lane per warp updates the same word; each update takes 30 ns. */
 static void updates_of_one_address_wait_for_each_other(void)
 {
     Device slow = plain;
@@ -147,7 +147,7 @@ static void updates_of_one_address_wait_for_each_other(void)
                             .blocks_an_sm = 2 });
 
     CU_ASSERT_EQUAL(limit_of(&result), AT_ATOMICS);
-    /* 256 warps; all but the first wait for another. */
+    /* 256 warps; all but the first wait. */
     CU_ASSERT_DOUBLE_EQUAL(result.busy[AT_ATOMICS], 255 * 30, 2 * 30);
 }
 
@@ -162,7 +162,7 @@ static void one_block_more_than_a_wave_is_a_tail(void)
     const TimingResult two = run(&eight, (Trial){ .ptx = chain, .blocks = 9 });
 
     CU_ASSERT_DOUBLE_EQUAL(share_of(&one, AT_TAIL), 0, 0.01);
-    /* In the second of two waves, as long as the first, 7 of 8 SMs have none. */
+    /* In the second of two equally long waves, 7 of 8 SMs have no block. */
     CU_ASSERT_DOUBLE_EQUAL(share_of(&two, AT_TAIL), 7 / 16.0, 0.01);
 }
 
@@ -177,7 +177,7 @@ static void too_few_blocks_are_a_tail_too(void)
     CU_ASSERT_DOUBLE_EQUAL(share_of(&result, AT_TAIL), 6 / 8.0, 0.01);
 }
 
-/* Waves that are left out have no tail; the one at the end stays. */
+/* Waves that are left out have no tail; only the last wave has one. */
 static void a_sample_has_the_limits_of_all(void)
 {
     char chain[TEXT];
@@ -210,7 +210,7 @@ static double of_step(const Trial *trial, Op op)
     return sum;
 }
 
-/* Warp 1 loads from memory and uses that, then comes to the barrier where warp 0 has waited. */
+/* Warp 1 loads from memory, uses the value, and then arrives at the barrier where warp 0 waits. */
 static void what_the_last_at_a_barrier_waited_for_is_to_blame(void)
 {
     Gpu *gpu = gpu_open(&plain);
@@ -223,7 +223,7 @@ static void what_the_last_at_a_barrier_waited_for_is_to_blame(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(gpu);
     CU_ASSERT_TRUE_FATAL(trial_run(&trial));
     CU_ASSERT_PTR_NOT_NULL_FATAL(trial.time.steps);
-    /* Two schedulers wait for it, of four. */
+    /* Two of four schedulers wait for the load. */
     CU_ASSERT(of_step(&trial, OP_ld) > 2 * (plain.memory_latency - 50) / 4.0);
     CU_ASSERT(of_step(&trial, OP_bar) < plain.barrier_latency);
     CU_ASSERT(trial.time.waits[WAIT_BARRIER] > (plain.memory_latency - 50) / 4.0);
@@ -231,7 +231,7 @@ static void what_the_last_at_a_barrier_waited_for_is_to_blame(void)
     gpu_close(gpu);
 }
 
-/* ---- Of a program ---- */
+/* ---- A whole program ---- */
 
 static void put_item(Timeline *timeline, TimelineRow row, int stream, int64_t lead_ps, int64_t ps)
 {
@@ -249,11 +249,11 @@ static void each_moment_is_the_busiest_rows(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(timeline);
     put_item(timeline, ROW_UP, 1, 0, 100);      /* 0 to 100 */
     put_item(timeline, ROW_KERNEL, 2, 50, 80);  /* 50 to 130 */
-    put_item(timeline, ROW_DOWN, 3, 90, 20);    /* 90 to 110, inside of both */
+    put_item(timeline, ROW_DOWN, 3, 90, 20);    /* 90 to 110, during both */
     put_item(timeline, ROW_KERNEL, 2, 150, 30); /* 150 to 180 */
     timeline_play(timeline, NULL);
     timeline_shares(timeline, ps);
-    /* Kernels 110 in all, then what is up alone, and nothing for down. */
+    /* Kernels 110 in all; the upload only while it runs alone; the download nothing. */
     CU_ASSERT_EQUAL(ps[ROW_KERNEL], 110);
     CU_ASSERT_EQUAL(ps[ROW_UP], 50);
     CU_ASSERT_EQUAL(ps[ROW_DOWN], 0);
@@ -291,7 +291,7 @@ static void a_program_bound_by_transfers(void)
     timeline_play(report.timeline, NULL);
     CU_ASSERT_TRUE(report_limits(&report, &limits));
     CU_ASSERT_DOUBLE_EQUAL(limits.spent.at[AT_TRANSFER], 100, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(limits.spent.at[AT_FP32], 15, 1e-9); /* 20 are alone */
+    CU_ASSERT_DOUBLE_EQUAL(limits.spent.at[AT_FP32], 15, 1e-9); /* of the 20 ns after the copy */
     CU_ASSERT_DOUBLE_EQUAL(limits.spent.at[AT_DRAM], 5, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(limits.spent.at[AT_LAUNCH], 0, 1e-9);
     CU_ASSERT_EQUAL(spent_most(&limits.spent), AT_TRANSFER);
@@ -301,7 +301,7 @@ static void a_program_bound_by_transfers(void)
     timeline_close(report.timeline);
 }
 
-/* 64 warps fit on an SM; a grid of one block per SM gives it only the block's four. */
+/* 64 warps fit on an SM, but with one block per SM only the block's four are resident. */
 static void warps_are_those_that_the_grid_has(void)
 {
     const Device eight = { .sms = 8 }, unknown = { .sms = 0 };
@@ -321,7 +321,7 @@ static void warps_are_those_that_the_grid_has(void)
     CU_ASSERT_EQUAL(limits.warps, 64);
 }
 
-/* ---- As text ---- */
+/* ---- JSON and table ---- */
 
 /* Half of 1000 ns in shared memory; a launch of 100 ns; 8 of 32 wavefronts are conflicts. */
 static const Limits some = {
@@ -394,7 +394,7 @@ static void the_roofline_is_where_it_is(void)
     }
 }
 
-/* A unit that is hardly ever idle is the limit, whatever warps spend their time with. */
+/* A unit that is almost always busy is the limit, whatever the warps wait for. */
 static void what_is_at_work_all_the_time_limits(void)
 {
     static const struct {
@@ -412,7 +412,7 @@ static void what_is_at_work_all_the_time_limits(void)
           AT_FP32 },
         { { .spent.at = { [AT_ISSUE] = 45, [AT_FP32] = 40, [AT_DRAM] = 15 }, .busy[AT_DRAM] = 82 },
           AT_ISSUE },
-        /* A pipeline whose copies and kernels take as long; one whose kernels take longer. */
+        /* A pipeline whose copies and kernels take equally long; one whose kernels take longer. */
         { { .spent.at = { [AT_ISSUE] = 50, [AT_LATENCY] = 45, [AT_TRANSFER] = 5 },
             .busy[AT_TRANSFER] = 94 },
           AT_TRANSFER },
@@ -476,32 +476,32 @@ static void the_sentence_says_what_is_most(void)
     }
     limits_sentence(&(Limits){ .lanes = 32 }, text, sizeof text);
     CU_ASSERT_STRING_EQUAL(text, "");
-    limits_sentence(&rows[0].limits, text, 10); /* too little room: cut off */
+    limits_sentence(&rows[0].limits, text, 10); /* too little room: truncated */
     CU_ASSERT_EQUAL(strlen(text), 9);
 }
 
 static CU_TestInfo tests[] = {
     { "one warp waits for its own results", one_warp_waits_for_its_own_results },
     { "many warps issue all the time", many_warps_issue_all_the_time },
-    { "a narrow unit makes wait", a_narrow_unit_makes_wait },
+    { "warps wait for a narrow unit", a_narrow_unit_makes_wait },
     { "memory with many requests is the limit", memory_that_is_asked_for_much_is_the_limit },
     { "a chain of loads is latency", a_chain_of_loads_is_latency },
-    { "conflicts are shared memory's", conflicts_are_shared_memorys },
+    { "bank conflicts are charged to shared memory", conflicts_are_shared_memorys },
     { "updates of one address wait for each other", updates_of_one_address_wait_for_each_other },
-    { "one block more than a wave is a tail", one_block_more_than_a_wave_is_a_tail },
+    { "one more block than a wave is a tail", one_block_more_than_a_wave_is_a_tail },
     { "too few blocks are a tail, too", too_few_blocks_are_a_tail_too },
     { "a sample has the limits of all", a_sample_has_the_limits_of_all },
-    { "what the last at a barrier waited for is to blame",
+    { "a barrier is charged to the last warp's wait",
       what_the_last_at_a_barrier_waited_for_is_to_blame },
-    { "each moment is the busiest row's", each_moment_is_the_busiest_rows },
+    { "each moment counts for the busiest row", each_moment_is_the_busiest_rows },
     { "a program without work has no shares", a_program_without_work_has_no_shares },
     { "a program bound by transfers", a_program_bound_by_transfers },
-    { "warps are those that the grid has", warps_are_those_that_the_grid_has },
-    { "the report has them", the_report_has_them },
-    { "the table has them", the_table_has_them },
-    { "the roofline is where it is", the_roofline_is_where_it_is },
-    { "what is busy all the time limits", what_is_at_work_all_the_time_limits },
-    { "the sentence says what is most", the_sentence_says_what_is_most },
+    { "the grid limits the number of warps", warps_are_those_that_the_grid_has },
+    { "the report has the limits", the_report_has_them },
+    { "the table has the limits", the_table_has_them },
+    { "the roofline", the_roofline_is_where_it_is },
+    { "a unit that is always busy is the limit", what_is_at_work_all_the_time_limits },
+    { "the sentence names the largest limit", the_sentence_says_what_is_most },
     CU_TEST_INFO_NULL,
 };
 

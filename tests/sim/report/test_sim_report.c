@@ -1,4 +1,4 @@
-/* test_sim_report.c - the counters of launches, added up, as JSON lines and as a table. */
+/* test_sim_report.c - the sums of the counters of launches, as JSON lines and as a table. */
 #include "capture.h"
 #include "rows.h"
 #include "sim/report/report.h"
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- A kernel of five steps and a function of one, in two files ---- */
+/* ---- A kernel of five steps and a function of one step, in two files ---- */
 
 static char *files[] = { NULL, "/src/tile.cu", "/src/help.cuh" };
 
@@ -100,7 +100,7 @@ static const Occupancy occupancy = {
     .blocks_per_sm = 32, .warps_per_sm = 32, .share = 0.5, .limiter = LIMIT_BLOCKS
 };
 
-/* ---- What is written ---- */
+/* ---- The JSON lines ---- */
 
 static char path[64], *written;
 
@@ -226,7 +226,7 @@ static void one_kernel(void)
         "\"shared_loop_wavefronts\":0,\"shared_loop_ideal\":0}]}");
 }
 
-/* ---- Which launches are one row ---- */
+/* ---- Which launches share a row ---- */
 
 static void launches_are_added(void)
 {
@@ -256,7 +256,7 @@ static void launches_are_added(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(report_text(), "\"kernels\":5,"));
 }
 
-/* Copies are read from global memory and written to shared; generic accesses may go to both. */
+/* Copies read global memory and write shared memory; generic accesses may use both. */
 static void both_memories(void)
 {
     static Instruction both[] = { { .op = OP_cp_async, .file = 1, .line = 1 },
@@ -366,7 +366,7 @@ static void findings_are_written(void)
         "\"line\":0,\"instruction\":null,\"text\":\"7 bytes\",\"count\":1}");
 }
 
-/* A program's language must not put commas into our numbers; and no run differs from another. */
+/* The program's locale must not put commas into numbers, and all runs must give the same bytes. */
 static void the_same_bytes_each_time(void)
 {
     static const char *const languages[] = { "C", "de_DE.UTF-8", "fr_FR.UTF-8", "tr_TR.UTF-8" };
@@ -375,7 +375,7 @@ static void the_same_bytes_each_time(void)
     for (size_t i = 0; i < COUNT(languages); i++) {
         Launch launch = a_launch("tile");
         const char *text;
-        setlocale(LC_ALL, languages[i]); /* where it is installed */
+        setlocale(LC_ALL, languages[i]); /* no effect if it is not installed */
         begin();
         report_launch(&launch, &resources, &occupancy);
         text = report_text();
@@ -403,7 +403,7 @@ static void files_and_processes(void)
     report_launch(&launch, NULL, NULL);
     report_text();
     CU_ASSERT_TRUE(report_at_exit(path, false));
-    child = fork(); /* it launched nothing, and so leaves the parent's report */
+    child = fork(); /* it launches nothing, so it must not overwrite the parent's report */
     if (!child)
         _exit(!report_at_exit(path, true));
     CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
@@ -459,7 +459,7 @@ static void no_line_is_too_long(void)
 
     memset(name, 'x', sizeof name);
     memcpy(name, "\33[2J\n", 5);
-    memcpy(name + 76, "\xe2\x82\xac", 3); /* where the end is cut off */
+    memcpy(name + 76, "\xe2\x82\xac", 3); /* where the text is truncated */
     name[sizeof name - 1] = 0;
     launch = a_launch(name);
     for (size_t i = 0; i < COUNT(counts); i++) /* as large as counts can be */

@@ -1,6 +1,5 @@
-/* test_sim_same.c - a kernel's results do not depend on what surrounds it: neither on the rounding
- * and the treatment of subnormal numbers that the program has chosen for itself, nor on the
- * processor's vector instructions. */
+/* test_sim_same.c - a kernel's results do not depend on its environment: neither on the program's
+ * rounding mode and treatment of subnormal numbers, nor on the processor's vector instructions. */
 #include "sim/exec/ops/handlers.h"
 #include "sim/sim_launch.h"
 
@@ -29,7 +28,7 @@ static const char numbers[] =
            "mad.lo.s32 %r0, %r0, 31, %r10;\n"
            "mad.lo.s32 %r0, %r0, 31, %r11;\n");
 
-/* Half of the warp does it, then all. */
+/* First half of the warp executes it, then all lanes. */
 static const char halves[] = KERNEL("cvt.rn.f32.u32 %f1, %r1;\n"
                                     "setp.lt.u32 %p1, %r2, 16;\n"
                                     "@%p1 bra SKIP;\n"
@@ -82,8 +81,8 @@ static void test_with_vectors_and_without(void)
 }
 
 static CU_TestInfo tests[] = {
-    { "The program's own rounding is no kernel's", test_programs_own_rounding },
-    { "The same with vector instructions and without", test_with_vectors_and_without },
+    { "The program's rounding mode does not affect kernels", test_programs_own_rounding },
+    { "The same with and without vector instructions", test_with_vectors_and_without },
     CU_TEST_INFO_NULL,
 };
 

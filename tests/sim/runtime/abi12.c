@@ -1,6 +1,7 @@
-/* abi12.c - a program as nvcc 12 would make it, written by hand: it registers its fat binary,
- * launches through cudaLaunchKernel, and calls what CUDA 12 names or lays out in another way
- * than 13. Linked with libcudart.so.12; no header of the toolkit is needed.
+/* abi12.c - a handwritten program like those that nvcc 12 makes: it registers its fat binary,
+ * launches through cudaLaunchKernel, and uses functions and structures that have another name or
+ * layout in CUDA 12 than in 13. It is linked with libcudart.so.12 and needs no header of the
+ * toolkit.
  */
 #include "sim/sim_images.h"
 
@@ -37,7 +38,7 @@ extern int cudaThreadSynchronize(void);
         }                                                                                          \
     } while (0)
 
-/* ---- The device's part ---- */
+/* ---- Device code ---- */
 
 static const char ptx[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -84,7 +85,7 @@ __attribute__((destructor)) static void leave(void)
     __cudaUnregisterFatBinary(handle);
 }
 
-/* ---- The host's ---- */
+/* ---- Host code ---- */
 
 static int number_at(const unsigned char *properties, size_t offset)
 {

@@ -1,5 +1,5 @@
-/* calls.cu - calls that are not simulated report themselves once, by name; peers of the one device;
- * calls about devices that do not exist.
+/* calls.cu - calls that are not simulated report themselves once, by name; peer calls with a single
+ * device; calls about devices that do not exist.
  */
 #include "../programs/check.h"
 

@@ -1,4 +1,4 @@
-/* ends.cu - a program that ends in an unusual place, after one launch that worked:
+/* ends.cu - a program that ends in an unusual way, after one successful launch:
  *
  *     ends HOW
  */
@@ -61,7 +61,7 @@ static void *run_endless(void *)
 
 static void *wait_long(void *)
 {
-    for (;;) { /* where it is cancelled the lock is held, or a message is half written */
+    for (;;) { /* when it is cancelled, it may hold the lock or be writing a message */
         fill<<<1, 32>>>(x, 1);
         cudaDeviceSynchronize();
         cudaMemcpy((void *) 8, x, 4, cudaMemcpyDeviceToHost);
@@ -89,7 +89,7 @@ static void by_thread(void *(*run)(void *), bool cancel)
         OK(cudaDeviceSynchronize());
         exit(22);
     }
-    exit(23); /* while the thread is inside */
+    exit(23); /* while the thread is in the kernel */
 }
 
 static void callback(cudaHostFn_t function)

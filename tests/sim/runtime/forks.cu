@@ -1,4 +1,4 @@
-/* forks.cu - a program that forks: before it uses the GPU, after, and through system(). */
+/* forks.cu - a program that forks before it uses the GPU, after that, and through system(). */
 #include "../programs/check.h"
 
 #include <cstring>
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
         EXPECT(cudaErrorInitializationError, cudaDeviceSynchronize());
         add<<<1, 1>>>(x, 1);
         EXPECT(cudaErrorInitializationError, cudaGetLastError());
-        exit(5); /* through all that is done at an exit */
+        exit(5); /* runs all exit handlers */
     }
     CHECK(status_of(child) == 5);
     CHECK(system("exit 6") == 6 << 8);

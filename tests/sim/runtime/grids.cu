@@ -1,4 +1,4 @@
-/* grids.cu - grids and blocks of absurd sizes: errors, or as many blocks as the budget allows. */
+/* grids.cu - grids and blocks of absurd sizes return errors or run until the budget is used up. */
 #include "../programs/check.h"
 
 static __device__ int blocks;
@@ -24,7 +24,7 @@ int main()
     EXPECT(cudaErrorInvalidValue, launch(dim3(1, most, 1), 1, 0));
     EXPECT(cudaErrorInvalidValue, launch(dim3(1, 1, 65536), 1, 0));
     EXPECT(cudaErrorInvalidValue, launch(dim3(most, most, most), dim3(most, most, most), 0));
-    EXPECT(cudaErrorInvalidValue, launch(1, dim3(65536, 65536, 1), 0)); /* 2^32: 0 */
+    EXPECT(cudaErrorInvalidValue, launch(1, dim3(65536, 65536, 1), 0)); /* 2^32 overflows to 0 */
     EXPECT(cudaErrorInvalidValue, launch(1, dim3(1u << 31, 2, 1), 0));
     EXPECT(cudaErrorInvalidValue, launch(1, dim3(0, 1, 1), 0));
     EXPECT(cudaErrorInvalidValue, launch(1, 1, ~(size_t) 0));

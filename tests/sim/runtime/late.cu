@@ -1,6 +1,6 @@
-/* late.cu - work runs no earlier than something waits for it, so that a missing wait shows every
- * time: for a stream that does not wait for the default one, for copies, for host functions, at
- * exit.
+/* late.cu - work runs only when something waits for it, so that a missing wait always has an
+ * effect: for a stream that does not wait for the default stream, for copies, for host functions,
+ * at exit.
  */
 #include "../programs/check.h"
 
@@ -36,7 +36,7 @@ int main()
     OK(cudaMemset(x, 0, sizeof *x));
     *pinned = -1;
 
-    /* cudaMemcpy waits for the default stream and those that wait for it, not for this one */
+    /* cudaMemcpy waits for the default stream and the streams that wait for it, not for this one */
     set<<<1, 1, 0, loose>>>(x, 1);
     CHECK(read(x) == 0);
     OK(cudaStreamSynchronize(loose));
@@ -44,7 +44,7 @@ int main()
     set<<<1, 1, 0, strict>>>(x, 2);
     CHECK(read(x) == 2);
 
-    /* an event that is not waited for says nothing about what was recorded before it */
+    /* without a wait for the event, the work before it need not have run */
     set<<<1, 1, 0, strict>>>(x, 3);
     OK(cudaMemcpyAsync(pinned, x, sizeof *x, cudaMemcpyDeviceToHost, strict));
     OK(cudaLaunchHostFunc(strict, note, &called));
@@ -53,7 +53,7 @@ int main()
     OK(cudaEventSynchronize(event));
     CHECK(*pinned == 3 && called == 1);
 
-    /* to wait for an event is to wait for what was recorded last, not for what came after */
+    /* a wait for an event includes the work before its latest recording, not the work after it */
     set<<<1, 1, 0, strict>>>(x, 4);
     OK(cudaEventRecord(event, strict));
     OK(cudaLaunchHostFunc(strict, note, &called));
@@ -62,7 +62,7 @@ int main()
     OK(cudaStreamSynchronize(strict));
     CHECK(called == 2);
 
-    /* a destroyed stream's work is done all the same; cudaFree waits for everything */
+    /* the work of a destroyed stream is still executed; cudaFree waits for all work */
     set<<<1, 1, 0, loose>>>(x, 5);
     OK(cudaMemcpyAsync(pinned, x, sizeof *x, cudaMemcpyDeviceToHost, loose));
     OK(cudaStreamDestroy(loose));

@@ -1,5 +1,5 @@
-/* per_thread.cu - built with --default-stream per-thread: stream 0 is the thread's own. It waits
- * for the legacy stream as other streams do, and threads do not wait for each other.
+/* per_thread.cu - built with --default-stream per-thread: each thread has its own stream 0. It
+ * waits for the legacy stream, as other streams do, but threads do not wait for each other.
  *
  * nvcc: --default-stream per-thread
  */
@@ -25,7 +25,8 @@ static void of_another_thread(int *mine, int *others)
     add<<<1, 1>>>(mine, 7);
     OK(cudaStreamSynchronize(0));
     CHECK(read(mine) == 7);
-    /* the work there may have run or not; here it has not, since no call has waited */
+    /* on a GPU this work may or may not have run; here it has not, since no call has waited for it
+     */
     CHECK(read(others) == 0);
 }
 
@@ -47,7 +48,7 @@ int main()
     std::thread(of_another_thread, y, x).join();
     CHECK(read(x) == 1);
 
-    /* the legacy stream waits for the thread's own, and the other way round */
+    /* the legacy stream and the per-thread stream wait for each other */
     add<<<1, 1>>>(x, 2);
     add<<<1, 1, 0, cudaStreamLegacy>>>(x, 3);
     add<<<1, 1, 0, cudaStreamPerThread>>>(x, 4);

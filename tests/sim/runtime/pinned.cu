@@ -1,5 +1,4 @@
-/* pinned.cu - freed pinned memory belongs to the host again: malloc returns it, copies use it.
- */
+/* pinned.cu - freed pinned memory is host memory again: malloc returns it, copies use it. */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

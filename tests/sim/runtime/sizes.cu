@@ -1,6 +1,5 @@
-/* sizes.cu - allocations and copies of absurd sizes, on a GPU of 4 GiB; `sizes touch MiB` touches
- * that much.
- */
+/* sizes.cu - allocations and copies of absurd sizes on a GPU with 4 GiB; `sizes touch MiB` writes
+ * that much device memory. */
 #include "../programs/check.h"
 
 #include <climits>
@@ -14,7 +13,7 @@ static __global__ void touch(int4 *x, size_t count)
         x[i] = make_int4(1, 2, 3, 4);
 }
 
-/* Allocates so much, writes all of it by a kernel, says the peak of the process in KiB. */
+/* Allocates memory, fills it with a kernel, and prints the peak memory of the process in KiB. */
 static void allocate_and_touch(size_t bytes)
 {
     int4 *x;
@@ -53,7 +52,7 @@ int main(int argc, char **argv)
            cudaMalloc3D(&box, make_cudaExtent(1 << 20, 1 << 20, 1 << 20)));
     cudaGetLastError();
 
-    /* what is free can be had, and no more; what was had is given back */
+    /* all free memory can be allocated, but not more, and it can be freed again */
     OK(cudaMemGetInfo(&free_bytes, &total));
     CHECK(total == (size_t) 4 << 30);
     OK(cudaMalloc(&x, free_bytes));

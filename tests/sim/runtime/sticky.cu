@@ -25,7 +25,7 @@ int main()
     OK(cudaStreamCreate(&stream));
     OK(cudaEventCreate(&event));
     write<<<1, 1, 0, stream>>>(x, 1l << 33);
-    write<<<1, 1, 0, stream>>>(x, 0); /* is not done any more */
+    write<<<1, 1, 0, stream>>>(x, 0); /* it never runs */
     OK(cudaEventRecord(event, stream));
     OK(cudaGetLastError());
     EXPECT(cudaErrorIllegalAddress, cudaStreamSynchronize(stream));
@@ -39,7 +39,7 @@ int main()
     EXPECT(cudaErrorIllegalAddress, cudaStreamCreate(&stream));
     std::thread([] { EXPECT(cudaErrorIllegalAddress, cudaDeviceSynchronize()); }).join();
 
-    /* no more in this process: what an H200 does (programs/error_codes.expected) */
+    /* as on an H200, the device stays unusable in this process (programs/error_codes.expected) */
     OK(cudaSetDevice(0));
     OK(cudaDeviceReset());
     cudaGetLastError();

@@ -1,4 +1,4 @@
-/* threads.cu - many threads of the host launch, copy, allocate and wait at once. */
+/* threads.cu - many host threads launch, copy, allocate and wait concurrently. */
 #include "../programs/check.h"
 
 #include <atomic>
@@ -52,7 +52,7 @@ static void work(int number)
             CHECK(values[i] == (i + number) * round);
         OK(cudaFreeAsync(x, stream));
     }
-    /* an error of one thread is not another's */
+    /* an error in one thread does not affect another */
     EXPECT(cudaErrorInvalidValue, cudaMalloc((void **) NULL, 4));
     std::thread([] { OK(cudaGetLastError()); }).join();
     EXPECT(cudaErrorInvalidValue, cudaGetLastError());

@@ -1,5 +1,5 @@
-/* turns.cu - unordered streams take turns while races are checked: four that share a buffer
- * overwrite each other's data, four with a buffer each do not. */
+/* turns.cu - unordered streams take turns while races are checked: four streams that share a buffer
+ * overwrite each other's data, while four streams with separate buffers do not. */
 #include <cstdio>
 
 enum { STREAMS = 4, CHUNKS = 32, WORDS = 64 };

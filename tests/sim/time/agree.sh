@@ -3,11 +3,11 @@
 #
 #     tests/sim/time/agree.sh BUILD [LAB...]     BUILD holds ratios and runner-sim; LAB: 06_transpose
 #
-# Prints one row per case: the speed as a share of the reference's, measured and modelled. Fails if a timed
-# case gets another verdict than on the H200, or if the errors of the timed cases exceed the limits:
-# 20 % in the median, 50 % at the 90th percentile. Control cases of one size for all GPUs are a
-# different problem on a slice: they are shown, but not checked. Speeds that are 0.000 in both (all of the work
-# was the host's, say) have a verdict and no error; one that is 0 in the model alone is as wrong as can be.
+# Prints one row per case: the speed relative to the reference, measured and modelled. Fails if a timed case
+# gets another verdict than on the H200, or if the errors of the timed cases exceed the limits: 20 % in the
+# median, 50 % at the 90th percentile. Control cases of one size for all GPUs are a different problem on a
+# slice: they are shown, but not checked. If both speeds are 0.000 (for example because the host did all the
+# work), only the verdict is compared; if only the modelled speed is 0, the error is the maximum.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 build=$(cd "${1:?the build folder}" && pwd)
@@ -16,7 +16,7 @@ export LC_ALL=C WARPBOOK_BUILD=$build
 
 . grader/build/toolkit.sh
 if [ -z "$nvcc" ] || [ ! -x "$build/runner-sim" ]; then
-    echo "agree: skipped, there is no nvcc"
+    echo "agree: skipped, nvcc not found"
     exit 0
 fi
 work=$(mktemp -d)
@@ -24,7 +24,7 @@ trap 'rm -rf "$work"' EXIT
 [ $# -gt 0 ] || set -- $(cd docs/measured && ls -- *.check.txt | sed 's/\.check\.txt$//')
 
 for lab in "$@"; do
-    # What is undefined (its first line says so) has no time, even where a GPU happened to do it.
+    # A kernel with undefined behaviour (see its first line) has no time, even if it worked on a GPU by luck.
     grep -vFf <(grep -lE '^// expect:.*\(sim: (crash|unsafe)\)' "solutions/$lab"/wrong/*.cu |
         sed 's|.*/wrong/|wrong/|; s|\.cu$|/|') "docs/measured/$lab.check.txt" > "$work/figures"
     sed -n "s|^\(.*\)/ratio \([0-9.]*\)$|$lab/\1\t\2|p" "$work/figures" >> "$work/measured"
@@ -55,7 +55,7 @@ awk -F '\t' '
     }
     END {
         for (key in measured) if (!(key in seen)) { print "agree: " key " was not modelled"; bad++ }
-        if (!n) { print "agree: there is no timed case"; exit 1 }
+        if (!n) { print "agree: no timed cases"; exit 1 }
         printf("agree: %d timed cases, %d with another verdict; error of the ratio %.0f %% in the median, %.0f %% at the 90th percentile, %.0f %% at worst\n",
                n, bad, 100 * at(0.5), 100 * at(0.9), 100 * error[n])
         exit bad > 0 || at(0.5) > 0.2 || at(0.9) > 0.5

@@ -4,10 +4,10 @@
 #     tests/sim/time/check.sh BUILD DEVICE [LAB...] [OPTION...]     DEVICE: sim, sim:h200, ...; OPTION: of
 #                                                                   warpbook check
 #
-# If the model of time gives a kernel another verdict than its first line, the model is not adjusted. The
-# rows that say BAD must be exactly those of known.txt for this device, with their causes; otherwise the
-# script fails, and the list must be fixed. Checks the given labs, or all; as many in parallel as there
-# are processors, since each process has its own simulated GPU.
+# If the timing model gives a kernel another verdict than its first line, the model is not adjusted. Instead,
+# the kernel is listed in known.txt with the cause. The rows marked BAD must be exactly those listed for this
+# device; otherwise the script fails. Checks the given labs, or all, one per processor in parallel, since each
+# process has its own simulated GPU.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 build=$(cd "${1:?the build folder}" && pwd)
@@ -23,7 +23,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C WARPBOOK_BUILD=$build work device
 
-# LAB [OPTION...]: what is said of it is printed when all of it is there.
+# prove LAB [OPTION...]: prints the output of one lab when it is complete.
 prove() {
     local status=0 said=$work/${1//\//,}.said
     "$WARPBOOK_BUILD/warpbook" check "$@" --device "$device" > "$said" || status=$?
@@ -44,8 +44,8 @@ awk '/^[0-9][0-9] [a-z]/ { print $1 "_" $2 }' "$work/said" > "$work/labs"
 awk -F '\t' -v device="$device" 'NR == FNR { asked[$1] = 1; next } !/^#/ && $1 == device && $2 in asked { print $2 "\t" $3 }' \
     "$work/labs" tests/sim/time/known.txt | sort -u > "$work/known"
 if ! diff "$work/known" "$work/bad" > "$work/differs"; then
-    echo "check: < is in tests/sim/time/known.txt and was as it should be, > was not and is not in it:"
+    echo "check: differences from tests/sim/time/known.txt (<: listed but correct, >: not listed but BAD):"
     cat "$work/differs"
     exit 1
 fi
-echo "check: $(wc -l < "$work/bad") rows are not as they should be, all of them known: tests/sim/time/known.txt"
+echo "check: $(wc -l < "$work/bad") rows are BAD, all listed in tests/sim/time/known.txt"

@@ -1,12 +1,12 @@
-# compare.awk - what is modelled beside what was measured: the table, then how far each half is off, the
-# order of each lab's rungs, the sweeps; beside each what is asked of it, and MISSED if it is not reached.
+# compare.awk - compares modelled with measured rates: a table, the errors of each half, the order of each lab's
+# rungs, and the sweeps, each with its requirement, and MISSED if it is not met.
 #
 #     awk [-v slices=N] -f compare.awk MODELLED REFERENCES MEASURED
 #
-# MODELLED: `NAME RATE`; MEASURED: `NAME RATE fitted|judged|control`, in which half a name is once and for all
-# (control: in neither, and in no order; such a row is only shown); rates of a slice count N times.
-# REFERENCES: `LAB RUNG`, for names LAB.RUNG.CASE. POINTS, if given, takes
-# `NAME MEASURED MODELLED` for plots. Exit status: 1 if anything is missed or not modelled.
+# MODELLED: `NAME RATE`; MEASURED: `NAME RATE fitted|judged|control`. The last word is the half to which the name
+# belongs permanently (control: only shown, in neither half and in no order). Rates of a slice count N times.
+# REFERENCES: `LAB RUNG`, for names LAB.RUNG.CASE. POINTS, if given, is a file for plots, with
+# `NAME MEASURED MODELLED`. Exit status: 1 if a requirement is missed or a rate was not modelled.
 
 function error_of(ratio) { return ratio > 1 ? ratio - 1 : 1 / ratio - 1 }
 
@@ -34,7 +34,7 @@ function say(text, met)
     missed += !met
 }
 
-# Of x[1 .. n]: ranks; those within 3 % of the least of their group share theirs.
+# Ranks of x[1 .. n]. Values within 3 % of the smallest of their group share a rank.
 function rank(x, ranks, n,   i, k, order, t, from)
 {
     for (i = 1; i <= n; i++) order[i] = i
@@ -48,7 +48,7 @@ function rank(x, ranks, n,   i, k, order, t, from)
     }
 }
 
-# Spearman's: the correlation of the ranks. All ranks the same in both: 1.
+# Spearman's coefficient: the correlation of the ranks; 1 if all ranks are equal in both.
 function correlation(x, y, n,   a, b, i, sa, sb, saa, sbb, sab, d)
 {
     rank(x, a, n); rank(y, b, n)
@@ -89,7 +89,8 @@ function show_half(half,   i, n, values)
     if (n) print half ": " n " rows, error " spread(values, n)
 }
 
-# Sets x and y: each rung's share of the reference of its lab and case, measured and modelled; sets `which`.
+# Sets x and y to each rung's speed relative to the reference of its lab and case, measured and modelled; sets
+# `which`.
 function find_ratios(   i, word, to)
 {
     for (i = 1; i <= rows; i++) {

@@ -1,6 +1,6 @@
 #!/bin/bash
-# compare_test.sh - the analysis of `make validate` (compare.awk, verdicts.awk) on small tables whose
-# figures are worked out by hand, and on the figures of h200.txt themselves.
+# compare_test.sh - tests the analysis of `make validate` (compare.awk, verdicts.awk) on small tables with
+# results computed by hand, and on the figures of h200.txt.
 set -u
 cd "$(dirname "$0")/../../.." || exit
 here=tests/sim/time
@@ -8,11 +8,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# holds WHAT TEXT: the last output has that line
+# holds WHAT TEXT: the last output must contain the line.
 holds()
 {
     grep -qxF -- "$2" "$work/out" && return
-    echo "compare_test: $1: there is no line \"$2\" in"
+    echo "compare_test: $1: the output lacks the line \"$2\":"
     sed 's/^/    /' "$work/out"
     failed=1
 }
@@ -40,7 +40,7 @@ printf '%s\n' '06_t 4_d' > "$work/references"
 printf '%s\n' '# a comment' '06_t.1_a.x 100 fitted' '06_t.2_b.x 200 judged' '06_t.3_c.x 400 judged' \
     '06_t.4_d.x 800 judged' 'chain.32.1 10 judged' 'copy.stride.2 50 judged' > "$work/measured"
 
-# All twice the measured but for what is said; a slice of 2 makes the same of halves.
+# On a slice of 2, half of each measured rate is exact; only the two other rates are off.
 printf '%s\n' '06_t.1_a.x 50' '06_t.2_b.x 100' '06_t.3_c.x 220' '06_t.4_d.x 400' 'chain.32.1 5.4' \
     'copy.stride.2 30' > "$work/modelled"
 compare -v slices=2
@@ -53,7 +53,7 @@ holds equal 'FMA chains: 1 of 1 within 10 %, 8 % at worst'
 holds equal 'copies with strides: 1 of 1 within 25 %, 20 % at worst'
 ends equal 0
 
-# Two neighbours change places: 1 - 6 * 2 / (4 * 15) = 0.8; and a chain is half as fast.
+# Two neighbours are swapped: 1 - 6 * 2 / (4 * 15) = 0.8; and a chain is half as fast.
 printf '%s\n' '06_t.1_a.x 100' '06_t.2_b.x 400' '06_t.3_c.x 200' '06_t.4_d.x 800' 'chain.32.1 5' \
     'copy.stride.2 50' > "$work/modelled"
 compare
@@ -61,7 +61,7 @@ holds swapped 'order of 4 rungs, 06_t.x: Spearman 0.80, asked 0.90   MISSED'
 holds swapped 'FMA chains: 0 of 1 within 10 %, 100 % at worst   MISSED'
 ends swapped 1
 
-# A control case is shown, and in no half and no order.
+# A control case is shown, but is in no half and no order.
 printf '%s\n' '06_t.1_a.x 100 fitted' '06_t.2_b.x 200 judged' '06_t.4_d.x 800 judged' '06_t.1_a.y 5 control' \
     '06_t.2_b.y 7 control' '06_t.3_c.y 9 control' '06_t.4_d.y 11 control' > "$work/measured"
 printf '%s\n' '06_t.1_a.x 100' '06_t.2_b.x 200' '06_t.4_d.x 800' '06_t.1_a.y 40' '06_t.2_b.y 30' '06_t.3_c.y 20' \
@@ -72,14 +72,14 @@ holds control 'judged: 2 rows, error 0 % in the median, 0 % at the 90th percenti
 ! grep -q 'order of' "$work/out" || { echo "compare_test: a control case has an order"; failed=1; }
 ends control 0
 
-# Rungs measured within 3 % are as good as each other, if they are modelled so, too.
+# Rungs whose measured rates are within 3 % count as equal if their modelled rates are, too.
 printf '%s\n' '06_t.1_a.x 100 judged' '06_t.2_b.x 102 judged' '06_t.3_c.x 400 judged' '06_t.4_d.x 800 judged' > "$work/measured"
 printf '%s\n' '06_t.1_a.x 101' '06_t.2_b.x 100' '06_t.3_c.x 400' '06_t.4_d.x 800' > "$work/modelled"
 compare
 holds ties 'order of 4 rungs, 06_t.x: Spearman 1.00, asked 0.90'
 ends ties 0
 
-# A case that was not modelled is missing, unless only a part was requested.
+# A case that was not modelled is reported as missing, unless only a part was requested.
 printf '%s\n' '06_t.1_a.x 101' > "$work/modelled"
 compare
 holds lacking '3 measured and not modelled: 06_t.2_b.x 06_t.3_c.x 06_t.4_d.x'
@@ -87,7 +87,7 @@ ends lacking 1
 compare -v partly=06_t.1
 ends partly 0
 
-# Verdicts: a race is unsafe here, and anything on a GPU.
+# Verdicts: a race is unsafe in the simulator and can have any verdict on a GPU.
 verdicts 'a/1.cu slow slow' 'a/2.cu pass pass' 'a/wrong/r.cu pass unsafe'
 holds verdicts 'verdicts: 3 of 3 agree, asked all'
 ends verdicts 0
@@ -97,8 +97,8 @@ holds verdicts 'a/2.cu: pass on the GPU, none simulated'
 holds verdicts 'verdicts: 1 of 3 agree, asked all'
 ends verdicts 1
 
-# A deviation that a first line announces is neither an error nor an agreement; only exactly as announced,
-# and only with a verdict of a GPU.
+# A deviation announced in a first line counts neither as an error nor as an agreement, but only if it is exactly
+# as announced and there is a verdict of a GPU.
 verdicts 'a/1.cu slow slow -' 'a/wrong/o.cu stray crash crash' 'a/wrong/t.cu crash stray wrong_or_stray'
 holds told 'a/wrong/o.cu: stray on the GPU, crash simulated, as its first line says'
 holds told 'verdicts: 1 of 1 agree, asked all; 2 more race or misuse memory and end as told'
@@ -109,7 +109,7 @@ holds not_told 'a/wrong/t.cu: none on the GPU, crash simulated'
 holds not_told 'verdicts: 1 of 3 agree, asked all'
 ends not_told 1
 
-# The H200 compared with itself: no error, and each line of its tables is read.
+# The H200 compared with itself has no errors, and each line of its tables is read.
 (cd solutions && for lab in *; do echo "$lab $(basename "$(find "$lab" -maxdepth 1 -name '[1-9]*.cu' | sort | tail -1)" .cu)"; done) > "$work/references"
 for file in h200.txt h200-all.txt; do
     grep -v '^#' "$here/$file" > "$work/measured"
@@ -117,10 +117,10 @@ for file in h200.txt h200-all.txt; do
     compare
     ends "itself: $file" 0
     [ "$(grep -c '^| `' "$work/out")" = "$(wc -l < "$work/measured")" ] ||
-        { echo "compare_test: not each line of $file is in the table"; failed=1; }
+        { echo "compare_test: some lines of $file are not in the table"; failed=1; }
     [ "$(grep -Evc ' (fitted|judged|control)$' "$work/measured")" = 0 ] ||
-        { echo "compare_test: a line of $file does not say fitted, judged or control"; failed=1; }
+        { echo "compare_test: a line of $file does not end with fitted, judged or control"; failed=1; }
 done
 
-[ $failed = 0 ] && echo "the analysis of make validate: right on the tables worked out by hand"
+[ $failed = 0 ] && echo "the analysis of make validate: correct on the tables computed by hand"
 exit $failed

@@ -1,4 +1,4 @@
-// kernels.cuh - what the model of time is held to: kernels whose time on an H200 is known.
+// kernels.cuh - kernels with a known time on an H200, with which the timing model is compared.
 #ifndef TIME_KERNELS_CUH
 #define TIME_KERNELS_CUH
 
@@ -69,7 +69,7 @@ __global__ void copy_strided(float *out, const float *in, int count, int stride)
         out[(size_t) i * stride] = in[(size_t) i * stride];
 }
 
-// From an element on that is no multiple of 32 words.
+// Begins at an element that is not a multiple of 32 words.
 __global__ void copy_from(float *out, const float *in, int count, int offset)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,16 +1,16 @@
 #!/bin/bash
-# on_gpu.sh - `make validate`: compares this machine's GPU, measured now, with its model.
+# on_gpu.sh - `make validate`: measures this machine's GPU and compares it with its model.
 #
 #     tests/sim/time/on_gpu.sh BUILD [PREFIX]
 #
-# In BUILD/sim/time/gpu it leaves
-#     measured.txt   each sweep's and each kernel's rate, in the form of h200.txt; of those that begin as PREFIX
+# It writes to BUILD/sim/time/gpu
+#     measured.txt   the rate of each sweep and kernel whose name begins with PREFIX, in the format of h200.txt
 #     compared.txt   the comparison (compare.awk)
 #     verdicts.txt   `LAB/FILE GPU SIMULATED TOLD` of each starter, rung and wrong kernel: verdicts.awk
-#     points, *.svg  plots, where gnuplot is installed
-# Without a GPU an H200's figures and verdicts stand in (h200-all.txt, h200-verdicts.txt). A device without a
-# description (grader/sim/devices) cannot be modelled: it is only measured, a message says so, and the
-# exit status is 2. Exit status 1: a requirement is missed.
+#     points, *.svg  plots, if gnuplot is installed
+# Without a GPU, the figures and verdicts of an H200 are used (h200-all.txt, h200-verdicts.txt). A device without
+# a description (grader/sim/devices) cannot be modelled: it is only measured, with a message, and the exit status
+# is 2. Exit status 1: a requirement is missed.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 . tests/sim/time/programs.sh
@@ -21,30 +21,30 @@ gpu=$work/gpu
 repeats=${REPEATS:-15}
 mkdir -p "$gpu"
 
-# On the GPU itself, with machine code of its own.
+# Runs a program on the GPU, with machine code for this GPU.
 measure_with()
 {
     env -u LD_PRELOAD LD_LIBRARY_PATH="$cuda_lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
 }
 
-# Control cases of rung.cu: they decide nothing, and are launches more than work, or memory and nothing else.
+# Control cases of rung.cu: they do not count, since launches or memory alone dominate their time.
 controls='^(00_first[.].*[.]small|01_coalescing[.].*[.]1|06_transpose[.].*[.]row|07_reduction[.].*[.]short)$'
 
-# half_of: adds to `NAME RATE` in which half the name is: where h200.txt says so, that; else judged, or control.
+# half_of: adds the half of the name to `NAME RATE`: as in h200.txt, or else judged or control.
 half_of()
 {
     awk -v controls="$controls" 'NR == FNR { half[$1] = $3; next }
         NF == 2 { print $1, $2, ($1 in half ? half[$1] : $1 ~ controls ? "control" : "judged") }' $here/h200.txt -
 }
 
-# kernels: the files of all kernels whose names begin as asked for
+# kernels: the files of all kernels whose names begin with PREFIX
 kernels()
 {
     find solutions -name '[0-9a-z]*.cu' -path "solutions/${prefix%%.*}*" | sort -V
 }
 
-# Those that are timed: rungs, beyond, and wrong kernels that are right, or are measured before they are found
-# wanting. Lab 05 is timed by streams.cu.
+# The kernels that are timed: rungs, beyond, and wrong kernels that give correct results or are timed before the
+# error is found. Lab 05 is timed by streams.cu.
 timed()
 {
     local file name
@@ -79,7 +79,7 @@ measure()
     } | half_of
 }
 
-# device_for GPU: the described device whose name is in it, the longest one
+# device_for GPU: the described device with the longest name that is part of the GPU's name
 device_for()
 {
     local file name best="" key=""
@@ -102,13 +102,14 @@ simulated_verdict()
     echo "$1 $(verdict "$1" "sim:$key")"
 }
 
-# Of what misuses memory, or races, a first line may tell how it ends on a simulated GPU: `... (sim: crash) - ...`
+# For a kernel that misuses memory or races, the first line may state its verdict on a simulated GPU:
+# `... (sim: crash) - ...`
 told()
 {
     sed -n '1s|^// expect:[^-]*(sim: \([a-z_]*\)).*|\1|p' "$1"
 }
 
-# graded LAB: on GPU number $GPU, a line a kernel
+# graded LAB: grades on GPU number $GPU, one line per kernel
 graded()
 {
     local file found
@@ -119,7 +120,7 @@ graded()
     echo "graded: $1, $(wc -l < "$gpu/graded.$1.txt") kernels" >&2
 }
 
-# What the GPU did not judge, for the noise of other gradings, say, it is asked once more, with nothing beside it.
+# Kernels without a verdict, for example because other gradings caused noise, are graded once more, alone.
 again()
 {
     local file found told
@@ -129,8 +130,8 @@ again()
     done
 }
 
-# grade_all: `FILE VERDICT TOLD` of each kernel. Where there are several GPUs of the kind each takes a lab at a time, so
-# that lab 05, which needs the host's memory, is never on two; or $CUDA_VISIBLE_DEVICES says which to take.
+# grade_all: `FILE VERDICT TOLD` of each kernel. If there are several GPUs of the same kind (or several in
+# $CUDA_VISIBLE_DEVICES), each takes one lab at a time, so lab 05, which needs the host's memory, never runs on two.
 grade_all()
 {
     local gpus=1
@@ -152,8 +153,8 @@ graded_before()
     done
 }
 
-# verdicts: `LAB/FILE GPU SIMULATED TOLD` of each kernel, `-` for what there is not. Simulated first: GPUs are timed
-# when nothing else is busy.
+# verdicts: `LAB/FILE GPU SIMULATED TOLD` of each kernel, with `-` for a missing word. Simulates first, so that
+# nothing else is busy while GPUs are timed.
 verdicts()
 {
     kernels | at_once simulated_verdict | sort > "$gpu/simulated.txt"
@@ -182,12 +183,12 @@ if [ -n "$name_of_gpu" ]; then
     echo "measured on a $name_of_gpu: $gpu/measured.txt"
     key=$(device_for "$name_of_gpu")
     if [ -z "$key" ]; then
-        echo "no description of it in grader/sim/devices: nothing to compare with (docs/simulator.md, Devices)"
+        echo "grader/sim/devices has no description of this GPU, so it is not compared (docs/simulator.md, Devices)"
         exit 2
     fi
     export MEASURED=$gpu/measured.txt SIM_DEVICE=$key
 else
-    echo "no GPU here: an H200's figures and verdicts ($here/h200-*.txt) stand in for what would be measured"
+    echo "no GPU found: using the figures and verdicts of an H200 ($here/h200-*.txt) instead of measuring"
     export MEASURED=$here/h200-all.txt
     key=h200
 fi

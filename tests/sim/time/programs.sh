@@ -1,20 +1,20 @@
 # programs.sh - compiles the programs of tests/sim/time, and runs them on the simulated H200.
-# To be read by a script that is in the repository's root. shellcheck shell=bash
+# Sourced by scripts that run in the repository's root. shellcheck shell=bash
 . grader/build/toolkit.sh
 here=tests/sim/time
 
-# Machine code for the GPU that is here, so that it is not made anew at each start.
+# Machine code for this machine's GPU, so that it is not compiled at each start.
 own_code()
 {
     nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2> /dev/null |
         sed -n '1s/^\([0-9]*\)[.]\([0-9]*\)$/-gencode arch=compute_\1\2,code=sm_\1\2/p' || true
 }
 
-# begin BUILD: sets work, where programs lie, library and cuda_lib.
+# begin BUILD: sets work (the folder of the programs), library and cuda_lib.
 begin()
 {
     if [ -z "$nvcc" ]; then
-        echo "$(basename "$0"): skipped, there is no nvcc"
+        echo "$(basename "$0"): skipped, nvcc not found"
         exit 0
     fi
     work=$(cd "$1" && pwd)/sim/time
@@ -23,12 +23,12 @@ begin()
     options=$(own_code)
     mkdir -p "$work"
     if [ "$(cat "$work/options" 2> /dev/null)" != "$options" ]; then
-        find "$work" -maxdepth 1 -type f -perm -u+x -delete # made for another GPU, or none
+        find "$work" -maxdepth 1 -type f -perm -u+x -delete # compiled for another GPU or without one
         echo "$options" > "$work/options"
     fi
 }
 
-# compile PROGRAM SOURCE [OPTION...], unless it is newer than all that it is made of
+# compile PROGRAM SOURCE [OPTION...]: compiles unless the program is newer than all its sources
 compile()
 {
     local program=$1 source=$2
@@ -40,13 +40,13 @@ compile()
     fi
 }
 
-# file_of LAB.RUNG: the file of that name
+# file_of LAB.RUNG: the file of that rung
 file_of()
 {
     find "solutions/${1%%.*}" -name "${1#*.}.cu"
 }
 
-# compile_rung LAB.RUNG: to $work/LAB.RUNG
+# compile_rung LAB.RUNG: compiles it to $work/LAB.RUNG
 compile_rung()
 {
     local lab=${1%%_*}
@@ -64,7 +64,7 @@ compile_streams()
     compile "$work/streams" $here/streams.cu -Icommon -Ilabs/05_streams
 }
 
-# sweep_groups PREFIX: those of sweeps.cu whose rows begin so
+# sweep_groups PREFIX: the groups of sweeps.cu whose rows begin with PREFIX
 sweep_groups()
 {
     local group
@@ -73,20 +73,20 @@ sweep_groups()
     done
 }
 
-# wants_streams PREFIX: does it name rows of streams.cu?
+# wants_streams PREFIX: whether rows of streams.cu begin with PREFIX
 wants_streams()
 {
     local begins=${1:0:8}
     [[ streams. == "$begins"* ]]
 }
 
-# rungs_in FILE: LAB.RUNG of each LAB.RUNG.CASE that was measured
+# rungs_in FILE: LAB.RUNG of each measured LAB.RUNG.CASE
 rungs_in()
 {
     sed -n 's/^\(0[0-9]_[^ ]*\)\.[^. ]* [0-9.]*\( [a-z]*\)*$/\1/p' "$1" | uniq
 }
 
-# references: `LAB RUNG` of each lab: its last rung. Lab 05 is timed by streams.cu.
+# references: `LAB RUNG` for each lab, with its last rung. Lab 05 is timed by streams.cu.
 references()
 {
     local lab
@@ -96,7 +96,7 @@ references()
     done
 }
 
-# slices_of DEVICE: into how many slices the simulator cuts it: the fewest of at most 12 SMs
+# slices_of DEVICE: the number of slices into which the simulator cuts it: the fewest with at most 12 SMs each
 slices_of()
 {
     local sms
@@ -104,8 +104,8 @@ slices_of()
     echo $(((sms + 11) / 12))
 }
 
-# at_once FUNCTION: that with each line of the input, as many in parallel as there are processors; prints
-# their output in the input's order. Status 1: one of them failed.
+# at_once FUNCTION: calls FUNCTION with each line of the input, one per processor in parallel, and prints the
+# outputs in the order of the input. Status 1: a call failed.
 at_once()
 {
     local line said n=0 failed=0

@@ -1,9 +1,9 @@
-/* ratios.c - speeds of a lab's kernels as shares of the reference's, modelled, for agree.sh.
+/* ratios.c - modelled speeds of a lab's kernels relative to the reference, for agree.sh.
  *
- *     ratios DEVICE LAB FILE...       FILE: a kernel's path; without correctness, which others test
+ *     ratios DEVICE LAB FILE...       FILE: a kernel's path; correctness is not checked
  *
- * A line a timed or control case: `NAME/CASE ratio N bar N`, NAME as docs/measured has it (a path
- * below solutions/LAB, without .cu), the bar of a control case being 0.
+ * It prints one line per timed or control case: `NAME/CASE ratio N bar N`. NAME is as in
+ * docs/measured (a path below solutions/LAB, without .cu); the bar of a control case is 0.
  */
 #include "judge/modelled.h"
 
@@ -21,7 +21,7 @@ static const char *name_of(const char *path, char *name, size_t size)
     return name;
 }
 
-/* False: it could not be built, or a case of the reference could not be timed. */
+/* False: the kernel could not be built, or a case of the reference could not be timed. */
 static bool print_ratios(TimingContext *j, const char *path)
 {
     char name[200];

@@ -1,13 +1,12 @@
-// rung.cu - a lab's kernel on the lab's timed cases: `NAME.CASE RATE` a case. Compiled with
-// -DKERNEL='"solutions/.../5_padded.cu"' -DLAB=6 -DNAME='"..."'.
+// rung.cu - times a lab's kernel on the lab's timed cases; prints `NAME.CASE RATE` per case.
+// Compiled with -DKERNEL='"solutions/.../5_padded.cu"' -DLAB=6 -DNAME='"..."'.
 //
 //     NAME [PARTS [REPEATS]]
 //
-// PARTS: where a case is as large as an H200 was measured with (docs/measurements.md), that over so
-// much. Other cases are so large for each SM that the device has. REPEATS: as many calls a sample,
-// the median of so many samples; 1, on a simulated GPU, which needs no more. Rates are GB/s, or
-// what the lab counts (a unit of its own) over nanoseconds: ratios to the lab's reference are the
-// same.
+// PARTS divides the size of a case that is as large as on the measured H200 (docs/measurements.md).
+// Other cases grow with the number of SMs of the device. REPEATS: the calls per sample, and the
+// samples of which the median is taken; 1 is enough on a simulated GPU. Rates are GB/s, or the
+// lab's own unit per nanosecond, which does not change ratios to the lab's reference.
 #include KERNEL
 
 #include <math.h>
@@ -25,7 +24,7 @@ static void allocate(int which, size_t bytes)
     CUDA_CHECK(cudaMemset(array[which], 0, bytes));
 }
 
-// Of the H200's size: that of these parts, a multiple of `unit`.
+// The size on the H200, divided by the number of parts, as a multiple of `unit`.
 [[maybe_unused]] static long share(double whole, int unit)
 {
     return (long) (whole / parts / unit) * unit;
@@ -60,7 +59,7 @@ template <class Call> static float sample(cudaEvent_t begin, cudaEvent_t end, Ca
     return ms / repeats;
 }
 
-// The calls before the samples leave in the L2 what the one before leaves in a sample.
+// Calls before the samples bring the L2 into the same state as between samples.
 template <class Call> static void row(const char *what, double work, Call call)
 {
     cudaEvent_t begin, end;
@@ -130,7 +129,7 @@ static void cases()
     run("63", 63);
 }
 #elif LAB == 3
-// Kinds as the lab has them: any, or nine in ten the same.
+// Kinds as in the lab: all random, or nine in ten equal.
 static void run(const char *what, bool skewed)
 {
     enum { ITEMS_AN_SM = 16384, ROUNDS = 4 };
@@ -185,7 +184,7 @@ static void run(const char *what, int rows, int cols)
     row(what, 2.0 * bytes, [=] { transpose((float *) array[1], (float *) array[0], rows, cols); });
 }
 
-// Of 11264 x 11136: as many rows as columns fewer.
+// A side of 11264 x 11136, with rows and columns reduced by the same factor.
 static int side(int whole)
 {
     return (int) (whole / sqrt(parts) / 32 + 0.5) * 32;
@@ -215,7 +214,7 @@ static void cases()
     run("short", share(65536, 32));
 }
 #elif LAB == 8
-// An eleventh of the SMs, or one, has a row more than the others.
+// An eleventh of the SMs, or a single SM, has one row more than the other SMs.
 static void run(const char *what, int waves)
 {
     enum { COLS = 8192, ROUNDS = 32 };

@@ -1,13 +1,12 @@
 #!/bin/bash
-# slice.sh - compares ratios on a slice with those on the whole: rungs of the labs on the simulated H200 as
-# a slice, and whole (SIM_WHOLE), which takes that many times longer.
+# slice.sh - compares ratios on a slice with those on the whole device: runs rungs of the labs on a slice of the
+# simulated H200 and on the whole (SIM_WHOLE), which takes that many times longer.
 #
-#     tests/sim/time/slice.sh BUILD [PREFIX]     BUILD holds libcudart-sim.so; of the names wanted
+#     tests/sim/time/slice.sh BUILD [PREFIX]     BUILD holds libcudart-sim.so; PREFIX: only these names
 #
-# Each case's ratio is that of its lab's reference, which is played on the same. Cases are as large for
-# an SM on both; those that are to exceed the L2 are a twelfth of what an H200 is measured with. Small
-# cases, a few launches whatever their size, have no share and are left out. Exit status 1: a ratio of
-# the slice's is not within 5 % of the whole's.
+# Ratios are relative to the lab's reference on the same device. The work per SM is the same on both; cases that
+# must exceed the L2 are a twelfth of the size measured on an H200. Small cases, which are dominated by launches,
+# are left out. Exit status 1: a ratio on the slice is not within 5 % of the ratio on the whole.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 . tests/sim/time/programs.sh
@@ -16,7 +15,7 @@ prefix=${2:-}
 smaller=12
 slices=11
 
-# The last of a lab is its reference.
+# The last rung of a lab is its reference.
 rungs="
 01_coalescing.1_feature_a_block 01_coalescing.2_lanes_along_features
 02_bank_conflicts.1_packed 02_bank_conflicts.3_swizzle 02_bank_conflicts.4_odd_pitch

@@ -1,10 +1,11 @@
-/* streams.cu - the rungs of lab 05 on the timeline, with three stages that take equally long, and
- * the stages' copies alone. Prints GB/s, both directions counted.
+/* streams.cu - the rungs of lab 05 with three stages that take equally long, and the copies of the
+ * stages alone. Prints GB/s, counting both directions.
  *
  *     streams [SHARE [REPEATS [RUNG ROUNDS]]]
  *
- * SHARE: the lesson's words divided by so much. REPEATS: the median of so many, after one that
- * warms up; 1, without that, if not given: what a simulated GPU needs. RUNG: that one alone. */
+ * SHARE divides the lesson's number of words. REPEATS: the median of this many runs, after one
+ * warm-up run; the default is a single run without warm-up, which is enough on a simulated GPU.
+ * RUNG: only this rung. */
 #include "cudalab.cuh"
 
 #include <stdio.h>
@@ -133,7 +134,7 @@ int main(int argc, char **argv)
     CUDA_CHECK(cudaEventCreate(&end));
     CUDA_CHECK(cudaStreamCreateWithFlags(&up, cudaStreamNonBlocking));
     CUDA_CHECK(cudaStreamCreateWithFlags(&down, cudaStreamNonBlocking));
-    // Written, so that the copy waits for no pages.
+    // Written once, so that no page faults slow the copy.
     for (long i = 0; i < n; i++)
         in[i] = pageable[i] = (uint32_t) i * 2654435761u;
 

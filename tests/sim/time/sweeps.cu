@@ -1,12 +1,12 @@
-// sweeps.cu - the rates of simple kernels, each as a line `NAME RATE`, by the events of the GPU
-// that runs them: real or simulated. Rates are GB/s, of chains TFLOP/s of the whole device.
+// sweeps.cu - measures the rates of simple kernels on a real or simulated GPU, with events, and
+// prints them as lines `NAME RATE`. Rates are GB/s, and for chains TFLOP/s of the whole device.
 //
 //     sweeps [SHARE [GROUP [REPEATS]]]
 //
-// SHARE: the sizes divided by so much, 1: as measured on an H200. GROUP: of names: chain,
-// registers, copy, occupancy, transpose, grid; without it, or "", all. REPEATS: the median of so
-// many launches, after one that warms up; 1, without that, if not given: what a simulated GPU
-// needs.
+// SHARE divides the sizes; 1: as measured on an H200. GROUP: chain, registers, copy, occupancy,
+// transpose or grid; all if omitted or "". REPEATS: the median of this many launches, after one
+// warm-up launch; the default is a single launch without warm-up, which is enough on a simulated
+// GPU.
 #include "kernels.cuh"
 
 #include <stdio.h>
@@ -46,7 +46,7 @@ template <class Launch> static float once(Launch launch)
     return ms;
 }
 
-// Seconds that what `launch` launches takes.
+// The seconds that the work launched by `launch` takes.
 template <class Launch> static double timed(Launch launch)
 {
     enum { MOST = 99 };
@@ -146,8 +146,8 @@ static void offsets(int n)
     }
 }
 
-// Copies one float per thread, with ever fewer blocks of 256 threads per SM: their shared memory
-// leaves room for no more.
+// Copies one float per thread, with fewer and fewer blocks of 256 threads per SM, limited by their
+// shared memory.
 static void occupancies(int n)
 {
     int an_sm, a_block, most_blocks;
@@ -166,7 +166,7 @@ static void occupancies(int n)
     }
 }
 
-// Blocks that fill one, two and three waves, and one block more: it takes a wave of its own.
+// Blocks that fill one, two or three waves, and one more block, which needs another wave.
 static void grids()
 {
     enum { THREADS = 256, LOOPS = 40 };

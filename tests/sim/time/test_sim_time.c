@@ -1,6 +1,6 @@
 /* test_sim_time.c - how long a launch takes: tiny kernels whose cycles are computed by hand.
  *
- * What is compared are two launches that differ in one thing, so that what both have cancels out.
+ * Most tests compare two launches that differ in one respect, so that everything else cancels out.
  */
 #include "sim/sim_time.h"
 
@@ -18,7 +18,8 @@ static void a_barrier_waits_for_the_last(void)
     snprintf(body, sizeof body, "%s", repeat(ONLY_FIRST_WARP, DEPENDENT, 100, "after:\n"));
     const double without = cycles(body, 64);
 
-    /* The first warp is the last one to come: it pays for the barrier; then both store at once. */
+    /* The first warp arrives last, so it pays for the barrier; then both warps store immediately.
+     */
     CU_ASSERT(with - without >= plain.barrier_latency);
     CU_ASSERT(with - without <= plain.barrier_latency + 8);
 }
@@ -47,11 +48,11 @@ static void conflicts_cost_wavefronts(void)
     const double straight = cycles(repeat(SHARED_AT("4"), load, 20, ""), 32);
     const double conflicts = cycles(repeat(SHARED_AT("128"), load, 20, ""), 32);
 
-    /* The same register each time: 20 loads, one after the other's result. */
+    /* All 20 loads write the same register, so each waits for the previous one. */
     CU_ASSERT_EQUAL(conflicts - straight, 20 * 31);
 }
 
-/* One wavefront per cycle, or half of one, as on Turing. */
+/* One wavefront per cycle, or half a wavefront, as on Turing. */
 static void shared_memory_is_as_wide_as_described(void)
 {
     static const char loads[] = "ld.shared.u32 %r13, [%r12];\nld.shared.u32 %r14, [%r12];\n"
@@ -70,7 +71,7 @@ static void shared_memory_is_as_wide_as_described(void)
 
 /* ---- Caches and memory ---- */
 
-/* A load, then what needs it. */
+/* A load and an instruction that uses its value. */
 #define LOAD "ld.global.u32 %r20, [%rd1];\nadd.u32 %r0, %r20, 1;\n"
 
 static void a_load_comes_from_where_the_data_is(void)
@@ -95,13 +96,13 @@ static void a_load_comes_from_where_the_data_is(void)
     CU_ASSERT_EQUAL(twice.time.l1_hits, 1);
     trial_close(&twice);
     gpu_close(gpu);
-    /* An atom of 64 bytes takes a cycle of 64 GB/s. */
+    /* An atom of 64 bytes takes one cycle at 64 GB/s. */
     CU_ASSERT_EQUAL(took[0] - took[1], plain.memory_latency - plain.l2_latency + 1);
-    /* The second load was in flight with the first: it waits for its line. */
+    /* Both loads are in flight together, and the second waits for the line of the first. */
     CU_ASSERT(took[2] - took[1] < plain.l1_latency);
 }
 
-/* Eight lines, twice: what shared memory takes at least, they cannot have. */
+/* Eight lines, loaded twice, do not fit into the L1 that the minimum of shared memory leaves. */
 static void shared_memory_takes_its_part_of_the_l1(void)
 {
     Device device = plain;
@@ -115,8 +116,9 @@ static void shared_memory_takes_its_part_of_the_l1(void)
     CU_ASSERT_EQUAL(play(&device, trial).l1_hits, 0);
 }
 
-/* Local memory is interleaved: lanes with one index share a line, and with 32 indices each has its
- * own. A kernel kept its rows in local arrays, and paid neither for that nor for leaving the L1. */
+/* Local memory is interleaved: lanes with the same index share a line, and 32 different indices use
+ * 32 lines. The model once charged neither these lines nor local data that does not fit into the
+ * L1. */
 static void local_memory_has_lines(void)
 {
     static const char array[] = ".local .align 4 .b8 l[512];\nmov.u64 %rd9, l;\n"
@@ -130,18 +132,18 @@ static void local_memory_has_lines(void)
     snprintf(apart, sizeof apart, "mov.u64 %%rd20, 4;\n%s", array);
     const double one = cycles(repeat(same, use, 20, ""), 32);
     const double many = cycles(repeat(apart, use, 20, ""), 32);
-    CU_ASSERT(many - one > 20 * 31); /* 32 lines in place of 1, one per cycle */
+    CU_ASSERT(many - one > 20 * 31); /* 32 lines instead of 1, one per cycle */
 }
 
 static void chased_loads_wait_for_each_other(void)
 {
-    /* What is loaded is 0: the address stays. */
+    /* The loaded value is 0, so the address does not change. */
     static const char chase[] = "ld.global.u32 %r20, [%rd5];\ncvt.u64.u32 %rd6, %r20;\n"
                                 "add.s64 %rd5, %rd5, %rd6;\n";
     const double few = cycles(repeat("mov.u64 %rd5, %rd1;\n", chase, 10, ""), 32);
     const double more = cycles(repeat("mov.u64 %rd5, %rd1;\n", chase, 30, ""), 32);
 
-    /* From the L1, and an addition of 64 bits, in two instructions. */
+    /* A load from the L1 and a 64-bit addition, which is two instructions. */
     CU_ASSERT_EQUAL(more - few, 20 * (plain.l1_latency + plain.alu_latency + 1));
 }
 
@@ -173,7 +175,7 @@ static void loads_stay_behind_stores(void)
 
 static void memory_has_a_bandwidth(void)
 {
-    /* 128 warps read 64 KiB, of it each byte once; and write it. */
+    /* 128 warps read each byte of 64 KiB once, and write it. */
     const TimingResult result = play(&plain, (Trial){ .ptx = KERNEL("ld.global.u32 %r20, [%rd2];\n"
                                                                     "add.u32 %r0, %r20, 1;\n"),
                                                       .threads = 256,
@@ -184,7 +186,7 @@ static void memory_has_a_bandwidth(void)
     CU_ASSERT_EQUAL(result.ms, plain.launch_us / 1e3 + result.cycles / 1e6);
 }
 
-/* A stride of 128 bytes reads an atom of each line. */
+/* A stride of 128 bytes reads one atom of each line. */
 static void memory_moves_whole_atoms(void)
 {
     const TimingResult result = play(
@@ -195,8 +197,8 @@ static void memory_moves_whole_atoms(void)
     CU_ASSERT_EQUAL(result.memory_read_bytes, 64 * 64);
 }
 
-/* 64 threads write a word of a line each, more lines than the L2 holds: what was written in part
- * is read first, if there is error correction. */
+/* 64 threads each write one word of a different line, more lines than the L2 holds. With error
+ * correction, partly written atoms are read first. */
 static void parts_are_filled_if_there_is_error_correction(void)
 {
     for (int ecc = 0; ecc < 2; ecc++) {
@@ -208,7 +210,7 @@ static void parts_are_filled_if_there_is_error_correction(void)
             play(&small, (Trial){ .ptx = KERNEL("mul.wide.u32 %rd5, %r6, 128;\n"
                                                 "add.s64 %rd2, %rd1, %rd5;\n"),
                                   .threads = 64 });
-        /* All lines but the 16 that are still there. */
+        /* All lines but the 16 that are still in the L2. */
         CU_ASSERT_EQUAL(result.memory_write_bytes, (64 - 16) * 64);
         CU_ASSERT_EQUAL(result.memory_read_bytes, ecc * (64 - 16) * 64);
     }
@@ -239,8 +241,8 @@ static void blocks_come_in_waves(void)
     for (int blocks = 1; blocks < 10; blocks++)
         took[blocks] =
             play(&two, (Trial){ .ptx = chain, .blocks = blocks, .blocks_an_sm = 2 }).cycles;
-    /* Four at once: a wave begins with the 5th and the 9th, and one more in between costs little.
-     */
+    /* Four blocks fit at a time: the 5th and the 9th begin a wave; one more block in between costs
+     * little. */
     for (int blocks = 2; blocks < 10; blocks++)
         if (blocks == 5 || blocks == 9)
             CU_ASSERT(took[blocks] - took[blocks - 1] > 400 * plain.alu_latency)
@@ -251,7 +253,7 @@ static void blocks_come_in_waves(void)
 static void an_empty_grid_place_goes_to_the_first_sm_that_has_room(void)
 {
     Device two = plain;
-    /* Block 0 works long, the others do not: the second SM takes all of them. */
+    /* Block 0 works long and the other blocks do not, so the second SM takes all of these. */
     const char *ptx =
         repeat("setp.ne.u32 %p1, %r4, 0;\n@%p1 bra done;\n", DEPENDENT, 800, "done:\n");
 
@@ -280,7 +282,7 @@ static void waves_are_left_out_of_large_launches(void)
     CU_ASSERT_DOUBLE_EQUAL(some.cycles / all.cycles, 1, 0.01);
 }
 
-/* ---- The same each time, and nothing where it is not wanted ---- */
+/* ---- Repeated runs, and runs without a model ---- */
 
 static void the_same_each_time(void)
 {
@@ -311,7 +313,7 @@ static void no_trace_is_kept_unless_wanted(void)
     trial_close(&trial);
 }
 
-/* Warps that wait at barriers of their own: nothing stops for good. */
+/* Some warps wait at their own barriers: the model does not hang. */
 static void barriers_of_some_warps_end(void)
 {
     const TimingResult result =
@@ -323,7 +325,7 @@ static void barriers_of_some_warps_end(void)
     CU_ASSERT(result.cycles > 0);
 }
 
-/* A slice has so many SMs less, and as much less of what they share: the same for each block. */
+/* A slice has proportionally fewer SMs and shared resources, so the time per block is the same. */
 static void a_slice_takes_as_long_for_its_share(void)
 {
     Device whole = plain, slice;
@@ -347,7 +349,7 @@ static void a_slice_takes_as_long_for_its_share(void)
 
 static CU_TestInfo tests[] = {
     { "a barrier waits for the last", a_barrier_waits_for_the_last },
-    { "what comes after a barrier waits for it", what_comes_after_a_barrier_waits_for_it },
+    { "steps after a barrier wait for it", what_comes_after_a_barrier_waits_for_it },
     { "bank conflicts cost wavefronts", conflicts_cost_wavefronts },
     { "shared memory is as wide as described", shared_memory_is_as_wide_as_described },
     { "a load comes from where the data is", a_load_comes_from_where_the_data_is },
@@ -355,20 +357,20 @@ static CU_TestInfo tests[] = {
     { "local memory has lines", local_memory_has_lines },
     { "chased loads wait for each other", chased_loads_wait_for_each_other },
     { "loads are moved up", loads_are_moved_up },
-    { "loads stay behind stores", loads_stay_behind_stores },
+    { "loads stay after stores", loads_stay_behind_stores },
     { "memory has a bandwidth", memory_has_a_bandwidth },
     { "memory moves whole atoms", memory_moves_whole_atoms },
-    { "parts are filled if there is error correction",
+    { "partly written atoms are read with error correction",
       parts_are_filled_if_there_is_error_correction },
     { "atomics at one address wait for each other", atomics_at_one_address_wait_for_each_other },
     { "blocks come in waves", blocks_come_in_waves },
     { "the first SM with room takes the next block",
       an_empty_grid_place_goes_to_the_first_sm_that_has_room },
     { "waves are left out of large launches", waves_are_left_out_of_large_launches },
-    { "the same each time", the_same_each_time },
-    { "no trace is kept unless wanted", no_trace_is_kept_unless_wanted },
+    { "every run gives the same time", the_same_each_time },
+    { "no trace is kept unless requested", no_trace_is_kept_unless_wanted },
     { "barriers of some warps end", barriers_of_some_warps_end },
-    { "a slice takes as long for its share", a_slice_takes_as_long_for_its_share },
+    { "a slice takes equally long for its share", a_slice_takes_as_long_for_its_share },
     CU_TEST_INFO_NULL,
 };
 

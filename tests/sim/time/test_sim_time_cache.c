@@ -1,6 +1,5 @@
-/* test_sim_time_cache.c - compares the caches of the model of time with a plain list of the lines
- * in the order of use.
- */
+/* test_sim_time_cache.c - compares the caches of the timing model with a plain list of lines in the
+ * order of use. */
 #include <CUnit/CUnit.h>
 
 #include "sim/time/model.h"
@@ -8,15 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of one set: the lines in it, last used first. Lines of several sets are distinguished by the
- * lines that the cache displaces: here each cache has one set, and one of many sets follows below.
- */
+/* The lines of one set, most recently used first. In this test each cache has one set; a cache with
+ * many sets is tested below. */
 typedef struct List {
     uint64_t line[MOST_WAYS];
     int count;
 } List;
 
-/* Returns the line that leaves, NO_LINE; sets is_new. */
+/* Returns the displaced line, or NO_LINE; sets is_new. */
 static uint64_t use(List *list, int ways, uint64_t line, bool *is_new)
 {
     uint64_t leaves = NO_LINE;
@@ -51,7 +49,7 @@ static void the_least_recently_used_leaves(void)
         CU_ASSERT_TRUE_FATAL(cache_open(&cache, ways[i] * LINE_BYTES, ways[i]));
         CU_ASSERT_EQUAL_FATAL(cache.count, 1);
         for (int k = 0; k < 20000; k++) {
-            /* Neighbours, and lines whose numbers have much in common. */
+            /* Neighbouring lines, and lines whose numbers share many bits. */
             const uint64_t line = next_random(&random) % 20 << (k % 3 ? 0 : 33);
             CacheLine displaced = { .line = 0 };
             bool is_new, should_be;
@@ -68,7 +66,7 @@ static void the_least_recently_used_leaves(void)
     }
 }
 
-/* What was put there is there until so many others of its set came; and sets are used alike. */
+/* A line stays until enough other lines of its set were used, and all sets are used equally. */
 static void lines_spread_over_all_sets(void)
 {
     static const uint64_t strides[] = { 1, 2, 64, 352, 1 << 14, 1ull << 34 };
@@ -91,7 +89,7 @@ static void lines_spread_over_all_sets(void)
     }
 }
 
-/* Four of sixteen ways are gone, those that were used first. */
+/* Four of sixteen ways are displaced: the least recently used. */
 static void others_displace_the_oldest(void)
 {
     enum { WAYS = 16 };
@@ -130,10 +128,10 @@ static void even_the_smallest_holds_a_set(void)
 }
 
 static CU_TestInfo tests[] = {
-    { "the least recently used leaves", the_least_recently_used_leaves },
+    { "the least recently used line is displaced", the_least_recently_used_leaves },
     { "lines spread over all sets", lines_spread_over_all_sets },
-    { "others displace the oldest", others_displace_the_oldest },
-    { "even the smallest holds a set", even_the_smallest_holds_a_set },
+    { "other lines displace the oldest", others_displace_the_oldest },
+    { "even the smallest cache holds a set", even_the_smallest_holds_a_set },
     CU_TEST_INFO_NULL,
 };
 

@@ -1,6 +1,6 @@
 /* test_sim_time_issue.c - when a scheduler issues: latencies, pipes, register operands.
  *
- * What is compared are two launches that differ in one thing, so that what both have cancels out.
+ * Most tests compare two launches that differ in one respect, so that everything else cancels out.
  */
 #include "sim/sim_time.h"
 
@@ -14,7 +14,7 @@ static void dependent_instructions_wait(void)
     CU_ASSERT_EQUAL(more - few, 100 * plain.alu_latency);
 }
 
-/* Each of the two waits for its own result of the round before (the register is written anew). */
+/* Each of the two waits only for its own previous result. */
 static void independent_instructions_overlap(void)
 {
     const double few = cycles(repeat("", INDEPENDENT, 10, ""), 32);
@@ -43,7 +43,7 @@ static void what_ptxas_removes_costs_nothing(void)
     CU_ASSERT_EQUAL(many, none);
 }
 
-/* A copy is there when its source is: the chain goes through it. */
+/* A copy is ready when its source is, so the chain continues through it. */
 static void copies_pass_on_when_a_value_is_there(void)
 {
     static const char through[] = "fma.rn.f32 %f1, %f2, %f3, %f3;\nmov.f32 %f2, %f1;\n";
@@ -61,7 +61,7 @@ static void warps_hide_each_others_waiting(void)
     const double one = cycles(chain, 32), four = cycles(chain, 4 * 32);
     const double twenty = cycles(chain, 4 * 5 * 32);
 
-    /* A scheduler each; then 5 a scheduler, as many as the latency. */
+    /* One warp per scheduler; then 5 per scheduler, which hide the latency of 5 cycles. */
     CU_ASSERT_DOUBLE_EQUAL(four / one, 1, 0.02);
     CU_ASSERT_DOUBLE_EQUAL(twenty / one, 1, 0.05);
 }
@@ -73,13 +73,13 @@ static void a_scheduler_issues_one_a_cycle(void)
                                "fma.rn.f32 %f0, %f2, %f3, %f4;\n";
     const char *few = repeat("", five, 20, ""), *more = repeat("", five, 40, "");
 
-    /* 8 warps a scheduler, 100 instructions more each. */
+    /* 8 warps per scheduler, each with 100 more instructions. */
     CU_ASSERT_EQUAL(cycles(more, 32) - cycles(few, 32), 100);
     CU_ASSERT_EQUAL(cycles(more, 1024) - cycles(few, 1024), 8 * 100);
 }
 
-/* Eight that wait for their own results, more than it takes: if the oldest came first, the youngest
- * would have begun when the others had ended, and waited alone. */
+/* Eight warps wait for their own results, more than are needed to hide the latency. If the oldest
+ * had priority, the youngest would start after the others had ended, and wait alone. */
 static void ready_warps_take_turns(void)
 {
     const double few = cycles(repeat("", DEPENDENT, 10, ""), 1024);
@@ -96,12 +96,12 @@ static void ready_warps_take_turns(void)
     "fma.rn.f32 %f6, %f2, %f3, %f4;\nfma.rn.f32 %f7, %f2, %f3, %f4;\n"                             \
     "fma.rn.f32 %f0, %f2, %f3, %f4;\n"
 
-/* One warp of each block has work, and could keep a scheduler to itself: what they take shows how
- * many are on the same one. As on an H200 (tests/sim/time/turns.txt). The model once had the first
+/* One warp per block has enough work to keep a scheduler busy, so the time shows how many of these
+ * warps share a scheduler, as on an H200 (tests/sim/time/turns.txt). The model once put the first
  * warps of all blocks on the first scheduler. */
 static const struct {
     int warps, working, blocks;
-    int on_one; /* of those that work, where there are most */
+    int on_one; /* the maximum number of working warps on one scheduler */
 } places[] = {
     { 8, 0, 4, 1 }, { 8, 7, 4, 1 },  { 4, 0, 4, 1 }, { 32, 0, 2, 1 },
     { 8, 0, 8, 2 }, { 12, 3, 4, 1 }, { 3, 0, 4, 1 }, { 1, 0, 8, 2 },
@@ -136,8 +136,9 @@ static void first_warps_are_on_different_schedulers(void)
     "ld.shared.u32 %r29, [%r12];\n"
 #define WAITS "ld.shared.u32 %r30, [%r12];\nand.b32 %r31, %r30, 0;\nadd.u32 %r12, %r12, %r31;\n"
 
-/* The first block's eight warps keep the load/store unit busy; one of the second's loads, and waits
- * for it, some times. Were they served as they come, it would have done so when the first ends. */
+/* The eight warps of the first block keep the load/store unit busy, while a warp of the second
+ * block repeatedly loads and waits. If accesses were served in order of arrival, this warp would be
+ * done when the first block ends. */
 static void the_eldest_blocks_accesses_come_first(void)
 {
     static const char elder[] = SHARED_BLOCK "setp.ne.u32 %p1, %r4, 0;\n@%p1 bra younger;\n";
@@ -157,9 +158,9 @@ static void the_eldest_blocks_accesses_come_first(void)
 
 /* ---- Operands ---- */
 
-/* 15 warps per scheduler, more than the latency: what counts is how long each occupies it. The
- * register file delivers two operands per cycle; operands of the same warp's previous instruction
- * are still available. */
+/* 15 warps per scheduler hide the latency, so the time depends on how long each instruction
+ * occupies the scheduler. The register file provides two operands per cycle; operands of the same
+ * warp's previous instruction are still available. */
 enum { WARPS = 15, ROUNDS = 100 };
 
 static double operands_cycles(const Device *device, const char *before, const char *round)
@@ -175,20 +176,20 @@ static double operands_cycles(const Device *device, const char *before, const ch
 
 static const struct {
     const char *before, *round;
-    int issued, cycles; /* a round, of one warp */
+    int issued, cycles; /* per iteration and warp */
 } operands[] = {
     { "", "add.f32 %f1, %f1, %f2;\n", 1, 1 },
     { "", "fma.rn.f32 %f1, %f1, %f1, %f2;\n", 1, 1 },
     { "", "fma.rn.f32 %f1, %f1, %f2, 0f3F000000;\n", 1, 1 },
     { "", "fma.rn.f32 %f1, %f1, %f2, %f3;\n", 1, 2 },
-    /* A constant is no operand, wherever it was written. */
+    /* A constant does not count as an operand, even if a register holds it in PTX. */
     { "mov.f32 %f2, 0f3F000000;\n", "fma.rn.f32 %f1, %f1, %f2, %f3;\n", 1, 1 },
     { "mov.f32 %f2, %f6;\n", "fma.rn.f32 %f1, %f1, %f2, %f3;\n", 1, 2 },
-    /* Whole numbers, too. */
+    /* Integers, too. */
     { "", "mad.lo.u32 %r20, %r20, %r21, %r22;\n", 1, 2 },
-    /* Predicates have registers of their own. */
+    /* Predicates have separate registers. */
     { "setp.eq.u32 %p1, %r1, 7;\n", "selp.b32 %r20, %r20, %r21, %p1;\n", 1, 1 },
-    /* Chains side by side that share both factors; one; none. */
+    /* Independent chains that share both factors, one factor, or none. */
     { "", "fma.rn.f32 %f1, %f1, %f2, %f3;\nfma.rn.f32 %f4, %f4, %f2, %f3;\n", 2, 3 },
     { "",
       "fma.rn.f32 %f1, %f1, %f2, %f3;\nfma.rn.f32 %f4, %f4, %f2, %f3;\n"
@@ -219,9 +220,9 @@ static CU_TestInfo tests[] = {
     { "dependent instructions wait for the latency", dependent_instructions_wait },
     { "independent instructions overlap", independent_instructions_overlap },
     { "a narrow pipe takes more cycles per warp", a_narrow_pipe_takes_more_cycles },
-    { "what ptxas removes costs nothing", what_ptxas_removes_costs_nothing },
-    { "copies pass on when a value is there", copies_pass_on_when_a_value_is_there },
-    { "warps hide each other's waiting", warps_hide_each_others_waiting },
+    { "steps that ptxas removes cost nothing", what_ptxas_removes_costs_nothing },
+    { "a copy is ready when its source is", copies_pass_on_when_a_value_is_there },
+    { "warps hide each other's latency", warps_hide_each_others_waiting },
     { "a scheduler issues one per cycle", a_scheduler_issues_one_a_cycle },
     { "ready warps take turns", ready_warps_take_turns },
     { "first warps are on different schedulers", first_warps_are_on_different_schedulers },

@@ -1,14 +1,14 @@
-/* test_sim_time_ptxas.c - what the model knows of ptxas: the order of independent chains, additions
- * on two pipes, values that all lanes share, logic of three words, loads of neighbouring words.
- */
+/* test_sim_time_ptxas.c - what the timing model knows about ptxas: the order of independent chains,
+ * additions on two pipes, values that all lanes share, logic of three inputs, loads of neighbouring
+ * words. */
 #include "sim/sim_time.h"
 
-/* ---- Chains side by side (sim/time/order.c) ---- */
+/* ---- Independent chains (sim/time/order.c) ---- */
 
 #define CHAIN(f) "fma.rn.f32 " f ", " f ", %f2, %f3;\n"
 #define FOUR(f)  CHAIN(f) CHAIN(f) CHAIN(f) CHAIN(f)
 
-/* Of one warp, whose latency is 5 cycles. */
+/* For one warp; the latency is 5 cycles. */
 static const struct {
     const char *round;
     int cycles;
@@ -17,7 +17,7 @@ static const struct {
     { FOUR("%f1") FOUR("%f4"), 20 },
     { FOUR("%f1") FOUR("%f4") FOUR("%f5") FOUR("%f6") FOUR("%f7"), 20 },
     { FOUR("%f1") FOUR("%f4") FOUR("%f5") FOUR("%f6") FOUR("%f7") FOUR("%f0"), 24 },
-    /* Each needs the one before. */
+    /* Each instruction needs the previous one. */
     { CHAIN("%f1") "fma.rn.f32 %f4, %f1, %f2, %f3;\nfma.rn.f32 %f1, %f4, %f2, %f3;\n", 15 },
 };
 
@@ -36,7 +36,8 @@ static void chains_take_turns(void)
     "mul.lo.u32 %r11, %r1, " scale ";\nadd.u32 %r12, %r10, %r11;\n"
 #define LOAD "ld.shared.u32 %r13, [%r12];\n"
 
-/* What may go up while a load is awaited does; the load itself stays where PTX has it. */
+/* Independent steps move up to fill the wait for a load; the load itself stays in its PTX position.
+ */
 static void loads_stay_behind_what_is_before_them(void)
 {
     static const char use[] = "add.u32 %r14, %r13, %r13;\n";
@@ -48,7 +49,7 @@ static void loads_stay_behind_what_is_before_them(void)
     CU_ASSERT(cycles(after, 32) - cycles(before, 32) >= plain.shared_latency - plain.alu_latency);
 }
 
-/* In the order of PTX the chain would begin when the load is there. */
+/* In PTX order, the chain would begin only after the load. */
 static void what_need_not_wait_goes_before(void)
 {
     char first[TEXT], last[TEXT];
@@ -66,19 +67,19 @@ enum { WARPS = 15, ROUNDS = 100 };
 
 #define XOR "xor.b32 %r21, %r21, %r1;\n"
 #define ADD "add.u32 %r22, %r22, %r1;\n"
-/* The same of what all lanes share. */
+/* The same with values that all lanes share. */
 #define XOR_ALL "xor.b32 %r23, %r23, %r4;\n"
 #define ADD_ALL "add.u32 %r24, %r24, %r3;\n"
 #define FIRST   "mov.u32 %r23, 7;\nmov.u32 %r24, %r4;\n"
-/* Local memory, and a function's parameter that no registers would hold. */
+/* Local memory, and a function parameter that does not fit into registers. */
 #define OWN   ".local .align 16 .b8 own[64];\nmov.u64 %rd9, own;\n"
 #define LARGE ".param .align 8 .b8 large[64];\n"
 #define FMA   "fma.rn.f32 %f1, %f1, %f2, %f2;\n"
 
-/* Instructions of two pipes do not fit into each other without a gap: a third more at most. */
+/* Instructions of two pipes cannot be interleaved without gaps: at most a third more cycles. */
 static const struct {
     const char *before, *round;
-    int wide, narrow; /* cycles of a warp: of a device with twice as wide FP32, as with integers */
+    int wide, narrow; /* cycles per warp: with FP32 twice as wide as integers, or equally wide */
 } pipes[] = {
     { "", XOR XOR, 4, 4 },
     { "", ADD ADD, 2, 2 },
@@ -95,33 +96,34 @@ static const struct {
     { FIRST, XOR_ALL XOR_ALL, 2, 2 },
     { FIRST, XOR_ALL ADD_ALL XOR, 3, 3 },
     { "mov.b64 %rd9, %rd1;\n", "add.s64 %rd9, %rd9, %rd1;\n", 2, 2 },
-    /* Nothing was written there: its value is unknown. */
+    /* An unwritten register: its value is unknown. */
     { FIRST, "xor.b32 %r25, %r26, %r4;\nxor.b32 %r27, %r26, %r3;\n", 4, 4 },
-    /* A lane's own goes in, also by another register. */
+    /* A value that differs between lanes is an input, also through another register. */
     { FIRST "mov.u32 %r23, %r1;\n", XOR_ALL XOR_ALL, 4, 4 },
     { FIRST "add.u32 %r25, %r1, 1;\nxor.b32 %r23, %r23, %r25;\n", XOR_ALL XOR_ALL, 4, 4 },
     { FIRST "setp.eq.u32 %p1, %r1, 7;\n@%p1 mov.u32 %r23, 1;\n", XOR_ALL XOR_ALL, 4, 4 },
     { FIRST "setp.eq.u32 %p1, %r3, 7;\n@%p1 mov.u32 %r23, 1;\n", XOR_ALL XOR_ALL, 2, 2 },
-    /* Lanes are apart where it is written; all are there, or those that are not have ended. */
+    /* Lanes have diverged where the value is written; all lanes are converged, or the others ended.
+     */
     { FIRST "setp.eq.u32 %p1, %r1, 7;\n@%p1 bra past;\nmov.u32 %r23, 1;\npast:\n", XOR_ALL XOR_ALL,
       4, 4 },
     { FIRST "setp.eq.u32 %p1, %r3, 7;\n@%p1 bra past;\nmov.u32 %r23, 1;\npast:\n", XOR_ALL XOR_ALL,
       2, 2 },
-    /* So behind an inner if and its else, of which it is known earlier. */
+    /* The same after an inner if and its else, which is analysed first. */
     { FIRST "mov.u32 %r26, 3;\nsetp.eq.u32 %p1, %r26, 7;\n@%p1 bra past;\n"
             "setp.eq.u32 %p2, %r1, 7;\n@%p2 bra other;\nmov.u32 %r25, 1;\nbra.uni both;\n"
             "other:\nmov.u32 %r25, 2;\nboth:\nmov.u32 %r23, 1;\npast:\nmov.u32 %r26, %r1;\n",
       XOR_ALL XOR_ALL, 4, 4 },
     { "setp.gt.u32 %p1, %r1, 5000;\n@%p1 bra gone;\nbra.uni on;\ngone:\nret;\non:\n" FIRST,
       XOR_ALL XOR_ALL, 2, 2 },
-    /* Memory of a thread's own: a word per lane and cycle of the SM, which has four schedulers. A
-     * model once took 16 bytes for one word, and any parameter for a register. */
+    /* Local memory: one word per lane and cycle of the SM, which has four schedulers. The model
+     * once counted 16 bytes as one word, and every parameter as a register. */
     { OWN, "ld.local.u32 %r20, [%rd9];\nld.local.u32 %r21, [%rd9 + 4];\n", 8, 8 },
     { OWN, "ld.local.v4.u32 {%r20, %r21, %r22, %r23}, [%rd9];\n", 16, 16 },
     { OWN, "st.local.v2.u32 [%rd9], {%r1, %r2};\n", 8, 8 },
     { "", XOR XOR "ld.param.u64 %rd9, [out];\n", 4, 4 },
     { LARGE, XOR XOR "st.param.u32 [large + 4], %r1;\n", 6, 6 },
-    /* Comparisons are the lanes'. */
+    /* Comparisons are executed per lane. */
     { FIRST, "setp.eq.u32 %p1, %r24, 7;\n" XOR, 4, 4 },
 };
 
@@ -171,17 +173,17 @@ static const struct {
     { "and.b32 %r20, %r1, %r2;\nand.b32 %r21, %r1, %r6;\nand.b32 %r22, %r2, %r6;\n"
       "or.b32 %r23, %r20, %r21;\nor.b32 %r24, %r23, %r22;\n",
       1 },
-    /* Four words; a constant is one. */
+    /* Four inputs; a constant counts as one. */
     { "xor.b32 %r20, %r1, %r2;\nxor.b32 %r21, %r20, %r6;\nand.b32 %r22, %r21, %r3;\n", 2 },
     { "xor.b32 %r20, %r1, %r2;\nand.b32 %r21, %r20, 255;\nor.b32 %r22, %r21, 7;\n", 2 },
     { "xor.b32 %r20, %r1, 255;\nand.b32 %r21, %r20, 255;\nor.b32 %r22, %r21, 7;\n", 1 },
-    /* Of two pairs there is room for one. */
+    /* Only one of two pairs fits. */
     { "xor.b32 %r20, %r1, %r2;\nxor.b32 %r21, %r6, %r3;\nor.b32 %r22, %r20, %r21;\n", 2 },
-    /* Wanted twice; under a predicate; by something else; of two registers. */
+    /* A result with two readers; under a predicate; with another reader; in two registers. */
     { "xor.b32 %r20, %r1, %r2;\nand.b32 %r21, %r20, %r6;\nor.b32 %r22, %r20, %r1;\n", 3 },
     { "setp.eq.u32 %p1, %r1, 7;\n@%p1 xor.b32 %r20, %r1, %r2;\nand.b32 %r21, %r20, %r6;\n", 3 },
     { "xor.b32 %r20, %r1, %r2;\nadd.u32 %r21, %r20, %r6;\n", 2 },
-    /* And the product that %rd2 is, which now feeds more than an address. */
+    /* This also counts the multiplication for %rd2, which is now used for more than an address. */
     { "xor.b64 %rd10, %rd2, %rd3;\nand.b64 %rd11, %rd10, %rd1;\n", 5 },
 };
 
@@ -201,7 +203,7 @@ static void logic_of_three_words_is_one_instruction(void)
     }
 }
 
-/* What has become part of another one still waits for what it is computed from. */
+/* An absorbed step still waits for its inputs. */
 static void logic_waits_for_its_words(void)
 {
     static const char chain[] = "xor.b32 %r20, %r1, %r13;\nand.b32 %r21, %r20, %r6;\n"
@@ -212,13 +214,13 @@ static void logic_waits_for_its_words(void)
     CU_ASSERT(with - without > plain.shared_latency);
 }
 
-/* ---- Loads that become one (sim/machine/merge.c) ---- */
+/* ---- Merged loads (sim/machine/merge.c) ---- */
 
 #define WORD(n, at) "ld.shared.u32 %r" #n ", [%r12+" #at "];\n"
 
 static const struct {
     const char *before, *loads;
-    int wavefronts; /* of a warp */
+    int wavefronts; /* per warp */
 } merged[] = {
     /* All lanes at one address. */
     { SHARED_AT("0"), WORD(20, 0), 1 },
@@ -231,14 +233,14 @@ static const struct {
       "ld.shared.u32 %r20, [%r13+-8];\nld.shared.u32 %r21, [%r13+-4];\n", 1 },
     { SHARED_AT("0") "add.u32 %r13, %r12, 20;\n",
       "ld.shared.u32 %r20, [%r13+-8];\nld.shared.u32 %r21, [%r13+-4];\n", 2 },
-    /* Sixteen bytes apart; a word of each lies in every fourth bank. */
+    /* Lanes are 16 bytes apart, so that one word per lane uses every fourth bank. */
     { SHARED_AT("16"), WORD(20, 0), 4 },
     { SHARED_AT("16"), WORD(20, 0) WORD(21, 4) WORD(22, 8) WORD(23, 12), 4 },
-    /* Eight: pairs. Four or unknown: none. */
+    /* Alignment to 8 bytes: pairs. To 4 bytes, or unknown: no merging. */
     { SHARED_AT("8"), WORD(20, 0) WORD(21, 4) WORD(22, 8) WORD(23, 12), 4 },
     { SHARED_AT("4"), WORD(20, 0) WORD(21, 4) WORD(22, 8) WORD(23, 12), 4 },
     { SHARED_AT("0") "mul.lo.u32 %r12, %r0, %r3;\n", WORD(20, 0) WORD(21, 4), 2 },
-    /* What lies between may change it, or not be passed by all. */
+    /* A step in between may change the memory, or be executed by only some lanes. */
     { SHARED_AT("0"), WORD(20, 0) "st.shared.u32 [%r10+32], %r2;\n" WORD(21, 4), 3 },
     { SHARED_AT("0"), WORD(20, 0) "bar.sync 0;\n" WORD(21, 4), 2 },
     { SHARED_AT("0"), WORD(20, 0) "setp.eq.u32 %p1, %r3, 7;\n@%p1 bra on;\n" WORD(21, 4) "on:\n",
@@ -266,7 +268,7 @@ static void neighbouring_words_are_one_load(void)
     }
 }
 
-/* The wide load brings all of its words. */
+/* The wide load provides all of its words. */
 static void each_word_is_there_after_the_load(void)
 {
     static const char words[] = WORD(20, 0) WORD(21, 4) WORD(22, 8) WORD(23, 12);
@@ -277,14 +279,14 @@ static void each_word_is_there_after_the_load(void)
 }
 
 static CU_TestInfo tests[] = {
-    { "chains take turns", chains_take_turns },
-    { "loads stay behind what is before them", loads_stay_behind_what_is_before_them },
-    { "what need not wait goes before", what_need_not_wait_goes_before },
-    { "instructions take their pipes", instructions_take_their_pipes },
-    { "logic of three words is one instruction", logic_of_three_words_is_one_instruction },
-    { "logic waits for its words", logic_waits_for_its_words },
+    { "chains are interleaved", chains_take_turns },
+    { "loads stay after the steps before them", loads_stay_behind_what_is_before_them },
+    { "steps that need not wait move up", what_need_not_wait_goes_before },
+    { "instructions use their pipes", instructions_take_their_pipes },
+    { "logic of three inputs is one instruction", logic_of_three_words_is_one_instruction },
+    { "logic waits for its inputs", logic_waits_for_its_words },
     { "neighbouring words are one load", neighbouring_words_are_one_load },
-    { "each word is there after the load", each_word_is_there_after_the_load },
+    { "the merged load provides each word", each_word_is_there_after_the_load },
     CU_TEST_INFO_NULL,
 };
 

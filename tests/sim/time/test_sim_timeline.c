@@ -1,7 +1,7 @@
 /* test_sim_timeline.c - when work runs: small timelines, scheduled by hand.
  *
- * Times in the tests are whole microseconds but where a rate says otherwise. Rows: U up, K kernel
- * (of all SMs), k kernel (of half of them), F fill, D down.
+ * Times in the tests are whole microseconds, except where a rate causes fractions. Rows: U copy to
+ * the device, K kernel on all SMs, k kernel on half of them, F fill, D copy from the device.
  */
 #include "capture.h"
 #include "rows.h"
@@ -17,7 +17,7 @@ enum { SMS = 8, STREAMS = 4, MOST = 32 };
 
 static const int64_t us = 1000000;
 
-/* A program: its streams' last items, the host's last wait, and all items that it has issued. */
+/* A program: the last item of each stream, the host's last wait, and all issued items. */
 typedef struct Program {
     Timeline *timeline;
     TimelineItem *last[STREAMS], *host, *items[MOST];
@@ -44,7 +44,7 @@ static void finish(Program *p)
     timeline_close(p->timeline);
 }
 
-/* Issues without saying how long it takes; the number of the item. */
+/* Issues an item of unknown duration; returns its number. */
 static int add(Program *p, int stream)
 {
     TimelineItem *item = timeline_add(p->timeline, stream);
@@ -109,7 +109,7 @@ static double end_of(const Program *p, int item)
 
 /* ---- Streams and engines ---- */
 
-/* One stream: one after the other. */
+/* Items of one stream run one after the other. */
 static void a_stream_is_a_queue(void)
 {
     Program p = begin(2);
@@ -122,7 +122,7 @@ static void a_stream_is_a_queue(void)
     finish(&p);
 }
 
-/* Stages of 2, 3 and 1 in two streams, the second a chunk behind:
+/* Stages of 2, 3 and 1 us in two streams; the second stream is one chunk later:
  *     U 1122
  *     K   111222
  *     D      1  2 */
@@ -142,7 +142,7 @@ static void two_streams_overlap(void)
     finish(&p);
 }
 
-/* Four chunks of equal stages: with B buffers they take 12, 7.5 rounded up by the last round, 6. */
+/* Four chunks with equal stages take 12, 7 and 6 us with 1, 2 and 3 buffers. */
 static void as_many_chunks_as_buffers_are_on_their_way(void)
 {
     static const struct {
@@ -165,8 +165,8 @@ static void as_many_chunks_as_buffers_are_on_their_way(void)
     }
 }
 
-/* U 4 | D 4 of two streams: with one engine for both, or none but the SMs, one after the other.
- */
+/* U 4 and D 4 in two streams run one after the other if one engine, or only the SMs, must copy
+ * both. */
 static void copy_engines_are_by_direction(void)
 {
     static const struct {
@@ -186,8 +186,8 @@ static void copy_engines_are_by_direction(void)
     }
 }
 
-/* An engine takes what is ready: the second stream's copy, though the first one's was issued
- * before. Of two that are ready, that which was issued first. */
+/* An engine takes a ready item: the second stream's copy, although the first stream's copy was
+ * issued earlier. Of two ready items it takes the one that was issued first. */
 static void an_engine_takes_what_is_ready(void)
 {
     Program p = begin(2);
@@ -202,8 +202,8 @@ static void an_engine_takes_what_is_ready(void)
     finish(&p);
 }
 
-/* Half speed while both run: 10 up from 0, 4 down from 2. The first 2 alone, then 8 us for the 4
- * down, in which 4 of up get done; the other 4 alone. */
+/* Half speed while both run: 10 up from 0, 4 down from 2. The upload runs 2 us alone; then the
+ * download takes 8 us, in which the upload makes 4 us of progress; its last 4 us run alone. */
 static void both_ways_at_once_are_slower(void)
 {
     Program p = begin(2);
@@ -220,7 +220,7 @@ static void both_ways_at_once_are_slower(void)
     finish(&p);
 }
 
-/* What a launch costs delays its own stream only. */
+/* The overhead of a launch delays only its own stream. */
 static void a_lead_keeps_no_engine(void)
 {
     Program p = begin(2);
@@ -242,7 +242,7 @@ static void a_lead_keeps_no_engine(void)
 
 /* ---- Kernels ---- */
 
-/* Two halves fit at once, a third one and a whole do not; no kernel overtakes. */
+/* Two half kernels fit together, but not a third one or a full one; kernels do not overtake. */
 static void kernels_share_the_sms_if_they_fit(void)
 {
     Program p = begin(2);
@@ -271,8 +271,7 @@ static void fills_run_beside_copies_not_beside_kernels(void)
 
 /* ---- Waiting ---- */
 
-/* A mark of stream 1 between two kernels; stream 2 continues after the mark, not after the stream.
- */
+/* Stream 2 waits for a mark between two kernels of stream 1, not for the whole stream. */
 static void a_mark_is_where_it_was_put(void)
 {
     Program p = begin(2);
@@ -289,7 +288,7 @@ static void a_mark_is_where_it_was_put(void)
     finish(&p);
 }
 
-/* The host issues the second copy when the first has ended, in another stream. */
+/* The host issues a copy in another stream after it has waited for the first copy. */
 static void what_the_host_issues_comes_after_its_waits(void)
 {
     Program p = begin(2);
@@ -331,7 +330,7 @@ static void a_pause_changes_nothing(void)
     CU_ASSERT_DOUBLE_EQUAL(ends[0][1], 7 / 0.75, 1e-5);
 }
 
-/* How long it takes may be known late, in any order: the timeline is the same. */
+/* Durations may become known late and in any order; the timeline is the same. */
 static void the_order_of_doing_does_not_count(void)
 {
     static const int orders[][4] = { { 0, 1, 2, 3 }, { 3, 2, 1, 0 }, { 2, 0, 3, 1 } };
@@ -351,7 +350,7 @@ static void the_order_of_doing_does_not_count(void)
     }
 }
 
-/* Done after time has been laid out: it begins where that stopped. */
+/* An item that is done after earlier work was scheduled begins where the schedule ends. */
 static void what_is_done_late_is_laid_out_behind(void)
 {
     Program p = begin(2);
@@ -384,8 +383,8 @@ static void without_memory_nothing_happens(void)
 
 /* ---- The chart ---- */
 
-/* 58 us, one per column. In the column 38 stream 1 has a quarter, stream 2 the rest; in the next
- * stream 2 has a quarter. */
+/* 58 us, one per column. In column 38, stream 1 has a quarter and stream 2 the rest; in the next
+ * column, stream 2 has a quarter. */
 static void a_chart_is_drawn(void)
 {
     static const char want[] =
@@ -415,7 +414,7 @@ static void a_chart_is_drawn(void)
     finish(&p);
 }
 
-/* The report has a line a piece of work, in whole nanoseconds, and names kernels. */
+/* The report has one line per piece of work, in whole nanoseconds, with the names of kernels. */
 static void the_report_tells_when_work_ran(void)
 {
     static const char want[] = "{\"record\":\"work\",\"row\":\"D2H\",\"stream\":1,\"start_ns\":0,"
@@ -445,21 +444,21 @@ static void the_report_tells_when_work_ran(void)
 static CU_TestInfo tests[] = {
     { "a stream is a queue", a_stream_is_a_queue },
     { "two streams overlap", two_streams_overlap },
-    { "as many chunks as buffers are in flight", as_many_chunks_as_buffers_are_on_their_way },
-    { "copy engines are by direction", copy_engines_are_by_direction },
-    { "an engine takes what is ready", an_engine_takes_what_is_ready },
-    { "both ways at once are slower", both_ways_at_once_are_slower },
-    { "a lead keeps no engine", a_lead_keeps_no_engine },
+    { "the buffers limit the chunks in flight", as_many_chunks_as_buffers_are_on_their_way },
+    { "one copy engine per direction", copy_engines_are_by_direction },
+    { "an engine takes a ready item", an_engine_takes_what_is_ready },
+    { "copies in both directions are slower", both_ways_at_once_are_slower },
+    { "a lead does not occupy the engine", a_lead_keeps_no_engine },
     { "kernels share the SMs if they fit", kernels_share_the_sms_if_they_fit },
     { "fills overlap with copies, not with kernels", fills_run_beside_copies_not_beside_kernels },
     { "a mark is where it was put", a_mark_is_where_it_was_put },
-    { "what the host issues comes after its waits", what_the_host_issues_comes_after_its_waits },
+    { "issued work comes after the host's waits", what_the_host_issues_comes_after_its_waits },
     { "a pause changes nothing", a_pause_changes_nothing },
-    { "the order of doing does not count", the_order_of_doing_does_not_count },
-    { "what is done late is laid out behind", what_is_done_late_is_laid_out_behind },
+    { "the order of execution does not matter", the_order_of_doing_does_not_count },
+    { "work that is done late is scheduled later", what_is_done_late_is_laid_out_behind },
     { "without memory nothing happens", without_memory_nothing_happens },
     { "a chart is drawn", a_chart_is_drawn },
-    { "the report tells when work ran", the_report_tells_when_work_ran },
+    { "the report has the times of work", the_report_tells_when_work_ran },
     CU_TEST_INFO_NULL,
 };
 

@@ -1,11 +1,11 @@
-// turns.cu - how an SM assigns warps to slots, and whose accesses it serves first: facts for the
-// model of time, measured with the GPU's own clock and warp slots.
+// turns.cu - measures how an SM assigns warps to slots and whose accesses it serves first, with the
+// GPU's clock and warp slots, as a basis for the timing model.
 //
 //     nvcc -O3 -arch=native -o turns tests/sim/time/turns.cu && ./turns
 //
-// Of warps, "slot" is %warpid; slots of one scheduler are those that are the same modulo 4.
-// turns.txt is what an H200 said; the simulated GPU has no warp slots, and is held to it by the
-// units of test_sim_time_issue.c.
+// The slot of a warp is %warpid; slots that are equal modulo 4 belong to the same scheduler.
+// turns.txt has the results of an H200. The simulated GPU has no warp slots; test_sim_time_issue.c
+// checks that it agrees with the H200.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -21,7 +21,7 @@ static void check(cudaError_t error)
     exit(1);
 }
 
-// Volatile, as all that stands around it: none of it changes places.
+// Volatile, like the code around it, so that the compiler cannot reorder it.
 static __device__ long long now()
 {
     long long cycle;
@@ -43,7 +43,8 @@ struct Seat {
     long long start;
 };
 
-// All warps have the same work; or the first two of a block most of it; or each something else.
+// All warps have the same work; the first two of a block have most of it; or each has different
+// work.
 typedef enum Work { EVEN, FIRST_TWO, ANY } Work;
 
 __global__ void take_seats(Seat *seats, Work work)
@@ -60,11 +61,11 @@ __global__ void take_seats(Seat *seats, Work work)
         rounds += any * (warp + 1) >> 22;
     for (int i = 0; i < rounds; i++)
         x = x * 1.0001f + 1;
-    if (threadIdx.x % WARP == 0 && x != 1.5f) // so that x is wanted
+    if (threadIdx.x % WARP == 0 && x != 1.5f) // so that x is used
         seats[blockIdx.x * warps + warp] = { sm_of_warp(), slot, start };
 }
 
-// The slots of the blocks of one SM, in the order in which they began.
+// Prints the slots of the blocks of one SM, in the order in which the blocks began.
 static void tell(const std::vector<Seat> &s, int blocks, int warps)
 {
     std::vector<int> here;
@@ -109,7 +110,7 @@ static void place(Work work, int warps)
 // ---- Whose accesses come first? ----
 
 struct Steps {
-    long long at[STEPS]; // begun, loads issued, values there, stored, behind the barrier, ended
+    long long at[STEPS]; // begun, loads issued, values arrived, stored, after the barrier, ended
 };
 
 static __device__ float load(const float *p)
@@ -132,8 +133,8 @@ static __device__ void store(float *p, float x)
                  : "memory");
 }
 
-// As lab 02's rung 4, d = 64: a block loads two tiles into shared memory, then each warp reads
-// there, twice a step.
+// As in rung 4 of lab 02 with d = 64: a block loads two tiles into shared memory, then each warp
+// reads from it, twice per step.
 __global__ void load_then_read(float *out, const float *in, Steps *steps)
 {
     enum { D = 64, PITCH = D + 1 };
@@ -152,7 +153,7 @@ __global__ void load_then_read(float *out, const float *in, Steps *steps)
         store(shared + (i / 2 * TILE + threadIdx.y) * PITCH + i % 2 * TILE + threadIdx.x, x[i]);
     at[3] = now();
 
-    // Between the filling of both tiles and their reading.
+    // All warps have filled both tiles before any warp reads them.
     __syncthreads();
     at[4] = now();
     float sum = 0;
@@ -167,8 +168,7 @@ __global__ void load_then_read(float *out, const float *in, Steps *steps)
         steps[blockIdx.x * TILE + threadIdx.y].at[i] = at[i];
 }
 
-// With as many blocks per SM as fit, or one: a block may use all shared memory that a block can
-// have.
+// With as many blocks per SM as fit, or with one, which then uses the maximum of shared memory.
 static void serve(const char *name, bool alone)
 {
     const int blocks = 128 * 128;

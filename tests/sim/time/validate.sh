@@ -1,11 +1,11 @@
 #!/bin/bash
-# validate.sh - compares the model of time with measurements of a GPU.
+# validate.sh - compares the timing model with measurements of a GPU.
 #
-#     tests/sim/time/validate.sh BUILD [PREFIX]     BUILD holds libcudart-sim.so; of the names wanted
+#     tests/sim/time/validate.sh BUILD [PREFIX]     BUILD holds libcudart-sim.so; PREFIX: only these names
 #
-# MEASURED=FILE (without it h200-all.txt; h200.txt is what was measured first, of half of the labs) and SIM_DEVICE=KEY (without it h200) name another GPU's (`make
-# validate` does). Prints what compare.awk says. The simulated GPU is a slice: its rates count as many
-# times as the whole has slices, and the sizes are so much smaller. Exit status 1: see compare.awk.
+# MEASURED=FILE (default h200-all.txt; h200.txt has earlier measurements, of half of the labs) and SIM_DEVICE=KEY
+# (default h200) select another GPU, as `make validate` does. Prints the output of compare.awk. The simulated GPU is
+# a slice: sizes are divided, and rates multiplied, by the number of slices. Exit status: see compare.awk.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 . tests/sim/time/programs.sh

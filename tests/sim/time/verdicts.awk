@@ -1,7 +1,7 @@
-# verdicts.awk - `FILE GPU SIMULATED TOLD` a line: where the two verdicts differ, and how many agree. What races is
-# unsafe in the simulator and may be anything on a GPU. TOLD is how the file's first line says that what races, or
-# misuses memory, ends there instead (`stray`, `crash_or_stray`), or `-`: what it tells of is shown, and no fault.
-# Exit status 1: the others do not all agree.
+# verdicts.awk - reads lines `FILE GPU SIMULATED TOLD`, and prints where the two verdicts differ and how many agree. A
+# kernel that races is unsafe in the simulator and can have any verdict on a GPU. TOLD is the verdict in the simulator
+# that the file's first line announces for a kernel that races or misuses memory (`stray`, `crash_or_stray`), or `-`.
+# An announced difference is printed but is not an error. Exit status 1: other verdicts differ.
 function is_told(verdict, told,   n, i, one)
 {
     n = split(told, one, "_or_")
