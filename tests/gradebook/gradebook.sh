@@ -164,7 +164,7 @@ check "regrade where?" says "no gradebook in" "$gradebook" regrade --student ada
 check "nothing is made there" test ! -e "$work/nowhere"
 check "regrade without a student" says "no student zoe" "$gradebook" regrade --student zoe --lab 6 --out "$work/o1" --trust-submissions
 check "regrade what?" says "has submitted nothing" "$gradebook" regrade --student eve --lab 6 --out "$work/o1" --trust-submissions
-check "regrade" says "1 other submitted the same" "$gradebook" regrade --student ada --lab 6 --out "$work/o1" \
+check "regrade" says "1 other student submitted the same" "$gradebook" regrade --student ada --lab 6 --out "$work/o1" \
     --trust-submissions --devices sim
 check "is one more grading" test "$(sql "$work/o1" "SELECT max(number) FROM attempts WHERE outcome = 'graded'")" = 2
 check "and all earlier rows are still there" test "$(sql "$work/o1" "SELECT count(*) FROM verdicts")" = 7

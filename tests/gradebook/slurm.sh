@@ -195,7 +195,7 @@ check "after three attempts" test "$(sql "$work/murder" "SELECT count(*) FROM at
     WHERE instr(CAST(k.source AS TEXT), 'murder')")" = 3
 check "its neighbours are graded" state_is "$work/murder" "ben,06_transpose,pass"
 check "and have their own verdicts" state_is "$work/murder" "dot,06_transpose,wrong"
-check "machine errors are reported" says "ann, 06_transpose: died: Slurm's task .* before this was graded" "$gradebook" report --out "$work/murder"
+check "machine errors are reported" says "ann, 06_transpose: died: Slurm's task .* before this kernel was graded" "$gradebook" report --out "$work/murder"
 printf '#!/bin/sh\n[ "$1" = --version ] && exit 0\necho "warpbook: no GPU is usable" >&2\nexit 3\n' > "$work/broken"
 chmod +x "$work/broken"
 check "nodes that cannot grade" status_is 3 env GRADEBOOK_WARPBOOK="$work/broken" timeout 120 "$gradebook" grade "$s" \

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* From now on the first signal (SIGINT, SIGTERM, ...) only sets a flag, for an orderly exit; the
- * second one exits at once. */
+ * second one exits immediately. */
 void stop_on_signals(void);
 bool stop_requested(void);
 

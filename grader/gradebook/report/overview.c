@@ -101,7 +101,7 @@ static const struct {
       "SELECT st.name, st.number, 'submitted; several people on the roster match, or several "
       "students match one' FROM temp.enlisted e JOIN students st ON st.id = e.student"
       " WHERE e.member IS NULL AND e.unclear"
-      " UNION ALL SELECT m.name, m.number, 'on the roster; may be one of those above'"
+      " UNION ALL SELECT m.name, m.number, 'on the roster; may be one of the students above'"
       " FROM temp.enlisted e JOIN members m ON m.id = e.member"
       " WHERE e.student IS NULL AND e.unclear" },
     { "Files without an owner:", "SELECT r.entry, '', r.sentence FROM remarks r"

@@ -35,7 +35,7 @@ static void add_kernels(Store *store, const char *lab, Similarity *s)
     s->students = s->count;
 }
 
-/* Adds files of solutions/LAB by a pattern, without the starter. */
+/* Adds the files of solutions/LAB that match a pattern, except the starter. */
 static void add_files(const char *lab, const char *pattern, Similarity *s)
 {
     char whole[600], folder[300];

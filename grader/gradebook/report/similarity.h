@@ -6,7 +6,7 @@
 #include "gradebook/report/likeness.h"
 #include "gradebook/report/results_table.h"
 
-/* One of a pair: a student's kernel, or a file of the lab's ladder. */
+/* One kernel of a pair: a student's, or a file of the lab's ladder. */
 typedef struct ComparedKernel {
     int64_t kernel;   /* 0: a file of the ladder */
     const char *file; /* "5_padded.cu", "beyond/…"; "" */
