@@ -137,7 +137,7 @@ for row in ada,,06_transpose,pass,100 ada,,07_reduction,missing bob,,06_transpos
     check "$row" state_is "$work/o1" "$row"
 done
 check "identical kernels are graded once" test "$(grep -c 06_transpose "$work/o1/fake.log")" = 4
-check "and reported as identical" says "same as 1 other" "$gradebook" report --out "$work/o1"
+check "and reported as identical" says "same kernel as 1 other" "$gradebook" report --out "$work/o1"
 check "a changed file is listed" says "ada, labs/06_transpose/lab.c: differs" "$gradebook" report --out "$work/o1"
 check "an unchanged file is not listed" test -z "$("$gradebook" report --out "$work/o1" | grep kernel.h)"
 check "a link is refused" says "fay, fay, labs/06_transpose/kernel.cu: it is a symbolic link" "$gradebook" report --out "$work/o1"

@@ -1,4 +1,4 @@
-/* stop.h - stopping by Ctrl-C and other signals. */
+/* stop.h - stops gradebook on Ctrl-C and other signals. */
 #ifndef GRADEBOOK_BASE_STOP_H
 #define GRADEBOOK_BASE_STOP_H
 

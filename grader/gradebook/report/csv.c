@@ -1,5 +1,5 @@
-/* csv.c - writes spreadsheet cells by RFC 4180. Texts are not trusted: none can run as a
- * formula. */
+/* csv.c - writes spreadsheet cells by RFC 4180. Texts are not trusted and cannot run as
+ * formulas. */
 #include "gradebook/report/csv.h"
 
 #include <string.h>

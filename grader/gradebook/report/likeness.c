@@ -1,8 +1,8 @@
 /* likeness.c - similarity of one lab's kernels, by sim_c (similarity-tester).
  *
- * Each text is split into statements of tokens. Statements given by the lab are left out; the
- * others are written one per line, with every name as `v` and every literal as 0, so that no
- * student's text reaches sim_c. For each pair sim_c reports the share of the first found in the
+ * Each text is split into statements of tokens. Statements that the lab provides are left out; the
+ * other statements are written one per line, with every name as `v` and every literal as 0, so that
+ * no student's text reaches sim_c. For each pair sim_c reports the share of the first found in the
  * second, in runs of at least RUN tokens. The share of the longer text counts, since many long
  * kernels contain a given short one.
  */

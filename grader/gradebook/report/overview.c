@@ -55,7 +55,7 @@ static void print_table(Store *store)
         if (row.late)
             printf("  late");
         if (row.same > 0)
-            printf("  same as %d other%s", (int) row.same, row.same > 1 ? "s'" : "'s");
+            printf("  same kernel as %d other%s", (int) row.same, row.same > 1 ? "s" : "");
         if (*row.flag)
             printf("  flag: %.*s", (int) strcspn(row.flag, "\n"), row.flag);
         printf("\n");

@@ -1,6 +1,6 @@
 /* similarity.c - kernels of a class that are similar to each other or to a rung.
  *
- * The ladder is in solutions/ of the current folder, as for grading; without it, kernels are
+ * The ladder is read from solutions/ in the current folder, as for grading. Without it, kernels are
  * compared only with each other.
  */
 #include "gradebook/report/similarity.h"

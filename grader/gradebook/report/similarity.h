@@ -1,5 +1,5 @@
-/* similarity.h - kernels of a class that are similar to each other or to a rung. Only reported;
- * changes no verdict. */
+/* similarity.h - kernels of a class that are similar to each other or to a rung. They are only
+ * reported and change no verdict. */
 #ifndef GRADEBOOK_REPORT_SIMILARITY_H
 #define GRADEBOOK_REPORT_SIMILARITY_H
 

@@ -43,8 +43,8 @@ static void handle_self_test(Scheduler *s, Worker *worker, const Attempt *attemp
         cannot_write(made);
 }
 
-/* Cancelling a Slurm task signals all its processes. We may see the grading die before our own
- * signal arrives; that is not the kernel's fault. */
+/* Cancelling a Slurm task signals all its processes. gradebook may see the grading die before its
+ * own signal arrives; that is not the kernel's fault. */
 static bool was_cancelled(const Scheduler *s, const Attempt *attempt)
 {
     if (!s->options->listed.count ||

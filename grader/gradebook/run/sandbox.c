@@ -37,7 +37,7 @@ enum {
 
 /* ---- What a submission sees ---- */
 
-/* Shown read-only where they exist. */
+/* Shown read-only if they exist. */
 static const char *const system_paths[] = { "/usr",
                                             "/bin",
                                             "/sbin",
@@ -49,12 +49,12 @@ static const char *const system_paths[] = { "/usr",
                                             "/etc/ld.so.conf",
                                             "/etc/ld.so.conf.d" };
 
-/* Device files of a real GPU (the last is WSL's), and what CUDA reads about it. */
+/* Device files of a real GPU (the last is for WSL), and files that CUDA reads about it. */
 static const char *const gpu_devices[] = { "/dev/nvidia[0-9]*", "/dev/nvidiactl",
                                            "/dev/nvidia-uvm",   "/dev/nvidia-uvm-tools",
                                            "/dev/nvidia-caps",  "/dev/dxg" };
 
-/* The part of our environment that is passed on. */
+/* The environment variables that are passed to the sandbox. */
 static const char *const environment_names[] = { "PATH",
                                                  "LANG",
                                                  "LD_LIBRARY_PATH",
@@ -233,8 +233,8 @@ static void add_tmpfs(const Sandbox *sandbox, Words *w, const char *path, int by
     words_add_all(w, (const char *const[]){ "--tmpfs", path, NULL });
 }
 
-/* Builds of our own kernels are kept. Students' builds are discarded, or stored in a separate
- * folder to be graded in another sandbox. */
+/* Builds of the grader's own kernels are kept. Students' builds are discarded, or stored in a
+ * separate folder to be graded in another sandbox. */
 static void add_built(const Sandbox *sandbox, Words *w, const SandboxJob *job)
 {
     char kept[PATH_MAX], seen[PATH_MAX];
@@ -259,7 +259,7 @@ static void add_built(const Sandbox *sandbox, Words *w, const SandboxJob *job)
     add_entries(w, PUT(kept, "%s/floor", sandbox->store), seen);
 }
 
-/* Only our own kernels see the solutions; students' kernels see the sealed builds. */
+/* Only the grader's own kernels see the solutions; students' kernels see the sealed builds. */
 static void add_solutions(const Sandbox *sandbox, Words *w, const SandboxJob *job)
 {
     char path[PATH_MAX];

@@ -10,7 +10,7 @@
 
 enum { ANSWER_S = 60, PRINTED_BYTES = 4 << 20 };
 
-/* sbatch passes our limits on to the tasks, so file sizes are not limited. */
+/* sbatch passes its own limits on to the tasks, so it runs without a limit on file sizes. */
 static const size_t file_bytes = (size_t) -1;
 
 /* ---- Running a program ---- */

@@ -246,7 +246,7 @@ static bool have_job(Cluster *c, bool fresh)
     return true;
 }
 
-/* Runs one array from start to end. Sets *end when nothing more can be done. */
+/* Runs one array from start to end. Sets *end if grading cannot continue. */
 static bool run_array(Cluster *c, bool fresh, RunEnd *end)
 {
     bool submitted, over;

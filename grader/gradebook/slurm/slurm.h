@@ -5,9 +5,9 @@
 #include "gradebook/run/scheduler.h"
 #include "gradebook/slurm/job.h"
 
-/* Submits arrays, follows them, and records their results, until nothing is open. An array that an
- * earlier run submitted is followed, never submitted again. When Ctrl-C stops gradebook, it prints
- * the number of the array that keeps running. */
+/* Submits arrays, follows them, and records their results, until no kernel is open. An array that
+ * an earlier run submitted is followed, never submitted again. When Ctrl-C stops gradebook, it
+ * prints the number of the array that keeps running. */
 RunEnd slurm_run(Store *store, const Sandbox *sandbox, const GradingOptions *grading,
                  const SlurmOptions *options);
 

@@ -9,15 +9,15 @@
 
 typedef struct Attempt {
     const char *outcome; /* graded; or a machine error: unsound, died, late, garbled, noisy */
-    char why[1000];      /* unless graded */
+    char why[1000];      /* of a machine error */
     char device[64];
     char host[64];
     int64_t began;            /* seconds since 1970 */
     double seconds;           /* duration */
     const char *terms;        /* under which it was graded (terms.h); NULL: the current terms */
     const char *out, *errors; /* what warpbook printed; "": nothing */
-    ParsedResult result;      /* if it could be parsed */
-    char *text;               /* storage of a log's texts; else NULL */
+    ParsedResult result;      /* valid if it could be parsed */
+    char *text;               /* owns the texts read from a log, or NULL */
 } Attempt;
 
 /* Sets the outcome of a program that graded this lab. It refers to the program's output. */
