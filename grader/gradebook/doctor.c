@@ -1,11 +1,11 @@
 /* doctor.c - gradebook doctor: can this machine grade?
  *
- * It checks what decides that before a grading starts: the workbook's programs, the CUDA Toolkit,
- * bubblewrap, disk space, and on each GPU its driver, its compute mode and other processes. What
- * changes during a grading (clocks, noise) is measured by the grading itself.
+ * It checks the workbook's programs, the CUDA Toolkit, bubblewrap, disk space, and the driver,
+ * compute mode and other processes of each GPU. Conditions that change during a grading (clocks,
+ * noise) are measured by the grading itself.
  *
- * GPUs are read by nvidia-smi's query interface. $GRADEBOOK_NVIDIA_SMI names another program (the
- * tests' scripted one).
+ * GPU data comes from nvidia-smi's query interface. $GRADEBOOK_NVIDIA_SMI replaces nvidia-smi with
+ * another program (in the tests, a script).
  */
 #include "gradebook/doctor.h"
 #include "gradebook/import/submission.h"
@@ -36,7 +36,7 @@ enum {
 
 /* ---- Rows ---- */
 
-/* Adds a row: what was checked, what was found, and advice, "" if nothing is to do. */
+/* Adds a row: what was checked, what was found, and advice ("" if there is nothing to do). */
 static void add_row(DoctorReport *report, Health health, const char *what, const char *advice,
                     const char *format, ...) __attribute__((format(printf, 5, 6)));
 static void add_row(DoctorReport *report, Health health, const char *what, const char *advice,
@@ -52,7 +52,7 @@ static void add_row(DoctorReport *report, Health health, const char *what, const
     va_start(values, format);
     vsnprintf(found, sizeof found, format, values);
     va_end(values);
-    show(found); /* names of GPUs, processes, folders */
+    show(found); /* may contain names of GPUs, processes and folders */
     show(PUT(note, "%s", advice));
     fits = 6 + WHAT_COLUMNS + 1 + strlen(found) <= COLUMNS;
     fprintf(row, "%-5s %-*s%s%s\n", words[health], fits ? WHAT_COLUMNS : 0, what, fits ? " " : "",
@@ -92,7 +92,7 @@ static void check_programs(DoctorReport *report)
     add_row(report, HEALTH_OK, "workbook", "", "built in %s", build);
 }
 
-/* Sets nvcc's version, "" without one. */
+/* Sets `version` to nvcc's version, or to "" if nvcc is not usable. */
 static void check_toolkit(DoctorReport *report, char *version, size_t size)
 {
     Toolchain toolchain;
@@ -130,7 +130,9 @@ static void check_bubblewrap(DoctorReport *report, bool trusting)
     }
     if (sandbox_open(&sandbox, store, false, problem, sizeof problem))
         add_row(report, HEALTH_OK, "bubblewrap", "", "can run warpbook%s",
-                sandbox.sized ? "" : ", but cannot limit its files in memory (needs 0.7)");
+                sandbox.sized
+                    ? ""
+                    : ", but cannot limit the size of folders in memory (needs bubblewrap 0.7)");
     else
         add_row(report, HEALTH_FAIL, "bubblewrap", problem, "cannot run gradings");
     sandbox_close(&sandbox);
@@ -174,8 +176,8 @@ static void existing_folder(const char *out, char *folder, size_t size)
 
 /* ---- Parsing nvidia-smi's output ---- */
 
-/* Copies the part up to a comma, without surrounding blanks; "" for "N/A" and "[N/A]". Returns what
- * follows the comma, NULL at the end of the line. The last part may contain commas. */
+/* Copies the part up to a comma, without surrounding blanks; "" for "N/A" and "[N/A]". Returns the
+ * text after the comma, or NULL at the end of the line. The last part may contain commas. */
 static const char *next_part(const char *at, bool last, char *part, size_t size)
 {
     size_t length = at ? strcspn(at, last ? "\r\n" : ",\r\n") : 0;
@@ -258,7 +260,7 @@ static void check_use(const GpuState *gpu, const char *what, DoctorReport *repor
         add_row(report, HEALTH_FAIL, what,
                 "Speeds measured while another program uses the GPU are not reliable. Stop that "
                 "program, or grade on another GPU (--devices). A running gradebook or warpbook "
-                "does no harm: they wait for each other.",
+                "does no harm, because they wait for each other.",
                 "no: %d process%s, first %s", gpu->processes, gpu->processes > 1 ? "es" : "",
                 gpu->process);
     else if (gpu->use_percent > BUSY_PERCENT)
@@ -313,11 +315,11 @@ void driver_check(const char *driver, const char *toolkit, DoctorReport *report)
     if (major < built_major) {
         health = HEALTH_FAIL;
         advice = "The driver is older than the toolkit: programs built by this nvcc do not run. "
-                 "Install a newer driver; or an older toolkit, and set CUDA_HOME to it.";
+                 "Install a newer driver, or install an older toolkit and set CUDA_HOME to it.";
     } else if (major == built_major && minor < built_minor) {
         health = HEALTH_WARN;
         advice = "The driver is older than the toolkit, with the same major version: machine code "
-                 "runs, its PTX does not. A newer driver is safer.";
+                 "runs, but PTX does not. A newer driver is safer.";
     }
     add_row(report, health, "driver and toolkit", advice, "CUDA %s, %s", driver, toolkit);
 }
@@ -340,7 +342,8 @@ static const char *output_of(const Program *program)
     return program->out.text ? program->out.text : "";
 }
 
-/* Reads all GPUs and the driver's CUDA version. Returns the number of GPUs; 0 with `why`. */
+/* Reads all GPUs and the driver's CUDA version. Returns the number of GPUs; if it is 0, `why` is
+ * set. */
 static int ask_gpus(GpuState gpus[GPUS], char version[16], char *why, size_t size)
 {
     static const char form[] = "--format=csv,noheader,nounits";
@@ -375,7 +378,7 @@ static const GpuState *find_gpu(const GpuState gpus[GPUS], int count, const char
     return NULL;
 }
 
-/* Checks these devices; count 0: the first GPU, if any. */
+/* Checks these devices, or the first GPU, if any, when count is 0. */
 static void check_gpus(const char *const devices[], int count, const char *toolkit,
                        DoctorReport *report)
 {

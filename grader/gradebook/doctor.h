@@ -6,7 +6,7 @@
 
 typedef enum Health {
     HEALTH_OK,
-    HEALTH_WARN, /* it can grade, but worse or slower than possible, or not certainly */
+    HEALTH_WARN, /* it can grade, but less reliably or more slowly than possible */
     HEALTH_FAIL, /* it cannot grade, or its results cannot be trusted */
 } Health;
 
@@ -22,10 +22,10 @@ typedef struct GpuState {
     char index[8], uuid[80], mode[40], name[80];
     double use_percent, memory_mib; /* < 0: not available */
     int processes;
-    char process[160]; /* the first of them */
+    char process[160]; /* name of the first process */
 } GpuState;
 
-typedef struct DoctorReport { /* rows as printed, and the worst of them */
+typedef struct DoctorReport { /* the printed rows and the worst health among them */
     int rows;
     Health worst;
     char text[64 << 10];

@@ -1,5 +1,5 @@
-# gradebook.mk - the instructor's program. Needs libarchive, SQLite, cJSON, libcsv and libyaml: without
-# them it is left out, and so are its tests.
+# gradebook.mk - the instructor's program. Needs libarchive, SQLite, cJSON, libcsv and libyaml. Without them, neither
+# the program nor its tests are built.
 
 gradebook_l := -larchive -lsqlite3 -lcjson -lcsv -lyaml
 gradebook_o := $(call objects,$(filter-out %/gradebook/main.c,$(call in,gradebook))) $(B)/embedded.o
@@ -7,14 +7,14 @@ gradebook_o := $(call objects,$(filter-out %/gradebook/main.c,$(call in,gradeboo
 .PHONY: gradebook gradebook-missing class test-slurm
 gradebook: $(if $(GRADEBOOK),programs $(B)/gradebook,gradebook-missing)
 
-# With slurmctld and slurmd of this machine, in a cluster of its own; make test-all has a scripted Slurm.
+# Uses this machine's slurmctld and slurmd, in a separate cluster. make test-all uses a scripted Slurm instead.
 test-slurm: gradebook
 	@tests/gradebook/slurm.sh $(B) real
 
 gradebook-missing:
 	@echo "gradebook needs libarchive, SQLite, cJSON, libcsv and libyaml: make setup, or (Debian, Ubuntu) apt install libarchive-dev libsqlite3-dev libcjson-dev libcsv-dev libyaml-dev bubblewrap" >&2; exit 3
 
-# Files that become C strings: what pages are styled and sorted by, and the script of Slurm tasks.
+# Files that become C strings: the style and the script of HTML pages, and the script of Slurm tasks.
 embedded := page_style:report/page.css page_sorting:report/page.js task_script:slurm/task.sh
 $(B)/embedded.c: $(foreach part,$(embedded),grader/gradebook/$(lastword $(subst :, ,$(part)))) grader/gradebook/gradebook.mk
 	@{ for header in report/markup slurm/job; do echo "#include \"gradebook/$$header.h\""; done; \

@@ -1,9 +1,9 @@
-/* main.c - gradebook grades a whole course: the table of subcommands, and what each does.
+/* main.c - gradebook grades a whole course: the table of subcommands and their functions.
  *
  * A run, in order: store/terms reads the course file; import/ reads the submissions, in an isolated
- * process; store/import_submissions enters them into the database; store/queue lists open work;
- * run/scheduler grades it, each kernel in a sandbox; store/attempt records the results; report/
- * shows them.
+ * process; store/import_submissions enters them into the database; store/queue lists the kernels to
+ * grade; run/scheduler grades each in a sandbox; store/attempt records the results; report/ shows
+ * them.
  */
 #include "gradebook/run/sandbox.h"
 #include "gradebook/doctor.h"
@@ -61,7 +61,7 @@ static void print_remarks_of_class(const Class *class, const ImportCounts *count
         }
 }
 
-/* Opens the sandbox of gradings. With Slurm each node tests its own. */
+/* Opens the sandbox for gradings. With Slurm, each node tests its own sandbox. */
 static bool open_sandbox(Sandbox *sandbox, Options *options, char *problem, size_t size)
 {
     bool slurm = options->slurm.requested;
@@ -75,14 +75,14 @@ static bool open_sandbox(Sandbox *sandbox, Options *options, char *problem, size
     if (!slurm && slurm_runs(sandbox->store, job, sizeof job)) {
         put(problem, size,
             "Slurm array %s is still grading kernels of this gradebook. Continue with --executor "
-            "slurm; or cancel it (scancel %s), remove %s/slurm, and run this command again",
+            "slurm, or cancel the array (scancel %s), remove %s/slurm, and run this command again",
             job, job, options->out);
         return false;
     }
     return true;
 }
 
-/* Such a gradebook would be read as a student's submission the next time. */
+/* True if the gradebook is inside the submissions. The next run would read it as a submission. */
 static bool is_among(const char *store, const char *submissions)
 {
     char *real = realpath(submissions, NULL);
@@ -130,12 +130,12 @@ static int mark(Store *store, const Sandbox *sandbox, const Options *options)
                      : scheduler_run(store, sandbox, &options->grading);
     QueueCounts counts;
 
-    if (options->grading.listed.count) /* a Slurm task; what happened is reported from its logs */
+    if (options->grading.listed.count) /* in a Slurm task, the logs report what happened */
         return end == RUN_DONE ? DONE : end == RUN_STOPPED ? STOPPED : COULD_NOT;
     queue_count(store, &counts);
     if (counts.given_up)
         fprintf(stderr,
-                "%d could not be graded because the machine failed. For the reasons: gradebook "
+                "%d could not be graded because the machine failed. To see why: gradebook "
                 "report --out %s\n",
                 counts.given_up, options->out);
     if (end == RUN_STOPPED) {
@@ -143,15 +143,17 @@ static int mark(Store *store, const Sandbox *sandbox, const Options *options)
         return STOPPED;
     }
     if (end == RUN_NO_DEVICE)
-        return say(COULD_NOT,
-                   "no device is left to grade on; %d left. Fix the devices, then run the same "
-                   "command to continue.",
-                   counts.open);
-    fprintf(stderr, "Grading finished. For results: gradebook report --out %s\n", options->out);
+        return say(
+            COULD_NOT,
+            "no usable device remains; %d still to grade. Fix the devices, then run the same "
+            "command to continue.",
+            counts.open);
+    fprintf(stderr, "Grading finished. To see the results: gradebook report --out %s\n",
+            options->out);
     return counts.given_up ? COULD_NOT : DONE;
 }
 
-/* Loads the course file, and its device if no --devices was given. */
+/* Loads the course file. Without --devices, its device is used. */
 static bool take_course(Store *store, Options *options)
 {
     char *mistakes;
@@ -167,7 +169,7 @@ static bool take_course(Store *store, Options *options)
     return true;
 }
 
-/* Kernels graded before a lab was changed are graded again. */
+/* Requests new gradings of kernels whose lab has changed since they were graded. */
 static void request_changed(Store *store, const Options *options)
 {
     Workbook book;
@@ -215,7 +217,8 @@ static int run_grade(Options *options)
 
 /* ---- regrade ---- */
 
-/* The counted kernel of a student, by name or number; 0 after printing the reason. */
+/* The kernel that counts for a student, found by name or number. If there is none, prints the
+ * reason and returns 0. */
 static int64_t find_kernel(Store *store, const Options *options, const char *lab)
 {
     int64_t students =
@@ -241,16 +244,17 @@ static void request_regrade(Store *store, int64_t kernel)
     int64_t others =
         store_number(store, 0, "SELECT count(*) - 1 FROM counted WHERE kernel = ?", "i", kernel);
 
-    /* A kernel still in the queue is graded anyway. */
+    /* A queued kernel will be graded anyway. */
     store_do(store,
              "INSERT INTO regrades (kernel, after, at)"
              " SELECT p.kernel, p.attempts, datetime('now') FROM progress p"
              " WHERE p.kernel = ? AND NOT " SQL_OPEN,
              "i", kernel);
     if (others > 0)
-        fprintf(stderr,
-                "%d other%s submitted the same kernel: the result counts for all of them.\n",
-                (int) others, others > 1 ? "s" : "");
+        fprintf(
+            stderr,
+            "%d other student%s submitted the same kernel: the result counts for all of them.\n",
+            (int) others, others > 1 ? "s" : "");
 }
 
 static int run_regrade(Options *options)
@@ -301,7 +305,9 @@ static int run_roster(Options *options)
         fprintf(stderr, "%s", mistakes);
         free(mistakes);
     } else {
-        fprintf(stderr, "%d people imported. For missing students: gradebook report --out %s\n",
+        fprintf(stderr,
+                "%d people imported. To list students without a submission: gradebook report --out "
+                "%s\n",
                 count, options->out);
         status = DONE;
     }
@@ -363,7 +369,7 @@ static int run_export(Options *options)
         return say(USAGE, "missing or unknown format: use --format %s", export_formats());
     if (export_needs_folder(options->format) != (options->to != NULL))
         return say(USAGE,
-                   options->to ? "%s is written to standard output: leave out --to"
+                   options->to ? "%s is written to standard output: omit --to"
                                : "%s writes files for each student: add --to FOLDER",
                    options->format);
     return run_reading(options, write_export);
@@ -396,7 +402,7 @@ int main(int argc, char **argv)
             return puts("gradebook " WARPBOOK_VERSION) < 0;
     }
     prctl(PR_SET_DUMPABLE, 0); /* submissions must not read our memory */
-    umask(077);                /* only the instructor reads marks and submissions */
+    umask(077);                /* only the instructor may read marks and submissions */
     for (const LabEntry *entry = all_labs; entry->folder && entry - all_labs < LABS; entry++)
         options.grading.requested[entry - all_labs] = true;
     for (size_t c = 0; argc > 1 && c < sizeof commands / sizeof *commands; c++)

@@ -14,8 +14,8 @@ const char usage[] =
     "  grade SUBMISSIONS --out DIR    grade everything in a folder or archive; resumes where it\n"
     "                                 was stopped\n"
     "  status --out DIR               show the progress\n"
-    "  report --out DIR               print a table, and all that a human should check\n"
-    "  regrade --student S --lab L --out DIR   grade that one again\n"
+    "  report --out DIR               print a table, and what a human should check\n"
+    "  regrade --student S --lab L --out DIR   grade this kernel again\n"
     "  import-roster FILE --out DIR   read a CSV of the students: id, name, email, section\n"
     "  export --format csv|json|html|alike --out DIR         to standard output\n"
     "  export --format gradescope|classroom|feedback --to FOLDER --out DIR\n"
@@ -29,15 +29,15 @@ const char usage[] =
     "  --course FILE           bars, weights, deadlines, curves, seeds: docs/course-file.md.\n"
     "                          grade keeps a copy, later commands use it\n"
     "  --devices N,N... | sim[:NAME]   these GPUs, one submission at a time on each; or the\n"
-    "                          simulated one. Default: the first GPU if usable, else\n"
-    "                          the simulated one\n"
+    "                          simulated GPU. Default: the first GPU if usable, else\n"
+    "                          the simulated GPU\n"
     "  --jobs N                N gradings at a time on the simulated GPU; slurm: N tasks\n"
     "  --quick                 fewer blocks, no self-test of the machine: a rough result\n"
     "  --limit SECONDS         time limit of one grading (default: 1800)\n"
-    "  --memory MIB            memory limit of one grading (default: by the machine)\n"
+    "  --memory MIB            memory limit of one grading (default: depends on the machine)\n"
     "  --trust-submissions     no bubblewrap: submissions can read and write all your files\n"
-    "  --student NAME|NUMBER   regrade: this student's\n"
-    "  --lab L                 regrade: this lab\n"
+    "  --student NAME|NUMBER   regrade: the student\n"
+    "  --lab L                 regrade: the lab\n"
     "  --format F              export: csv, json, html, alike (pairs of kernels),\n"
     "                          gradescope, classroom or feedback\n"
     "  --to FOLDER             export: the folder for each student's files\n"
@@ -47,7 +47,7 @@ const char usage[] =
     "  --shared DIR            slurm: a folder that all nodes see (default: --out)\n"
     "  --batch N               slurm: N kernels per task (default: about ten minutes' work)\n"
     "  --kernels N.A,N.A...    grade N.cu in the folder SUBMISSIONS as attempt A, for the lab of\n"
-    "                          --labs; a task of an array does this\n"
+    "                          --labs; used by the tasks of a Slurm array\n"
     "  --logs DIR              with --kernels: the folder of the logs (default: logs in --out)\n"
     "  --version, --help\n"
     "\n"
@@ -283,7 +283,7 @@ static bool take_word(void *self, const char *word)
     return false;
 }
 
-/* --kernels and --logs are for one lab, graded here. */
+/* --kernels requires one lab and the local executor; --logs requires --kernels. */
 static bool check_listed(Options *options)
 {
     GradingOptions *grading = &options->grading;

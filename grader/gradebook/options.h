@@ -16,7 +16,7 @@ typedef struct Options {
 
 extern const char usage[]; /* what --help prints */
 
-/* Parses the command line after the command. False after printing what is wrong. */
+/* Parses the arguments that follow the command. Returns false after printing an error. */
 bool take_arguments(Options *options, int argc, char **argv, bool takes_submissions,
                     bool needs_no_out);
 

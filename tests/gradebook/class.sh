@@ -2,15 +2,15 @@
 # class.sh BUILD [STUDENTS [LABS [KEPT]]] - a generated class, graded from end to end on the simulated GPU, or on
 # DEVICES (0,1,2,3: these GPUs).
 #
-# Each student submits one kernel per lab: a rung, a kernel of beyond/ or wrong/, an honest one of tests/honest, a
-# cheat of tests/cheats, or the starter. Its first line names the verdict that it must get. A constant that no code
-# uses makes each kernel distinct. The submissions are in all layouts that gradebook knows, mixed. At the end the
-# script reports unexpected verdicts, the rate, how accurate the time left was, and gradebook's own memory. It fails
-# if a verdict or one of these is out of bounds.
+# Each student submits one kernel per lab: a rung, a kernel of beyond/ or wrong/, an honest kernel of tests/honest, a
+# cheat of tests/cheats, or the starter. Its first line names the verdict that it must get. An unused constant makes
+# each kernel distinct. The submissions use all layouts that gradebook knows. At the end the script reports unexpected
+# verdicts, the rate, the accuracy of the estimated time left, and gradebook's own memory. It fails if a verdict is
+# unexpected or one of these figures exceeds its limit.
 #
-# LABS: as gradebook's --labs (1,2,...). KEPT: a folder in which class and gradebook stay. FROM=cheats takes only
-# kernels whose path contains that word; SEED=N draws others; JOBS=N runs N gradings at the same time.
-# Needs nvcc, libarchive, SQLite, jq, sqlite3; bubblewrap, where it works (TRUST=1: without it).
+# LABS: as in gradebook's --labs (1,2,...). KEPT: a folder in which to keep the class and the gradebook. FROM=cheats
+# takes only kernels whose path contains that word; SEED=N draws other kernels; JOBS=N runs N gradings at the same
+# time. Needs nvcc, libarchive, SQLite, jq and sqlite3, and bubblewrap unless TRUST=1.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -20,13 +20,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 class=${kept:-$work}/class out=${kept:-$work}/results
 devices=${DEVICES:-sim}
-[ ! -e "$class" ] || { echo "class.sh: $class is already there"; exit 2; }
+[ ! -e "$class" ] || { echo "class.sh: $class already exists"; exit 2; }
 mkdir -p "$class" "$work/pool"
 export WARPBOOK_BUILD=$build
 
 # ---- Kernels and their expected verdicts ----
 
-# The verdict that a first line promises, as a pattern (grader/judge/selfcheck.c: keeps).
+# Prints the verdict that a file's first line promises, as a pattern (see keeps in grader/judge/selfcheck.c).
 expected() { # FILE
     local line word
     IFS= read -r line < "$1"
@@ -42,22 +42,22 @@ expected() { # FILE
     device) echo 'slow|pass|close|correct' ;;
     wrong_or_unsafe) echo 'wrong|unsafe' ;;
     unsafe_or_stray) echo 'unsafe|wrong|stray' ;;
-    correct) [[ $devices == sim* ]] && echo 'slow|pass|close|correct' || echo correct ;; # it does no harm there
+    correct) [[ $devices == sim* ]] && echo 'slow|pass|close|correct' || echo correct ;; # on the simulated GPU, its trick has no effect
     unsafe) [[ $devices == sim* ]] && echo unsafe || echo 'unsafe|wrong|crash|timeout' ;;
     *) echo "${word:-nothing}" ;;
     esac
 }
 
-# The kernels of a lab in random order, one per student; the starter once.
+# Prints the kernels of a lab in random order, one per student, the starter only once.
 pool() { # LAB
     {
         ls solutions/"$1"/*.cu solutions/"$1"/*/*.cu tests/honest/"$1"_*.cu 2> /dev/null
         grep -l "^// lab: ${1#*_}$" tests/cheats/*.cu
     } | grep -e "${FROM:-.}" | while read -r file; do
         case $file:$(expected "$file") in
-        *:skipped | *:unsound) ;; # it needs a clock, or what the simulated GPU lacks
+        *:skipped | *:unsound) ;; # needs a clock, or a feature that the simulated GPU lacks
         */0_starter.cu:*) echo "$file" ;;
-        *:unchanged) ;; # any constant changes it
+        *:unchanged) ;; # the added constant would change its verdict
         *) echo "$file" ;;
         esac
     done | sort -R --random-source=<(yes "${SEED:-1} $1") > "$work/pool/$1"
@@ -72,7 +72,7 @@ pool() { # LAB
 
 # ---- Layouts: the path of a student's kernel of a lab, and the student's name in the gradebook ----
 
-hand_in() { # STUDENT LAB FILE: sets who
+hand_in() { # STUDENT LAB FILE: sets $who to the student's name
     local s=$1 lab=$2 top at
     printf -v top 'student%03d' "$s"
     who=$top,
@@ -125,9 +125,9 @@ generate() {
     pack
 }
 
-# ---- Grading: its messages with their seconds, and its peak memory ----
+# ---- Grading: messages with their times, and peak memory ----
 
-watch_memory() { # PID: of gradebook itself and the process that reads archives, in KiB
+watch_memory() { # PID: records the peak memory of gradebook and its archive reader, in KiB
     local most=0 now one pid
     while kill -0 "$1" 2> /dev/null; do
         now=0
@@ -160,19 +160,21 @@ grade() {
 
 # ---- Judging ----
 
-# Unexpected rows: student, lab, file, expected, actual verdict. A flag of an honest kernel is unexpected, too.
+# Prints unexpected rows: student, lab, file, expected and actual verdict. A flag on an honest kernel is unexpected,
+# too.
 compare() {
     "$build/gradebook" export --format json --out "$out" | jq -r '.students[] | .name + "," + (.number // "") as $who
         | .labs[] | [$who + "," + .lab, .state, .flag // ""] | @tsv' > "$work/states"
     awk -F'\t' 'NR == FNR { got[$1] = $2; flag[$1] = $3; next }
-        { state = $1 in got ? got[$1] : "not there"
+        { state = $1 in got ? got[$1] : "missing"
           honest = $3 !~ /wrong\/|cheats\//
           if (state !~ "^(" $2 ")$") print "  " $1 ": " $3 ": expected " $2 ", is " state
           else if (honest && flag[$1] != "") print "  " $1 ": " $3 ": an honest kernel is flagged: " flag[$1] }' \
         "$work/states" "$work/manifest"
 }
 
-# The error of the first estimate of the time left after a tenth of the gradings: "FACTOR told N s after M s, were N s".
+# The error of the first estimate of the time left after a tenth of the gradings: "FACTOR after M s: estimated N s,
+# took N s".
 foresight() {
     awk -v took=$took '
         $3 == "of" && $5 ~ /^graded/ && $2 * 10 >= $4 && match($0, /about .* left/) {
@@ -180,7 +182,7 @@ foresight() {
             left = word[3] == "h" ? word[2] * 3600 + word[4] * 60 : word[3] == "min" ? word[2] * 60 : word[2]
             were = took - $1
             if (were < 60 || left <= 0) exit
-            printf "%.2f after %d s: told %d s, were %d s\n", (left > were ? left / were : were / left), $1, left, were
+            printf "%.2f after %d s: estimated %d s, took %d s\n", (left > were ? left / were : were / left), $1, left, were
             exit }' "$work/log"
 }
 
@@ -188,21 +190,21 @@ generate
 count=$(wc -l < "$work/manifest")
 echo "$students students, $count kernels of $(wc -l < "$work/labs") labs."
 if ! grade; then
-    echo "gradebook did not end well"
+    echo "gradebook failed"
     failed=1
 fi
 compare > "$work/unexpected"
 distinct=$(sqlite3 -readonly "$out/gradebook.sqlite" "SELECT count(DISTINCT kernel) FROM counted")
 attempts=$(sqlite3 -readonly "$out/gradebook.sqlite" "SELECT count(*) FROM attempts")
 memory_mib=$(($(cat "$work/memory") / 1024)) foresight=
-[ "$count" -lt 100 ] || foresight=$(foresight) # the first tenth of fewer says little
+[ "$count" -lt 100 ] || foresight=$(foresight) # with fewer kernels, the first tenth says little
 cut -f2 "$work/states" | sort | uniq -c | sort -rn | sed 's/^/  /'
 head -40 "$work/unexpected"
-echo "$distinct distinct kernels, $attempts gradings in $took s: $(awk "BEGIN { printf \"%.1f\", $attempts * 60 / ($took ? $took : 1) }") a minute."
-echo "Time left, by a factor of: ${foresight:-too short to tell}"
+echo "$distinct distinct kernels, $attempts gradings in $took s: $(awk "BEGIN { printf \"%.1f\", $attempts * 60 / ($took ? $took : 1) }") per minute."
+echo "Estimated time left, wrong by a factor of: ${foresight:-unknown, the run was too short}"
 echo "Memory of gradebook itself: $memory_mib MiB."
-echo "$(wc -l < "$work/unexpected") of $count verdicts are not as expected."
-[ "$distinct" = "$count" ] || { echo "some kernels were taken for the same"; failed=1; }
-[ "$memory_mib" -le 1024 ] || { echo "that is more than 1 GiB"; failed=1; }
-[ -z "$foresight" ] || awk "BEGIN { exit ${foresight%% *} > 1.5 }" || { echo "the estimate of the time left was wrong"; failed=1; }
+echo "$(wc -l < "$work/unexpected") of $count verdicts are unexpected."
+[ "$distinct" = "$count" ] || { echo "some distinct kernels count as identical"; failed=1; }
+[ "$memory_mib" -le 1024 ] || { echo "this exceeds 1 GiB"; failed=1; }
+[ -z "$foresight" ] || awk "BEGIN { exit ${foresight%% *} > 1.5 }" || { echo "the estimate of the time left is wrong by more than a factor of 1.5"; failed=1; }
 [ -z "${failed:-}" ] && [ ! -s "$work/unexpected" ]

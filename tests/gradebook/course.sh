@@ -1,7 +1,7 @@
 #!/bin/bash
 # course.sh BUILD - a course file and a roster, from end to end: marks, lateness, which kernels are graded again, and
-# who sees the secret seed. With a scripted warpbook, then with the real one (scripted compiler and runner). Needs
-# neither nvcc nor a GPU.
+# where the secret seed is visible. Uses a scripted warpbook, then the real warpbook with a scripted compiler and
+# runner. Needs neither nvcc nor a GPU.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -27,7 +27,7 @@ sql() { sqlite3 -readonly "$1/gradebook.sqlite" "$2"; }
 attempts() { sql "$1" "SELECT count(*) FROM attempts"; }
 course() { printf '%s\n' "$@" > "$work/course.ini"; }
 grade() { "$gradebook" grade "$work/class" --out "$work/o" --labs 6,7 --jobs 2 --trust-submissions "$@"; }
-marks_are() { # "STUDENT LAB MARKS" [OPTION...]: what the export says
+marks_are() { # "STUDENT LAB MARKS" [OPTION...]: checks the exported marks
     local row=$1
     shift
     "$gradebook" export --format json --out "$work/o" "$@" > "$work/json" || return 1
@@ -40,7 +40,7 @@ marks_are() { # "STUDENT LAB MARKS" [OPTION...]: what the export says
 
 # ---- The example in the documentation ----
 
-check "the documented example is one" status_is 3 "$gradebook" report --course docs/course.ini --out "$work/none"
+check "the documented course file has no errors" status_is 3 "$gradebook" report --course docs/course.ini --out "$work/none"
 kernel "$work/class/ann/06_transpose/kernel.cu" 1
 kernel "$work/class/bob/06_transpose/kernel.cu" 2 "verdict slow
 // grader: ratio 0.5 0.25"
@@ -48,8 +48,8 @@ kernel "$work/class/cid/06_transpose/kernel.cu" 3 "verdict close
 // grader: ratio 0.74 0.25"
 kernel "$work/class/ann/07_reduction/kernel.cu" 4 "verdict wrong"
 touch -d 2026-11-01T12:00:00Z "$work"/class/*/*/kernel.cu
-check "and can be graded with" status_is 0 grade --course docs/course.ini --devices sim:h200
-check "its pages say all its keys" test -z "$(for key in $(sed -n 's/^#\{0,1\} \{0,1\}\([a-z_]*\) = .*/\1/p' docs/course.ini); do
+check "and submissions can be graded with it" status_is 0 grade --course docs/course.ini --devices sim:h200
+check "its documentation explains all its keys" test -z "$(for key in $(sed -n 's/^#\{0,1\} \{0,1\}\([a-z_]*\) = .*/\1/p' docs/course.ini); do
     grep -q "\`$key\`" docs/course-file.md || echo "$key"; done)"
 rm -rf "$work/o"
 
@@ -58,43 +58,43 @@ rm -rf "$work/o"
 course "[all]" "weight = heavy" "[6]" "bar = 7" "lateness = none"
 check "a course file with mistakes" status_is 2 grade --course "$work/course.ini"
 for mistake in "course.ini:2: weight = heavy: expected" "course.ini:4: bar = 7: expected" "course.ini:5: unknown key lateness"; do
-    check "all are reported" says "$mistake" grade --course "$work/course.ini"
+    check "each mistake is reported" says "$mistake" grade --course "$work/course.ini"
 done
-check "and nothing was done" test "$(sql "$work/o" "SELECT count(*) FROM imports")" = 0
-check "none there" says "none.ini: No such file" grade --course "$work/none.ini"
+check "and nothing was imported" test "$(sql "$work/o" "SELECT count(*) FROM imports")" = 0
+check "a course file that does not exist" says "none.ini: No such file" grade --course "$work/none.ini"
 
-# ---- Marks follow from the file, gradings do not ----
+# ---- A new course file changes marks without new gradings ----
 
-check "without one" status_is 0 grade --devices sim
+check "grading without a course file" status_is 0 grade --devices sim
 check "a pass" marks_are "ann 06_transpose 100"
-check "slow" marks_are "bob 06_transpose 75"
-check "close is a pass" marks_are "cid 06_transpose 100"
-check "nothing submitted" marks_are "bob 07_reduction 0"
+check "a slow kernel" marks_are "bob 06_transpose 75"
+check "a close result passes" marks_are "cid 06_transpose 100"
+check "a lab without a submission" marks_are "bob 07_reduction 0"
 check "four gradings" test "$(attempts "$work/o")" = 4
 course "[all]" "base = 10" "close = human"
-check "a look with another" marks_are "bob 06_transpose 55" --course "$work/course.ini"
-check "close is a human's" marks_are "cid 06_transpose -" --course "$work/course.ini"
-check "changes nothing" marks_are "bob 06_transpose 75"
-check "grading with it" status_is 0 grade --devices sim --course "$work/course.ini"
-check "grades nothing" test "$(attempts "$work/o")" = 4
-check "but it counts now" marks_are "bob 06_transpose 55"
-check "also the next time" status_is 0 grade --devices sim
-check "without being named" marks_are "bob 06_transpose 55"
+check "a report under another course file" marks_are "bob 06_transpose 55" --course "$work/course.ini"
+check "a close result waits for a human" marks_are "cid 06_transpose -" --course "$work/course.ini"
+check "the report changed no stored marks" marks_are "bob 06_transpose 75"
+check "grading with that course file" status_is 0 grade --devices sim --course "$work/course.ini"
+check "grades no kernel again" test "$(attempts "$work/o")" = 4
+check "but its marks count now" marks_are "bob 06_transpose 55"
+check "a later run without --course" status_is 0 grade --devices sim
+check "still uses the stored course file" marks_are "bob 06_transpose 55"
 
 course "[6]" "bar of flat = 0.6" "weight = 2"
-check "another bar" status_is 0 grade --devices sim --course "$work/course.ini"
-check "grades its lab anew" test "$(attempts "$work/o")" = 7
-check "with that bar" marks_are "bob 06_transpose 85.7"
-check "an attempt knows it" test "$(sql "$work/o" "SELECT group_concat(DISTINCT terms) FROM attempts WHERE id > 4")" \
+check "grading with another bar" status_is 0 grade --devices sim --course "$work/course.ini"
+check "grades only this lab again" test "$(attempts "$work/o")" = 7
+check "with marks by that bar" marks_are "bob 06_transpose 85.7"
+check "an attempt records the bar" test "$(sql "$work/o" "SELECT group_concat(DISTINCT terms) FROM attempts WHERE id > 4")" \
     = $'[06_transpose]\nbar of flat = 0.6'
 course "[all]" "weight = 2"
-check "back to ours" status_is 0 grade --devices sim --course "$work/course.ini"
+check "grading with the workbook's own bar again" status_is 0 grade --devices sim --course "$work/course.ini"
 check "the first gradings count again" test "$(attempts "$work/o")" = 7
-check "with their marks" marks_are "bob 06_transpose 75"
+check "with the same marks as before" marks_are "bob 06_transpose 75"
 
 # ---- The secret seed ----
 
-secret=5eed$(od -An -N6 -tx1 /dev/urandom | tr -d ' \n') # no other run's: process lists are searched for it
+secret=5eed$(od -An -N6 -tx1 /dev/urandom | tr -d ' \n') # unique to this run, since all processes are searched for it
 course "[06_transpose]" "seed = $secret"
 kernel "$work/class/dot/06_transpose/kernel.cu" 5 "sleep 1"
 grade --devices sim --course "$work/course.ini" 2> /dev/null &
@@ -108,21 +108,21 @@ done
 wait $grading
 check "grading with a seed" test $? = 0
 check "no command line and no environment shows it" test -z "$shown"
-check "a file does not either" test -z "$(grep -rl "$secret" "$work" --include='*' 2> /dev/null | grep -v -e gradebook.sqlite -e course.ini -e logs/)"
-check "it was graded with" test "$(sql "$work/o" "SELECT count(*) FROM verdicts WHERE note LIKE '%seed = $secret%'")" = 4
-check "the gradebook is ours alone" test "$(stat -c %a "$work/o/gradebook.sqlite")" = 600
+check "no file contains it either" test -z "$(grep -rl "$secret" "$work" --include='*' 2> /dev/null | grep -v -e gradebook.sqlite -e course.ini -e logs/)"
+check "the gradings used the seed" test "$(sql "$work/o" "SELECT count(*) FROM verdicts WHERE note LIKE '%seed = $secret%'")" = 4
+check "only its owner can read the gradebook" test "$(stat -c %a "$work/o/gradebook.sqlite")" = 600
 
 # ---- The device that counts ----
 
 course "[course]" "device = sim:h200"
-check "the device is the course's" says "Grading on Scripted \(sim:h200\)" grade --course "$work/course.ini"
+check "the course's device is the default" says "Grading on Scripted \(sim:h200\)" grade --course "$work/course.ini"
 kernel "$work/class/eve/06_transpose/kernel.cu" 6
-check "another is not taken" says "sim:t4 is taken out of service: .*in this course only results on sim:h200 count" grade --devices sim:t4
+check "another simulated GPU is refused" says "sim:t4 is taken out of service: .*in this course only results on sim:h200 count" grade --devices sim:t4
 course "[course]" "device = H200"
-check "another GPU does not either" says "Device 0 is taken out of service: it is Scripted, but in this course only results on H200" \
+check "another real GPU is refused, too" says "Device 0 is taken out of service: it is Scripted, but in this course only results on H200" \
     grade --devices 0 --course "$work/course.ini"
 course "[course]" "device = scripted"
-check "a real one by its name" status_is 0 grade --devices 0 --course "$work/course.ini"
+check "a real GPU is accepted by its name" status_is 0 grade --devices 0 --course "$work/course.ini"
 
 # ---- Lateness ----
 
@@ -139,15 +139,15 @@ rm -rf "$work/o"
 course "[all]" "deadline = 2026-11-30 23:59 +01:00" "late_unit = 1h" "late_factor = 0.98" "late_curve = linear" "late_cutoff = 7d"
 mv "$work/class" "$work/folders"
 late() { "$gradebook" grade "$work/gradescope.zip" --out "$work/o" --labs 6 --devices sim --trust-submissions "$@"; }
-check "times that the system tells" status_is 0 late --course "$work/course.ini"
-check "in time" marks_are "Ann 06_transpose 100"
+check "submission times from the learning system" status_is 0 late --course "$work/course.ini"
+check "a submission on time" marks_are "Ann 06_transpose 100"
 check "14 hours late" marks_are "Bo 06_transpose 72"
-check "after the cut-off" marks_are "Cy 06_transpose 0"
+check "a submission after the cutoff" marks_are "Cy 06_transpose 0"
 mv "$work/folders" "$work/class"
-check "times of files" status_is 0 grade --devices sim
-check "are not trusted" marks_are "ann 06_transpose 100"
+check "grading with file times only" status_is 0 grade --devices sim
+check "file times do not count by default" marks_are "ann 06_transpose 100"
 course "[course]" "times = files" "[all]" "deadline = 2026-10-31 12:00 Z" "late_factor = 0.5"
-check "unless the course says so" marks_are "ann 06_transpose 50" --course "$work/course.ini"
+check "file times count if the course says so" marks_are "ann 06_transpose 50" --course "$work/course.ini"
 
 # ---- The roster ----
 
@@ -155,22 +155,22 @@ roster() { printf '%s\n' "$@" > "$work/roster.csv"; }
 import() { "$gradebook" import-roster "$work/roster.csv" --out "$work/o"; }
 roster "id,name" "1,ann" "1,bob" "2"
 check "a roster with mistakes" status_is 2 import
-check "is reported with lines" says "roster.csv:3: the id 1 is already on line 2" import
+check "its errors are reported with line numbers" says "roster.csv:3: the id 1 is already on line 2" import
 roster "id,name,section" "1,Ann,A" "2,Zoe Zed,B" "cid,Cyrus,B" "4,=SUM(1),B"
 check "a roster" says "4 people" import
-check "missing students" says "Zoe Zed, B: all labs are missing" "$gradebook" report --out "$work/o"
-check "has a row" marks_are "Zoe Zed 06_transpose 0"
-check "students who are not on it" says "bob: no id or name on the roster" "$gradebook" report --out "$work/o"
-check "a folder named by an id" test -z "$("$gradebook" report --out "$work/o" | grep 'cid: no id')"
-check "no formula gets out" test -z "$("$gradebook" export --format csv --out "$work/o" | grep -E '(^|,)"?=')"
-check "import what?" status_is 2 "$gradebook" import-roster --out "$work/o"
-check "nothing there" status_is 2 "$gradebook" import-roster "$work/none.csv" --out "$work/o"
+check "students without a submission are reported" says "Zoe Zed, B: all labs are missing" "$gradebook" report --out "$work/o"
+check "such a student has a row in the export" marks_are "Zoe Zed 06_transpose 0"
+check "students who are not on the roster are reported" says "bob: no id or name on the roster" "$gradebook" report --out "$work/o"
+check "a folder named by an id is matched" test -z "$("$gradebook" report --out "$work/o" | grep 'cid: no id')"
+check "no formula is exported" test -z "$("$gradebook" export --format csv --out "$work/o" | grep -E '(^|,)"?=')"
+check "import-roster without a file" status_is 2 "$gradebook" import-roster --out "$work/o"
+check "import-roster with a missing file" status_is 2 "$gradebook" import-roster "$work/none.csv" --out "$work/o"
 
 # ---- An older gradebook ----
 
 mkdir "$work/old"
 sqlite3 "$work/old/gradebook.sqlite" < tests/gradebook/gradebook_v1.sql
-check "version 1 is brought up to date" says "ann" "$gradebook" report --out "$work/old"
+check "a gradebook of version 1 is upgraded" says "ann" "$gradebook" report --out "$work/old"
 check "and keeps its contents" test "$(sql "$work/old" "SELECT group_concat(verdict) FROM verdicts")" = pass,slow
 
 # ---- The real warpbook ----
@@ -181,9 +181,9 @@ kernel "$work/class/ann/06_transpose/kernel.cu" r1
 kernel "$work/class/bob/06_transpose/kernel.cu" r2
 real() { "$gradebook" grade "$work/class" --out "$work/o" --labs 6 --devices 0 --quick --trust-submissions "$@"; }
 course "[6]" "seed = $secret" "bar of square = 1.9"
-check "the real one takes it" status_is 0 real --course "$work/course.ini"
-check "grades with the bar" test "$(sql "$work/o" "SELECT group_concat(DISTINCT value) FROM figures WHERE name = 'case.2.bar'")" = 1.9000
-check "and the seed" test "$(sql "$work/o" "SELECT group_concat(DISTINCT seed) FROM verdicts")" = "$secret"
-check "slow, then" test "$(sql "$work/o" "SELECT group_concat(verdict) FROM verdicts")" = slow,slow
+check "the real warpbook accepts the course file" status_is 0 real --course "$work/course.ini"
+check "it grades with the course's bar" test "$(sql "$work/o" "SELECT group_concat(DISTINCT value) FROM figures WHERE name = 'case.2.bar'")" = 1.9000
+check "and with the course's seed" test "$(sql "$work/o" "SELECT group_concat(DISTINCT seed) FROM verdicts")" = "$secret"
+check "so both kernels are slow" test "$(sql "$work/o" "SELECT group_concat(verdict) FROM verdicts")" = slow,slow
 
 finish

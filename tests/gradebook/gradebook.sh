@@ -1,7 +1,7 @@
 #!/bin/bash
 # gradebook.sh BUILD - gradebook from end to end: submissions in every layout, hostile archives, machines that fail,
-# kill -9 at random moments. Mostly with a scripted warpbook, then with the real one (scripted compiler and runner).
-# Needs neither nvcc nor a GPU.
+# kill -9 at random moments. Uses mostly a scripted warpbook, then the real warpbook with a scripted compiler and
+# runner. Needs neither nvcc nor a GPU.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -25,12 +25,12 @@ kernel() {
 
 grade() { "$gradebook" grade "$@" --devices sim --jobs 4 --labs 6,7; }
 fast() { grade "$@" --trust-submissions; }
-# Student, lab, state: they must not depend on interruptions.
+# Prints student, lab and state. They must not depend on interruptions.
 states() {
     "$gradebook" export --format json --out "$1" | jq -r '.students[] | .name + "," + (.number // "") as $who
         | .labs[] | [$who, .lab, .state, .marks // "-"] | map(tostring) | join(",")'
 }
-state_is() { # DIR "STUDENT,NUMBER,LAB,STATE": a row that the gradebook has
+state_is() { # DIR "STUDENT,NUMBER,LAB,STATE": true if the gradebook has this row
     grep -q "^$2" <(states "$1") && return
     echo "no row $2"
     states "$1"
@@ -49,22 +49,22 @@ check "an unknown option" says "unknown option" "$gradebook" grade x --out y --f
 check "no folder for the gradebook" says "missing --out DIR" "$gradebook" grade x
 check "an unknown lab" says "invalid value for --labs: .99" "$gradebook" grade x --out y --labs 99
 check "an unknown format" status_is 2 "$gradebook" export --out y --format pdf
-check "and which there are" says "csv, json" "$gradebook" export --out y --format pdf
-check "a device twice" status_is 2 "$gradebook" grade x --out y --devices 0,0
-check "nothing there" says "no gradebook in" "$gradebook" status --out "$work/none"
-check "no submissions there" says "No such file" grade "$work/none" --out "$work/o0"
+check "and the known formats are listed" says "csv, json" "$gradebook" export --out y --format pdf
+check "the same device twice" status_is 2 "$gradebook" grade x --out y --devices 0,0
+check "a gradebook that does not exist" says "no gradebook in" "$gradebook" status --out "$work/none"
+check "submissions that do not exist" says "No such file" grade "$work/none" --out "$work/o0"
 mkdir "$work/nobody"
 check "an empty folder" says "holds no submissions" fast "$work/nobody" --out "$work/o0"
 kernel "$work/single/labs/06_transpose/kernel.cu" 0
-check "one student's folder is no class" says "one student's folder" fast "$work/single" --out "$work/o0"
+check "one student's folder is not a class" says "one student's folder" fast "$work/single" --out "$work/o0"
 check "the gradebook in a folder that submissions see" says "choose another" grade "$work/single" --out labs/x
 rm -rf labs/x
-check "the gradebook among the submissions" says "is inside the submissions" fast "$work/single" --out "$work/single/results"
+check "the gradebook inside the submissions" says "is inside the submissions" fast "$work/single" --out "$work/single/results"
 rm -r "$work/single/results"
 
-# ---- One assignment after the other ----
+# ---- Two assignments in succession ----
 
-# Once, a second import removed all marks of the first, with exit status 0.
+# Earlier, a second import removed all marks of the first import, with exit status 0.
 kernel "$work/first/ann/06_transpose/kernel.cu" 1
 kernel "$work/first/ben/06_transpose/kernel.cu" 2
 kernel "$work/second/ann/07_reduction/kernel.cu" 3
@@ -74,11 +74,11 @@ check "another assignment" status_is 0 fast "$work/second" --out "$work/both"
 for row in $(grep ",06_transpose,pass" "$work/of_first") ann,,07_reduction,pass ben,,07_reduction,missing; do
     check "$row after both" state_is "$work/both" "$row"
 done
-check "two had the first" test "$(grep -c ",06_transpose,pass" "$work/of_first")" = 2
+check "two students had passed the first assignment" test "$(grep -c ",06_transpose,pass" "$work/of_first")" = 2
 rm -r "$work/first/ben"
-check "the first again, with one less" status_is 0 fast "$work/first" --out "$work/both"
-check "a student who is gone no longer counts" not grep -q "^ben" <(states "$work/both")
-check "the second stays" state_is "$work/both" ann,,07_reduction,pass
+check "importing the first again, with one student less" status_is 0 fast "$work/first" --out "$work/both"
+check "a removed student no longer counts" not grep -q "^ben" <(states "$work/both")
+check "the second assignment keeps its marks" state_is "$work/both" ann,,07_reduction,pass
 
 # ---- Doctor ----
 
@@ -88,26 +88,26 @@ doctor() { # HOW OPTION...
 }
 rows_of() { doctor "$@" | grep -E "^(ok|warn|fail) +GPU"; }
 check "fit GPUs" test -z "$(rows_of fit --devices 0,1 | grep -v "^ok")"
-check "each of them" test "$(rows_of fit --devices 0,1 | grep -c "Scripted GPU")" = 2
-check "without --devices the first" test "$(rows_of fit | grep -c "Scripted GPU")" = 1
+check "each GPU has rows" test "$(rows_of fit --devices 0,1 | grep -c "Scripted GPU")" = 2
+check "without --devices only the first GPU is checked" test "$(rows_of fit | grep -c "Scripted GPU")" = 1
 check "a process on one of them" says "fail +GPU 1: idle +no: 1 process, first 4711 python3" rows_of busy --devices 0,1
-check "not on the other" says "ok +GPU 0: idle" rows_of busy --devices 0,1
-check "a mode in which it cannot grade" status_is 3 doctor exclusive --devices 0
+check "but no process on the other GPU" says "ok +GPU 0: idle" rows_of busy --devices 0,1
+check "a compute mode that prevents grading" status_is 3 doctor exclusive --devices 0
 check "and the remedy" says "nvidia-smi -i 0 -c DEFAULT" doctor exclusive --devices 0
-check "a GPU that is not there" says "fail +GPU +there is no GPU 5" doctor fit --devices 5
+check "a GPU that does not exist" says "fail +GPU +there is no GPU 5" doctor fit --devices 5
 check "no GPU" says "warn +GPU +not found" doctor none
 check "no GPU, but one is requested" says "fail +GPU +not found" doctor none --devices 0
 check "no driver" says "NVIDIA-SMI has failed" doctor broken
 check "no nvidia-smi" says "GPU +not found; nvidia-smi: not installed" env GRADEBOOK_NVIDIA_SMI=/nonexistent "$gradebook" doctor
-check "one that prints without end" says "GPU +not found|ok +GPU 0|fail +GPU" doctor flood
+check "an nvidia-smi whose output never ends" says "GPU +not found|ok +GPU 0|fail +GPU" doctor flood
 check "a driver older than the toolkit" says "fail +driver and toolkit +CUDA 12.8, 13.0" doctor old
 check "a simulated GPU" test -z "$(rows_of busy --devices sim)"
 check "no bubblewrap" says "fail +bubblewrap" env GRADEBOOK_BWRAP=/nonexistent "$gradebook" doctor --devices sim
-check "is a reason not to grade" status_is 3 env GRADEBOOK_BWRAP=/nonexistent "$gradebook" doctor --devices sim
+check "without bubblewrap this machine cannot grade" status_is 3 env GRADEBOOK_BWRAP=/nonexistent "$gradebook" doctor --devices sim
 check "no nvcc" says "fail +CUDA Toolkit" env WARPBOOK_NVCC=/nonexistent "$gradebook" doctor --devices sim
-check "no folder for the gradebook is needed, none is made" test ! -e "$work/doctor-out"
+check "doctor without --out creates no folder" test ! -e "$work/doctor-out"
 check "--out is accepted" says "disk for results" "$gradebook" doctor --devices sim --out "$work/doctor-out"
-check "and is not made" test ! -e "$work/doctor-out"
+check "and its folder is not created" test ! -e "$work/doctor-out"
 check "80 columns" test -z "$(doctor busy --devices 0,1 | grep -E '^.{81}')"
 
 # ---- Folders: verdicts, nesting, duplicates, changed files ----
@@ -137,36 +137,36 @@ for row in ada,,06_transpose,pass,100 ada,,07_reduction,missing bob,,06_transpos
     check "$row" state_is "$work/o1" "$row"
 done
 check "identical kernels are graded once" test "$(grep -c 06_transpose "$work/o1/fake.log")" = 4
-check "and shown as such" says "same as 1 other" "$gradebook" report --out "$work/o1"
+check "and reported as identical" says "same kernel as 1 other" "$gradebook" report --out "$work/o1"
 check "a changed file is listed" says "ada, labs/06_transpose/lab.c: differs" "$gradebook" report --out "$work/o1"
-check "an unchanged one is not" test -z "$("$gradebook" report --out "$work/o1" | grep kernel.h)"
+check "an unchanged file is not listed" test -z "$("$gradebook" report --out "$work/o1" | grep kernel.h)"
 check "a link is refused" says "fay, fay, labs/06_transpose/kernel.cu: it is a symbolic link" "$gradebook" report --out "$work/o1"
 check "two different kernels for a lab" says "gil, .*at the same depth" "$gradebook" report --out "$work/o1"
 check "a kernel that is too large" says "hal, .*larger than 256 KiB" "$gradebook" report --out "$work/o1"
-check "a formula for a name" says "^\"'=cmd\(\)\"," "$gradebook" export --format csv --out "$work/o1"
+check "a formula as a student's name" says "^\"'=cmd\(\)\"," "$gradebook" export --format csv --out "$work/o1"
 check "predictions are taken" says ",ada,yes,[0-9]+,1,1,Scripted" "$gradebook" export --format csv --out "$work/o1"
 check "JSON is JSON" jq -e '.students | length == 9' <("$gradebook" export --format json --out "$work/o1")
-check "JSON has the remarks" jq -e '[.students[] | select(.name == "gil") | .remarks[].kind] == ["ambiguous"]' \
+check "the JSON export contains the remarks" jq -e '[.students[] | select(.name == "gil") | .remarks[].kind] == ["ambiguous"]' \
     <("$gradebook" export --format json --out "$work/o1")
 check "status" says "06_transpose +5 +4 +0" "$gradebook" status --out "$work/o1"
 check "no kernel is graded twice" status_is 0 fast "$c" --out "$work/o1"
 check "really nothing" test "$(wc -l < "$work/o1/fake.log")" = 5
-check "nor stored twice" test "$(sql "$work/o1" "SELECT count(*) FROM submissions")" = 9
+check "and no submission is stored twice" test "$(sql "$work/o1" "SELECT count(*) FROM submissions")" = 9
 
 kernel "$c/bob/06_transpose/kernel.cu" 8
 check "new submissions are graded" status_is 0 fast "$c" --out "$work/o1"
 check "and counts" state_is "$work/o1" "bob,,06_transpose,pass"
 rm -r "$c/carol"
-check "a student who is gone does not return" status_is 0 fast "$c" --out "$work/o1"
-check "from the export" test -z "$(states "$work/o1" | grep carol)"
+check "grading after a student's folder was removed" status_is 0 fast "$c" --out "$work/o1"
+check "the export no longer contains this student" test -z "$(states "$work/o1" | grep carol)"
 
-check "regrade where?" says "no gradebook in" "$gradebook" regrade --student ada --lab 6 --out "$work/nowhere"
-check "nothing is made there" test ! -e "$work/nowhere"
-check "regrade without a student" says "no student zoe" "$gradebook" regrade --student zoe --lab 6 --out "$work/o1" --trust-submissions
-check "regrade what?" says "has submitted nothing" "$gradebook" regrade --student eve --lab 6 --out "$work/o1" --trust-submissions
-check "regrade" says "1 other submitted the same" "$gradebook" regrade --student ada --lab 6 --out "$work/o1" \
+check "regrade in a folder without a gradebook" says "no gradebook in" "$gradebook" regrade --student ada --lab 6 --out "$work/nowhere"
+check "creates no folder there" test ! -e "$work/nowhere"
+check "regrade for an unknown student" says "no student zoe" "$gradebook" regrade --student zoe --lab 6 --out "$work/o1" --trust-submissions
+check "regrade of a lab that was not submitted" says "has submitted nothing" "$gradebook" regrade --student eve --lab 6 --out "$work/o1" --trust-submissions
+check "regrade" says "1 other student submitted the same" "$gradebook" regrade --student ada --lab 6 --out "$work/o1" \
     --trust-submissions --devices sim
-check "is one more grading" test "$(sql "$work/o1" "SELECT max(number) FROM attempts WHERE outcome = 'graded'")" = 2
+check "regrade adds one grading" test "$(sql "$work/o1" "SELECT max(number) FROM attempts WHERE outcome = 'graded'")" = 2
 check "and all earlier rows are still there" test "$(sql "$work/o1" "SELECT count(*) FROM verdicts")" = 7
 
 odd=$work/odd
@@ -181,11 +181,11 @@ for row in 'new␊line,,06_transpose,pass' 'café,,06_transpose,pass' '␛.31mre
     check "$row" state_is "$work/odd-out" "$(sed 's/?/[?]/g' <<< "$row")"
 done
 check "a student's folder that is a link" says "thief: it is a symbolic link" "$gradebook" report --out "$work/odd-out"
-check "folders without end" says "deep, .*more than 24 folders" "$gradebook" report --out "$work/odd-out"
+check "folders nested too deeply" says "deep, .*more than 24 folders" "$gradebook" report --out "$work/odd-out"
 
 kernel "$work/one/ida/kernel.cu" 9
 check "a bare kernel.cu, with one lab requested" "$gradebook" grade "$work/one" --out "$work/o2" --devices sim --labs 7 --trust-submissions
-check "is of that lab" state_is "$work/o2" "ida,,07_reduction,pass"
+check "is taken for that lab" state_is "$work/o2" "ida,,07_reduction,pass"
 
 # ---- Archives ----
 
@@ -202,14 +202,14 @@ kernel "$work/k/again.cu" again "verdict slow"
 archive zip "$a/cid/second.zip" <<< "file 06_transpose/kernel.cu $work/k/again.cu"
 touch -d 2026-01-01 "$a/cid/first.zip"
 touch -d 2026-01-02 "$a/cid/second.zip"
-check "archives a student" status_is 0 fast "$a" --out "$work/o3"
+check "one or more archives per student" status_is 0 fast "$a" --out "$work/o3"
 check "a zip" state_is "$work/o3" "ann,,06_transpose,pass"
 check "a tar" state_is "$work/o3" "ben,,07_reduction,pass"
 check "the later one counts" state_is "$work/o3" "cid,,06_transpose,slow"
-check "and the earlier one is listed" says "cid, cid/first.zip: an earlier submission" "$gradebook" report --out "$work/o3"
+check "and the earlier archive is listed" says "cid, cid/first.zip: an earlier submission" "$gradebook" report --out "$work/o3"
 touch -d 2026-01-03 "$a/cid/first.zip"
-check "order by time" status_is 0 fast "$a" --out "$work/o3"
-check "now the other counts" state_is "$work/o3" "cid,,06_transpose,pass"
+check "grading again after the archive's times changed" status_is 0 fast "$a" --out "$work/o3"
+check "now the other archive counts" state_is "$work/o3" "cid,,06_transpose,pass"
 
 # Exports of learning systems, as zip files.
 archive zip "$work/inner.zip" <<< "file transpose/06_transpose/kernel.cu $work/k/1.cu"
@@ -219,7 +219,7 @@ file Ann_Lee_4713_assignsubmission_file_lab.zip $work/inner.zip
 text Ann_Lee_4713_assignsubmission_onlinetext_/onlinetext.html hello"
 check "Moodle" status_is 0 fast "$work/moodle.zip" --out "$work/o4"
 check "a folder" state_is "$work/o4" "Jane_Doe,4711,06_transpose,pass"
-check "an archive in a folder" state_is "$work/o4" "José_Núñez,4712,06_transpose,pass"
+check "an archive in a student's folder" state_is "$work/o4" "José_Núñez,4712,06_transpose,pass"
 check "a single file" state_is "$work/o4" "Ann_Lee,4713,06_transpose,pass"
 archive zip "$work/canvas.zip" <<< "file doejane_4711_900_transpose-1.cu $work/k/1.cu
 file doejane_4711_901_reduction.cu $work/k/3.cu
@@ -227,8 +227,8 @@ file leeann_LATE_4712_902_lab6.zip $work/inner.zip
 file leeann_LATE_4712_999_evil_1_2_x.txt $work/k/2.cu"
 check "Canvas" status_is 0 fast "$work/canvas.zip" --out "$work/o5"
 check "single files of one student" state_is "$work/o5" "doejane,4711,07_reduction,pass"
-check "that came again" state_is "$work/o5" "doejane,4711,06_transpose,pass"
-check "late" says ",yes,,leeann_LATE_4712_902_lab6.zip," "$gradebook" export --format csv --out "$work/o5"
+check "and a resubmitted file" state_is "$work/o5" "doejane,4711,06_transpose,pass"
+check "a late submission is exported as late" says ",yes,,leeann_LATE_4712_902_lab6.zip," "$gradebook" export --format csv --out "$work/o5"
 cat > "$work/metadata" << YAML
 submission_101:
   :submitters:
@@ -255,12 +255,12 @@ check "Gradescope" status_is 0 fast "$work/gradescope.zip" --out "$work/o6"
 for row in "Jane Doe,4711,06_transpose,pass" "Ann Lee,4712,06_transpose,pass" "Bo Ek,4713,06_transpose,pass"; do
     check "$row" state_is "$work/o6" "$row"
 done
-check "and no other student" test "$(states "$work/o6" | wc -l)" = 6
-check "its time" says "2026-10-02T19:30:00Z" "$gradebook" export --format csv --out "$work/o6"
+check "and no further student appears" test "$(states "$work/o6" | wc -l)" = 6
+check "its submission time is exported" says "2026-10-02T19:30:00Z" "$gradebook" export --format csv --out "$work/o6"
 archive tar "$work/wrapped.tar" <<< "file class/ann/06_transpose/kernel.cu $work/k/1.cu
 file class/ben/06_transpose/kernel.cu $work/k/2.cu"
-check "a class one folder too deep" status_is 0 fast "$work/wrapped.tar" --out "$work/o7"
-check "is looked through" state_is "$work/o7" "ben,,06_transpose,pass"
+check "a class wrapped in one more folder" status_is 0 fast "$work/wrapped.tar" --out "$work/o7"
+check "its submissions are found" state_is "$work/o7" "ben,,06_transpose,pass"
 
 # ---- Hostile archives: each is refused with a message, and other students are not affected ----
 
@@ -268,7 +268,7 @@ h=$work/hostile
 mkdir "$h"
 good="file 06_transpose/kernel.cu $work/k/1.cu"
 archive zip "$h/honest.zip" <<< "$good"
-hostile() { # NAME PATTERN RECIPE: what is told
+hostile() { # NAME PATTERN RECIPE: the report must match PATTERN
     archive "${4:-zip}" "$h/$1.${4:-zip}" <<< "$3"
     patterns+=("$1, $1[.a-z]*, $2")
 }
@@ -300,10 +300,10 @@ for pattern in "${patterns[@]}"; do
 done
 check "the honest one is graded" state_is "$work/o8" "honest,,06_transpose,pass"
 check "valid entries next to an invalid one are read" state_is "$work/o8" "escape,,06_transpose,pass"
-check "nothing of a bomb counts" state_is "$work/o8" "bomb,,06_transpose,missing"
+check "no file of a zip bomb counts" state_is "$work/o8" "bomb,,06_transpose,missing"
 check "nothing was written outside" test ! -e "$work/evil.cu" -a ! -e evil.cu
 head -c 3000 "$work/moodle.zip" > "$work/half.zip"
-check "half an export is refused" status_is 3 fast "$work/half.zip" --out "$work/o9"
+check "a truncated export is refused" status_is 3 fast "$work/half.zip" --out "$work/o9"
 check "with a message" says "half.zip" fast "$work/half.zip" --out "$work/o9"
 
 # ---- Machine errors ----
@@ -323,17 +323,17 @@ for row in ann,,06_transpose,pass ben,,06_transpose,pass cid,,06_transpose,not d
     check "$row" state_is "$work/o10" "$row"
 done
 check "three attempts each" test "$(sql "$work/o10" "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM attempts GROUP BY kernel ORDER BY kernel)")" = 2,2,3,3,3,3,3,1
-check "the reason is reported" says "cid, 06_transpose: died: was killed by signal 9 .*out of host memory" "$gradebook" report --out "$work/o10"
-check "so is lateness" says "eli, 06_transpose: late: did not end within 2 s" "$gradebook" report --out "$work/o10"
-check "given up is given up" status_is 3 fast "$f" --out "$work/o10" --limit 2
+check "the reason for a machine error is reported" says "cid, 06_transpose: died: was killed by signal 9 .*out of host memory" "$gradebook" report --out "$work/o10"
+check "and so is an exceeded time limit" says "eli, 06_transpose: late: did not end within 2 s" "$gradebook" report --out "$work/o10"
+check "kernels that were given up are not tried again" status_is 3 fast "$f" --out "$work/o10" --limit 2
 check "a regrade tries again" status_is 3 "$gradebook" regrade --student cid --lab 6 --out "$work/o10" --trust-submissions --devices sim
 check "three times" test "$(sql "$work/o10" "SELECT max(number) FROM attempts")" = 6
 check "a broken device grades no kernel" says "Device 9 is taken out of service: it cannot grade the workbook's starter" \
     "$gradebook" grade "$f" --out "$work/o11" --devices 9 --labs 6 --trust-submissions
-check "and no student has a verdict" test "$(sql "$work/o11" "SELECT count(*) FROM attempts")" = 0
+check "and no student gets a verdict" test "$(sql "$work/o11" "SELECT count(*) FROM attempts")" = 0
 kernel "$work/two/ann/06_transpose/kernel.cu" t1 "on-0 unsound"
 kernel "$work/two/ben/06_transpose/kernel.cu" t2
-check "another device tries" status_is 0 "$gradebook" grade "$work/two" --out "$work/o12" --devices 0,1,9 --labs 6 --trust-submissions
+check "another device tries again" status_is 0 "$gradebook" grade "$work/two" --out "$work/o12" --devices 0,1,9 --labs 6 --trust-submissions
 check "and can" state_is "$work/o12" "ann,,06_transpose,pass"
 
 # ---- Interruptions ----
@@ -348,7 +348,7 @@ done
 slow() { "$gradebook" grade "$s" --out "$1" --devices sim --jobs 4 --labs 3,6,7 --trust-submissions; }
 check "undisturbed" status_is 0 slow "$work/calm"
 check "36 gradings" test "$(sql "$work/calm" "SELECT count(*) FROM attempts")" = 36
-all_gone() { # does nothing grade for this gradebook any more?
+all_gone() { # true if no process grades for this gradebook
     local all
     all=$(cat /proc/[0-9]*/cmdline 2> /dev/null | tr '\0' ' ')
     [[ $all != *"$1/work/"* ]]
@@ -371,12 +371,12 @@ until_true has_graded "$work/stopped"
 kill -INT $!
 wait $!
 check "Ctrl-C" test $? = 130
-check "names the command that continues" grep -q "Run the same command to continue" "$work/said-stopped"
-check "and it does" status_is 0 slow "$work/stopped"
+check "the message says how to continue" grep -q "Run the same command to continue" "$work/said-stopped"
+check "and the same command continues" status_is 0 slow "$work/stopped"
 check "with the same results" diff <(states "$work/calm") <(states "$work/stopped")
 "$gradebook" grade "$s" --out "$work/locked" --devices sim --jobs 1 --labs 3,6,7 --trust-submissions 2> /dev/null &
 until_true has_graded "$work/locked"
-check "one writes at a time" says "another gradebook is working" slow "$work/locked"
+check "a second gradebook process is refused" says "another gradebook is working" slow "$work/locked"
 check "readers may" says "graded" "$gradebook" status --out "$work/locked"
 kill -INT $!
 wait $!
@@ -393,23 +393,23 @@ check "a damaged database" says "is damaged" slow "$work/torn"
 cp -r "$work/calm" "$work/lost"
 rm -f "$work"/lost/gradebook.sqlite*
 check "a missing database next to its logs" says "logs/ in the same folder has results" slow "$work/lost"
-check "and nothing is written over" diff -r "$work/calm/logs" "$work/lost/logs"
+check "and no log is overwritten" diff -r "$work/calm/logs" "$work/lost/logs"
 mkdir "$work/foreign"
 echo "not a database, whatever its name" > "$work/foreign/gradebook.sqlite"
-check "no database at all" status_is 3 "$gradebook" report --out "$work/foreign"
+check "a file that is not a database" status_is 3 "$gradebook" report --out "$work/foreign"
 
 # ---- The real warpbook, in bubblewrap where that works ----
 
 unset GRADEBOOK_WARPBOOK
 check "without bubblewrap it refuses" says "bubblewrap is not installed" env GRADEBOOK_BWRAP=/nonexistent "$gradebook" grade "$c" --out "$work/b0"
-check "where it does not work, too" says "does not work here" env GRADEBOOK_BWRAP=/bin/false "$gradebook" grade "$c" --out "$work/b0"
+check "and where bubblewrap does not work" says "does not work here" env GRADEBOOK_BWRAP=/bin/false "$gradebook" grade "$c" --out "$work/b0"
 cell=()
 if ! bwrap --unshare-all --ro-bind / / true 2> /dev/null; then
     skip "bubblewrap does not work here, so gradings run without it"
     cell=(--trust-submissions)
 fi
 r=$work/real
-real() { # STUDENT NUMBER LINE...: the reference with lines for the scripted compiler and runner
+real() { # STUDENT NUMBER LINE...: writes the reference with lines for the scripted compiler and runner
     local file=$r/$1/06_transpose/kernel.cu
     kernel "$file" "$2"
     shift 2
@@ -425,7 +425,7 @@ real gus 7 "// fake: print-flood at go"
 mkdir -p "$r/hal/06_transpose" && cp labs/06_transpose/kernel.cu "$r/hal/06_transpose/"
 { cat "$r/ann/06_transpose/kernel.cu"; printf '\0// 0'; } > "$work/nul.cu"
 mkdir -p "$r/ann2/06_transpose" && cp "$work/nul.cu" "$r/ann2/06_transpose/kernel.cu"
-check "the real one" status_is 0 "$gradebook" grade "$r" --out "$work/b1" --devices sim --labs 6 "${cell[@]}"
+check "grading with the real warpbook" status_is 0 "$gradebook" grade "$r" --out "$work/b1" --devices sim --labs 6 "${cell[@]}"
 for row in ann,,06_transpose,pass ben,,06_transpose,wrong cid,,06_transpose,crash dot,,06_transpose,build \
     eli,,06_transpose,build fay,,06_transpose,stray gus,,06_transpose,timeout hal,,06_transpose,unchanged \
     ann2,,06_transpose,build; do
@@ -437,16 +437,16 @@ for _ in 1 2 3 4 5 6; do
     kill -9 $! 2> /dev/null
     wait $! 2> /dev/null
 done
-check "killed and continued" status_is 0 "$gradebook" grade "$r" --out "$work/b2" --devices sim --labs 6 "${cell[@]}"
-check "the same results" diff <(states "$work/b1") <(states "$work/b2")
-check "on a GPU, the scripted one" status_is 0 "$gradebook" grade "$work/one" --out "$work/b3" --devices 0 --quick --labs 6 "${cell[@]}"
+check "grading is killed, then continued" status_is 0 "$gradebook" grade "$r" --out "$work/b2" --devices sim --labs 6 "${cell[@]}"
+check "with the same results" diff <(states "$work/b1") <(states "$work/b2")
+check "grading on a scripted GPU" status_is 0 "$gradebook" grade "$work/one" --out "$work/b3" --devices 0 --quick --labs 6 "${cell[@]}"
 check "passes" says "^ida,,06_transpose,(pass|close),100.0,[01]" "$gradebook" export --format csv --out "$work/b3"
-check "its figures are kept" test "$(sql "$work/b3" "SELECT count(*) FROM figures WHERE name = 'case.1.ratio'")" = 1
+check "the figures of its cases are stored" test "$(sql "$work/b3" "SELECT count(*) FROM figures WHERE name = 'case.1.ratio'")" = 1
 
-if [ ${#cell[@]} = 0 ]; then # who shares a process with the judge is not judged, but by who trusts him
+if [ ${#cell[@]} = 0 ]; then # a submission in the judge's process is graded only with --trust-submissions
     mkdir -p "$work/shared/kim/06_transpose"
     { cat solutions/06_transpose/5_padded.cu; echo "// fake: shared"; } > "$work/shared/kim/06_transpose/kernel.cu"
-    check "loaded into the runner: not graded" status_is 3 "$gradebook" grade "$work/shared" --out "$work/b4" --devices sim --labs 6
+    check "a submission loaded into the runner is not graded" status_is 3 "$gradebook" grade "$work/shared" --out "$work/b4" --devices sim --labs 6
     check "and why" says "use --trust-submissions" "$gradebook" report --out "$work/b4"
     check "unless trusted" status_is 0 "$gradebook" grade "$work/shared" --out "$work/b5" --devices sim --labs 6 --trust-submissions
 fi
@@ -454,14 +454,14 @@ fi
 kernel "$work/one/ida/06_transpose/kernel.cu" 10
 mkdir "$work/one/ida/07_reduction"
 mv "$work/one/ida/kernel.cu" "$work/one/ida/07_reduction/"
-check "two labs on a GPU" status_is 0 timeout 120 "$gradebook" grade "$work/one" --out "$work/b3" --devices 0 --quick --labs 6,7 "${cell[@]}"
+check "grading two labs on a GPU" status_is 0 timeout 120 "$gradebook" grade "$work/one" --out "$work/b3" --devices 0 --quick --labs 6,7 "${cell[@]}"
 exec 9> "$work/warpbook-GPU-00000000-0000-0000-0000-000000000000.lock"
 flock 9
 "$gradebook" regrade --student ida --lab 6 --out "$work/b3" --devices 0 --quick "${cell[@]}" 2> "$work/said-waiting" 9>&- &
 check "the wait for a GPU is reported" until_true grep -q "Another grading is using device 0" "$work/said-waiting"
-check "another grading on that GPU is waited for" test "$(sql "$work/b3" "SELECT count(*) FROM regrades, attempts WHERE number > after")" = 0
+check "grading waits for another grading on that GPU" test "$(sql "$work/b3" "SELECT count(*) FROM regrades, attempts WHERE number > after")" = 0
 exec 9>&-
 wait $!
-check "then it continues" test $? = 0
+check "and then it continues" test $? = 0
 
 finish

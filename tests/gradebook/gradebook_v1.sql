@@ -1,4 +1,4 @@
--- A gradebook of version 1, by sqlite3 .dump: two students, one lab, graded by tests/fake_warpbook.
+-- A gradebook of version 1, from sqlite3's .dump: two students, one lab, graded by tests/gradebook/fake_warpbook.
 PRAGMA foreign_keys=OFF;
 BEGIN TRANSACTION;
 CREATE TABLE imports (id INTEGER PRIMARY KEY, at TEXT NOT NULL, source TEXT NOT NULL);

@@ -1,18 +1,18 @@
 #!/bin/bash
-# hostile.sh BUILD - submissions that try to read what they must not: none gains a mark or a byte.
+# hostile.sh BUILD - submissions that try to read protected data. None may gain a mark or a byte.
 #
-# Each is a slow kernel whose host code tries one attack by its own system calls, or whose text tries one while it is
-# compiled. If it gets anything, it prints LOOT and what it got. gradebook grades it in bubblewrap, on the simulated
-# GPU, together with an honest student. That student's kernel, the solutions, the database and a variable of our
-# environment contain words that must not appear in any result. Needs nvcc and bubblewrap; without them it reports
-# that it is skipped.
+# Each is a slow kernel that tries one attack: its host code with its own system calls, or its text while it is
+# compiled. If it can read protected data, it prints LOOT and the data. gradebook grades the submissions in
+# bubblewrap, on the simulated GPU, together with an honest student's. That student's kernel, the solutions, the
+# database and an environment variable contain words that must not appear in any result. Without nvcc and bubblewrap,
+# the script reports that it is skipped.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
 build=${1:-build}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 if ! [ -x "$build/runner-sim" ]; then
-    echo "hostile submissions: skipped, they need nvcc"
+    echo "hostile submissions: skipped, nvcc is not installed"
     exit 0
 elif ! bwrap --unshare-all --ro-bind / / true 2> /dev/null; then
     echo "hostile submissions: skipped, bubblewrap does not work here"
@@ -28,7 +28,7 @@ echo "marks of last year, $COURSE_SECRET" > "$work/elsewhere/marks.txt"
 # ---- Kernels ----
 
 expected=()
-# hand_in NAME VERDICTS [HEAD [BODY]]: HEAD at the top of the file, BODY in the function that is called.
+# hand_in NAME VERDICTS [HEAD [BODY]]: HEAD goes to the top of the file, BODY into the function that the grader calls.
 hand_in() {
     mkdir -p "$class/$1/01_coalescing"
     expected+=("$1 $2")
@@ -82,7 +82,7 @@ compiles() { hand_in "$1" "$2" "$3"; }
 mkdir -p "$class/honest/01_coalescing"
 { cat $rung; echo "enum { my_own_idea_$COURSE_SECRET = 1 };"; } | sed 's/\(idea_swordfish\)-/\1_/' > "$class/honest/01_coalescing/kernel.cu"
 
-# While it runs.
+# Attacks while the kernel runs.
 runs reads_others slow "loot(\"$class/honest/01_coalescing/kernel.cu\"); loot(\"$class\");
     loot(\"$out/work/0/kernel.cu\"); loot(\"$out/work/1/kernel.cu\");"
 runs reads_the_gradebook slow "loot(\"$out/gradebook.sqlite\"); loot(\"$out/gradebook.sqlite-wal\"); loot(\"$out/logs\");"
@@ -106,7 +106,7 @@ runs fills_the_disk slow 'static char zeros[1 << 20]; long fd = CALL(2, "/tmp/fi
 runs huge_logs 'slow|timeout' 'static char noise[1 << 16]; for (unsigned i = 0; i < sizeof noise; i++) noise[i] = "spam spam\n"[i % 10];
     for (int i = 0; i < 1000; i++) CALL(1, 1, noise, sizeof noise);'
 
-# While it is compiled. A quote in a message would be a byte gained.
+# Attacks while the kernel is compiled. Even a quote in an error message would leak data.
 compiles includes_others build "#include \"$class/honest/01_coalescing/kernel.cu\""
 compiles includes_the_solution build "#include \"$PWD/$rung\""
 compiles includes_a_secret build "#include \"$work/elsewhere/marks.txt\""
@@ -141,29 +141,29 @@ is() { # NAME VERDICTS
     jq -r --arg who "$1" '.students[] | select(.name == $who) | .labs[0].why' "$work/all.json"
     return 1
 }
-nowhere() { # WORD...: in nothing that is kept of strangers' gradings
+nowhere() { # WORD...: true if no stored result of other submissions contains it
     local log
     log=$(jq -r '.students[] | select(.name == "honest") | .labs[0].log // empty' "$work/all.json")
     ! grep -rIn -e "$1" "$out/logs" "$work/kept" "$work/report" "$work/all.csv" --exclude="$(basename "${log:-none}")"
 }
-remarked() { # NAME: that something in it is suspicious
+remarked() { # NAME: prints whether it has a remark on suspicious words
     jq -e --arg who "$1" '[.students[] | select(.name == $who) | .remarks[]? | select(.kind == "suspicious")] | length > 0' "$work/all.json"
 }
 
-check "the honest one" is honest 'correct|pass|close'
-check "is not suspected" test "$(remarked honest)" = false
+check "the honest kernel gets its verdict" is honest 'correct|pass|close'
+check "and is not suspicious" test "$(remarked honest)" = false
 for row in "${expected[@]}"; do
     check "$row" is ${row}
     check "${row% *} is reported" remarked "${row% *}"
 done
-check "the report names them" grep -q "Words in kernels that no lab needs" "$work/report"
+check "the report lists suspicious words" grep -q "Words in kernels that no lab needs" "$work/report"
 check "no secret from the environment, other files or other students" nowhere "swordfish"
-check "nothing of the solutions" nowhere "neighbours in a warp are neighbours in memory"
+check "no line of the solutions" nowhere "neighbours in a warp are neighbours in memory"
 check "no password file" nowhere "root:x:0"
-check "no loot but of itself" nowhere "LOOT.*\(SQLite\|honest\|it is there\|kernel.cu\)"
-check "nothing was written" test ! -e "$work/elsewhere/evil" -a ! -e "$out/evil" -a ! -e labs/evil -a ! -e /tmp/evil
+check "no attack read anything but its own files" nowhere "LOOT.*\(SQLite\|honest\|it is there\|kernel.cu\)"
+check "no file was written outside the sandbox" test ! -e "$work/elsewhere/evil" -a ! -e "$out/evil" -a ! -e labs/evil -a ! -e /tmp/evil
 check "and existing files are unchanged" grep -q "last year" "$work/elsewhere/marks.txt"
-check "no log is huge" test -z "$(find "$out" -size +2M -name '*.txt')"
-check "the gradebook is whole" test "$(sqlite3 -readonly "$out/gradebook.sqlite" "PRAGMA integrity_check")" = ok
+check "no log is larger than 2 MiB" test -z "$(find "$out" -size +2M -name '*.txt')"
+check "the database is intact" test "$(sqlite3 -readonly "$out/gradebook.sqlite" "PRAGMA integrity_check")" = ok
 [ "$failed" = 0 ] || { [ -z "${KEPT:-}" ] || cp -r "$work" "$KEPT"; }
 finish

@@ -1,7 +1,7 @@
 #!/bin/bash
-# large.sh BUILD [STUDENTS] - a large class whose results are already stored: import, queue, status, report and exports
-# together take at most a minute of processor time, which does not depend on other load. The verdicts are written
-# straight into the database, with 40 figures each, as many as a grading on a GPU has.
+# large.sh BUILD [STUDENTS] - a large class whose results are already stored: import, queue, status, report and
+# exports together must take at most one minute of processor time, which does not depend on other load. The verdicts
+# are written directly into the database, each with 40 figures, as many as a grading on a GPU has.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -29,7 +29,7 @@ files_of() { # FORMAT
     [[ $said == *"add --to FOLDER"* ]] || return 0
     mkdir -p "$work/files/$1" && echo "--to $work/files/$1"
 }
-processor_s() { awk '{ print ($14 + $15 + $16 + $17) / 100 }' /proc/$$/stat; } # of this shell and what has ended of it
+processor_s() { awk '{ print ($14 + $15 + $16 + $17) / 100 }' /proc/$$/stat; } # of this shell and its finished children
 
 began=$(date +%s.%N) began_cpu=$(processor_s)
 check "a broken device grades no kernel" status_is 3 grade 9
@@ -43,7 +43,7 @@ sqlite3 "$work/stored/gradebook.sqlite" "
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
         INSERT INTO figures SELECT a.id, 'case.' || i || '.ratio', '0.5' FROM attempts a, n;" || exit 1
 stored=$(date +%s.%N) stored_cpu=$(processor_s)
-check "nothing is left to do" status_is 0 grade sim
+check "no kernel is left to grade" status_is 0 grade sim
 queued=$(date +%s.%N)
 check "status" status_is 0 "$gradebook" status --out "$work/stored"
 check "report" status_is 0 "$gradebook" report --out "$work/stored"
@@ -58,5 +58,5 @@ cpu=$(awk "BEGIN { printf \"%.1f\", $imported_cpu - $began_cpu + $(processor_s) 
 took=$(awk "BEGIN { printf \"%.1f\", $imported - $began + $over - $stored }")
 echo "$students students x 9 labs: import $(awk "BEGIN { printf \"%.1f\", $imported - $began }") s, again" \
     "$(awk "BEGIN { printf \"%.1f\", $queued - $stored }") s, all together $took s, $cpu s of a processor (exports${spans})"
-check "at most $most_s s" awk "BEGIN { exit !($cpu <= $most_s) }"
+check "at most $most_s s of processor time" awk "BEGIN { exit !($cpu <= $most_s) }"
 [ $failed = 0 ]

@@ -1,7 +1,7 @@
 #!/bin/bash
 # machines.sh BUILD - gradebook on unreliable machines: GPUs that drift, are noisy, vanish or are used by others, full
-# disks, submissions that exceed limits; and labs that change. With a scripted warpbook, then with the real one
-# (scripted compiler and runner). Needs neither nvcc nor a GPU.
+# disks, submissions that exceed limits; and labs that change. Uses a scripted warpbook, then the real warpbook with a
+# scripted compiler and runner. Needs neither nvcc nor a GPU.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -46,7 +46,7 @@ all_are() { # CLASS STATE COUNT
 }
 sql() { sqlite3 -readonly "$work/$1-out/gradebook.sqlite" "$2"; }
 
-echo "gradebook where machines misbehave: about two minutes."
+echo "gradebook on unreliable machines: about two minutes."
 
 # ---- Unreliable devices ----
 
@@ -55,58 +55,58 @@ for i in 1 2 3 4 5 6; do
     ms=$([ $i -lt 3 ] && echo 1.0 || echo 1.2)
     printf '// grader: on-0 line case.1.%s\n' label:flat "dim:8 8 0 0" "reference_ms:$ms" >> "$work/drift/s0$i/06_transpose/kernel.cu"
 done
-check "a device that gets slower" says "Device 0 is taken out of service: the reference got slower on it, 1.200 ms after 1.000 ms in case flat of 06_transpose" \
+check "a device that becomes slower is taken out of service" says "Device 0 is taken out of service: the reference became slower, 1.200 ms after 1.000 ms in case flat of 06_transpose" \
     trust drift --devices 0 --jobs 1
-check "keeps its gradings" all_are drift pass 5
-check "and does no more" all_are drift queued 1
-check "another one continues" status_is 0 trust drift --devices 1
-check "to the end" all_are drift pass 6
+check "its earlier gradings are kept" all_are drift pass 5
+check "it grades no more kernels" all_are drift queued 1
+check "another device continues" status_is 0 trust drift --devices 1
+check "and grades all kernels" all_are drift pass 6
 
 class slower 6
 for i in 1 2 3 4 5 6; do
     ms=$([ $((i % 3)) = 0 ] && echo 1.0 || echo 1.3)
     printf '// grader: on-0 line case.1.%s\n' label:flat "dim:$i 8 0 0" "reference_ms:$ms" >> "$work/slower/s0$i/06_transpose/kernel.cu"
 done
-check "other sizes take other times" status_is 0 trust slower --devices 0 --jobs 1
+check "problem sizes with different times are no drift" status_is 0 trust slower --devices 0 --jobs 1
 
 class noisy 3 "on-0 line case.1.label:flat" "on-0 line case.1.resolution:0.08000"
 check "a grading on a noisy machine" status_is 0 trust noisy --devices 0,1 --jobs 1
-check "is done on another" test "$(sql noisy "SELECT group_concat(DISTINCT device) FROM attempts WHERE outcome = 'graded'")" = 1
-check "and was not the student's fault" says "^noisy$" sql noisy "SELECT outcome FROM attempts WHERE device = '0' LIMIT 1"
+check "another device repeats it" test "$(sql noisy "SELECT group_concat(DISTINCT device) FROM attempts WHERE outcome = 'graded'")" = 1
+check "and the first attempt counts as a machine error" says "^noisy$" sql noisy "SELECT outcome FROM attempts WHERE device = '0' LIMIT 1"
 class jumpy 2 "verdict correct" "on-0 line flag:disturbed"
 check "a kernel whose every sample is disturbed" status_is 0 trust jumpy --devices 0
-check "is tried three times, and the last counts" test "$(sql jumpy "SELECT group_concat(outcome) FROM attempts WHERE kernel = 1")" = noisy,noisy,graded
-check "with its flag" test "$(sql jumpy "SELECT count(*) FROM verdicts WHERE verdict = 'correct' AND flag = 'disturbed'")" = 2
+check "is graded three times, and the last grading counts" test "$(sql jumpy "SELECT group_concat(outcome) FROM attempts WHERE kernel = 1")" = noisy,noisy,graded
+check "and carries the flag" test "$(sql jumpy "SELECT count(*) FROM verdicts WHERE verdict = 'correct' AND flag = 'disturbed'")" = 2
 class loud 1
 check "a device that is noisy from the start grades no kernel" says "Device 8 is taken out of service: its measurements are too noisy: 06_transpose, case flat: the reference compared with itself varies by 9 %" \
     trust loud --devices 8
 
 class vanish 6
 echo "// grader: vanish" >> "$work/vanish/s02/06_transpose/kernel.cu"
-check "a GPU that vanishes" says "Device 0 is taken out of service: it cannot grade the workbook's starter of 06_transpose: .*no CUDA-capable device" \
+check "a GPU that vanishes is taken out of service" says "Device 0 is taken out of service: it cannot grade the workbook's starter of 06_transpose: .*no CUDA-capable device" \
     trust vanish --devices 0 --jobs 1
-check "leaves the rest open" says "run the same command to continue" trust vanish --devices 0
+check "the other kernels stay open" says "run the same command to continue" trust vanish --devices 0
 check "and gradings are kept" test "$(sql vanish "SELECT count(*) FROM verdicts")" -ge 1
 rm "$work"/gone-*
-sed -i '/vanish/d' "$work/vanish/s02/06_transpose/kernel.cu" # its comment: the same kernel to gradebook
+sed -i '/vanish/d' "$work/vanish/s02/06_transpose/kernel.cu" # only a comment, so it is the same kernel to gradebook
 sqlite3 "$work/vanish-out/gradebook.sqlite" "UPDATE kernels SET source = replace(source, '// grader: vanish', '')"
 check "once it is back, grading continues" status_is 0 trust vanish --devices 0
-check "no student is lost" all_are vanish pass 6
+check "every student has a result" all_are vanish pass 6
 
 # ---- Early builds ----
 
 class ahead 4 "sleep 0.2"
 kernel "$work/ahead/s05/06_transpose/kernel.cu" ahead5 "verdict build"
-check "builds ahead" status_is 0 trust ahead --devices 0 --jobs 2
-check "are graded" all_are ahead pass 4
+check "grading with early builds" status_is 0 trust ahead --devices 0 --jobs 2
+check "the built kernels are graded" all_are ahead pass 4
 check "a kernel that does not build needs no GPU" test "$(wc -l < "$work/ahead-out/fake.log")" = 4
-check "but has a verdict, with the device" says "^build.Scripted.GPU-0.not C$" sql ahead "SELECT verdict, device, uuid, why FROM verdicts WHERE verdict = 'build'"
+check "but its verdict names the device" says "^build.Scripted.GPU-0.not C$" sql ahead "SELECT verdict, device, uuid, why FROM verdicts WHERE verdict = 'build'"
 
 # ---- A process without student code keeps each GPU initialised ----
 
 ln -s "$build/fake_runner" "$work/keeper"
 is_up() { pgrep -f "^$work/keeper --device $1" > "$work/pids"; }
-soon() { # WORDS...: within ten seconds
+soon() { # WORDS...: true if the command succeeds within ten seconds
     local i
     for ((i = 0; i < 100; i++)); do
         "$@" && return
@@ -121,18 +121,18 @@ kept() {
 }
 class kept 4 "sleep 1"
 kept kept
-check "while a GPU is graded on" soon is_up 0
-check "and on each" soon is_up 1
-check "nothing goes wrong by it" wait $!
-check "and it ends with gradebook" none_is_up
+check "during gradings, a process keeps the first GPU initialised" soon is_up 0
+check "and another process the second GPU" soon is_up 1
+check "grading succeeds meanwhile" wait $!
+check "both processes end with gradebook" none_is_up
 kept killed
-check "once more" soon is_up 1
+check "during another run, the process is there again" soon is_up 1
 kill -9 $!
-check "and however gradebook ends" soon none_is_up
+check "it ends even if gradebook is killed" soon none_is_up
 
-# ---- What GPUs of one host share ----
+# ---- Resources that the GPUs of one host share ----
 
-# side_by_side: the largest number of simultaneous gradings
+# side_by_side: prints the largest number of simultaneous gradings
 side_by_side() { awk '{ now += $1; if (now > most) most = now } END { print most + 0 }' "$work/spans"; }
 
 class apart 0
@@ -141,38 +141,38 @@ class beside 4 "sleep 0.3"
 : > "$work/spans"
 check "a lab that moves data through the host" status_is 0 "$gradebook" grade "$work/apart" --out "$work/apart-out" --labs 5 --devices 0,1 --trust-submissions
 check "is measured on one GPU at a time" test "$(side_by_side)" = 1
-check "on one or the other" test "$(wc -l < "$work/spans")" -ge 10
+check "and no grading is missing" test "$(wc -l < "$work/spans")" -ge 10
 : > "$work/spans"
-check "other labs" status_is 0 trust beside --devices 0,1
-check "on two at the same time" test "$(side_by_side)" = 2
+check "grading of other labs" status_is 0 trust beside --devices 0,1
+check "uses two GPUs at the same time" test "$(side_by_side)" = 2
 rm "$work/spans"
 
 # ---- Limits ----
 
 class hold 1
 kernel "$work/hold/s02/06_transpose/kernel.cu" hold2 "hold 400"
-check "too much memory" status_is 3 trust hold --devices sim --jobs 2 --memory 200
-check "is ended" says "s02, 06_transpose: died: it held more than 200 MiB of memory and was killed" "$gradebook" report --out "$work/hold-out"
-check "and no other student's" all_are hold pass 1
+check "a grading that uses too much memory" status_is 3 trust hold --devices sim --jobs 2 --memory 200
+check "is killed" says "s02, 06_transpose: died: it held more than 200 MiB of memory and was killed" "$gradebook" report --out "$work/hold-out"
+check "and no other student's grading is" all_are hold pass 1
 class fork 1
 kernel "$work/fork/s02/06_transpose/kernel.cu" fork2 "fork 300"
-check "too many processes" status_is 3 trust fork --devices sim --jobs 2
-check "is ended, too" says "s02, 06_transpose: died: it had more than 256 processes and was killed" "$gradebook" report --out "$work/fork-out"
+check "a grading with too many processes" status_is 3 trust fork --devices sim --jobs 2
+check "is killed, too" says "s02, 06_transpose: died: it had more than 256 processes and was killed" "$gradebook" report --out "$work/fork-out"
 works=yes
 bwrap --unshare-all --ro-bind / / true 2> /dev/null || works=
 if [ $works ]; then
     class fill 1
     kernel "$work/fill/s02/06_transpose/kernel.cu" fill2 "fill 700"
     check "a build that fills the disk" status_is 0 grade fill --devices 0 --jobs 2
-    check "is ended, and graded without that build" all_are fill pass 2
-    check "nothing of it is left" test ! -e "$work/fill-out/work"
+    check "is killed, and the kernel is graded without that build" all_are fill pass 2
+    check "no file of the build is left" test ! -e "$work/fill-out/work"
 else
-    skip "bubblewrap does not work here: the limit of a build's files is not tested"
+    skip "bubblewrap does not work here: the size limit of a build is not tested"
 fi
 
 # ---- A full disk ----
 
-# On a small file system that exists only while the script in it runs.
+# small SIZE SCRIPT: runs SCRIPT with a small file system that exists only meanwhile.
 small() {
     bwrap --bind / / --dev-bind /dev /dev --proc /proc --size "$1" --tmpfs "$work/small" bash -c "$2"
 }
@@ -194,12 +194,12 @@ if [ $works ] && mkdir "$work/small" && small 300000 true 2> /dev/null; then
         rm $work/small/filler
         fast > $work/again 2>&1; echo \$? >> $work/status-full
         sqlite3 -readonly $work/small/out/gradebook.sqlite 'PRAGMA integrity_check; SELECT count(*), count(DISTINCT kernel), max(number) FROM attempts' > $work/now"
-    check "a disk that fills up meanwhile" test "$(paste -sd, "$work/status-full")" = 3,0
+    check "a disk that fills up during a run" test "$(paste -sd, "$work/status-full")" = 3,0
     check "is reported, with the remedy" grep -qE "run the same command again" "$work/said-full"
-    check "some were graded before" test "$(cat "$work/then")" -ge 1 -a "$(cat "$work/then")" -lt 40
+    check "some kernels were graded before" test "$(cat "$work/then")" -ge 1 -a "$(cat "$work/then")" -lt 40
     check "with space it continues, and no kernel is graded twice" test "$(paste -sd' ' "$work/now")" = "ok 40|40|1"
 else
-    skip "bubblewrap cannot make a small file system here: a full disk is not tried"
+    skip "bubblewrap cannot create a small file system here: a full disk is not tested"
 fi
 
 # ---- The real warpbook ----
@@ -211,7 +211,7 @@ if [ ! $works ]; then
     cell=(--trust-submissions)
 fi
 
-# Two gradebooks share a GPU: each grades all its kernels, and never both at the same time.
+# Two gradebooks share a GPU: each grades all its kernels, but they never grade at the same time.
 class one 3
 class two 3
 grade one --devices 0 --quick "${cell[@]}" 2> "$work/said-one" &
@@ -223,20 +223,20 @@ wait $first
 status=$?
 wait $second
 check "two gradebooks on one GPU" test "$status$?" = 00
-check "both grade all" test "$({ states one; states two; } | grep -cE ',(pass|close|slow|correct)$')" = 6
+check "both grade all their kernels" test "$({ states one; states two; } | grep -cE ',(pass|close|slow|correct)$')" = 6
 if [ $works ]; then
-    check "one of them waits, and reports it" grep -q "Another grading is using device 0; waiting until it has finished" "$work/said-one" "$work/said-two"
-    check "the one begins when the other has ended" test "$(
+    check "one gradebook waits and reports it" grep -q "Another grading is using device 0; waiting until it has finished" "$work/said-one" "$work/said-two"
+    check "the second begins after the first has finished" test "$(
         { sql one "SELECT 'a', began FROM attempts"; sql two "SELECT 'b', began FROM attempts"; } | sort -t'|' -k2 | cut -d'|' -f1 | uniq | wc -l)" -le 2
     check "references are built once" test "$(ls "$work/one-out/sealed/"* | wc -l)" = 1
     check "and their text is never shown" grep -rq "^// sealed" "$work/one-out/sealed"
-    check "not even a line of it" test -z "$(grep -rl "__global__" "$work/one-out/sealed" --include='[1-9]*.cu')"
+    check "and no line of their code" test -z "$(grep -rl "__global__" "$work/one-out/sealed" --include='[1-9]*.cu')"
 fi
 
 # An early build is not repeated while a GPU waits.
 class once 1
 echo "// nvcc: sleep 12" >> "$work/once/s01/06_transpose/kernel.cu"
-check "a build that takes long" status_is 0 grade once --devices 0 --quick "${cell[@]}"
+check "a slow build" status_is 0 grade once --devices 0 --quick "${cell[@]}"
 check "is done ahead of the grading" test "$(sql once "SELECT seconds < 12 FROM attempts")" = 1
 
 # A changed lab is graded again, in a copy of the workbook.
@@ -244,14 +244,14 @@ mkdir "$work/book"
 cp -r labs common solutions "$work/book/"
 class change 2
 book() { (cd "$work/book" && "$gradebook" grade "$work/change" --out "$work/change-out" --labs 6 --devices sim "${cell[@]}"); }
-check "a workbook" status_is 0 book
-check "is graded" test "$(sql change "SELECT count(*) FROM verdicts")" = 2
-check "the same again" status_is 0 book
-check "is not" test "$(sql change "SELECT count(*) FROM verdicts")" = 2
+check "grading in a copy of the workbook" status_is 0 book
+check "grades both kernels" test "$(sql change "SELECT count(*) FROM verdicts")" = 2
+check "a second run there" status_is 0 book
+check "grades no kernel" test "$(sql change "SELECT count(*) FROM verdicts")" = 2
 echo "// the reference, in other words" >> "$work/book/solutions/06_transpose/5_padded.cu"
-check "a changed one" says "06_transpose has changed since 2 kernels were graded: grading again" book
-check "is graded again" test "$(sql change "SELECT count(*), count(DISTINCT lab_hash) FROM verdicts")" = "4|2"
-check "once" status_is 0 book
-check "really" test "$(sql change "SELECT count(*) FROM verdicts")" = 4
+check "a changed lab is reported" says "06_transpose has changed since 2 kernels were graded: grading again" book
+check "and its kernels are graded again" test "$(sql change "SELECT count(*), count(DISTINCT lab_hash) FROM verdicts")" = "4|2"
+check "a further run there" status_is 0 book
+check "grades no kernel again" test "$(sql change "SELECT count(*) FROM verdicts")" = 4
 
 finish

@@ -4,10 +4,10 @@
  *   make_archive zip|tar.gz|tar FILE < recipe
  *
  * Lines of a recipe:
- *   date SECONDS          the time of the entries that follow
- *   file NAME FROM        the contents of another file
- *   text NAME WORDS       these words
- *   zeros NAME BYTES      this many zero bytes
+ *   date SECONDS          the modification time of all following entries
+ *   file NAME FROM        a file with the contents of FROM
+ *   text NAME WORDS       a file with these words
+ *   zeros NAME BYTES      a file with this many zero bytes
  *   many NAME COUNT       this many empty files NAME0, NAME1, ...
  *   link NAME TARGET, hardlink NAME TARGET, device NAME, fifo NAME, folder NAME
  */
@@ -64,7 +64,7 @@ static void write_zeros(const char *name, size_t bytes)
     static const char zeros[PIECE];
 
     if (bytes % PIECE)
-        die("zeros come in pieces of %d", PIECE);
+        die("the size of zeros must be a multiple of %d", PIECE);
     write_entry(name, AE_IFREG, NULL, false, zeros, PIECE, bytes / PIECE);
 }
 
@@ -82,7 +82,7 @@ static void obey(char *line)
     const char *more = rest ? rest : "";
 
     if (!name)
-        die("a line without a name: %s", verb);
+        die("this line of the recipe has no name: %s", verb);
     if (!strcmp(verb, "date"))
         changed = (time_t) strtoll(name, NULL, 10);
     else if (!strcmp(verb, "file"))
@@ -104,7 +104,7 @@ static void obey(char *line)
     else if (!strcmp(verb, "folder"))
         write_entry(name, AE_IFDIR, NULL, false, "", 0, 0);
     else
-        die("no such line in a recipe: %s", verb);
+        die("unknown line in the recipe: %s", verb);
 }
 
 int main(int count, char **words)

@@ -1,7 +1,7 @@
 #!/bin/bash
-# reports.sh BUILD [STUDENTS] - gradebook's reports of stored results: every export, of a class with hostile names and
-# files. 300 students x 9 labs must take at most 60 s of one core in total, whatever else runs. With Chromium on the
-# PATH, the script opens the class's page, sorts and filters it. Needs neither nvcc nor a GPU.
+# reports.sh BUILD [STUDENTS] - gradebook's reports of stored results: every export of a class with hostile names and
+# files. 300 students x 9 labs must take at most 60 s of processor time in total. If Chromium is on the PATH, the
+# script opens the class's page, sorts it and filters it. Needs neither nvcc nor a GPU.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -25,14 +25,14 @@ echo "reports of $students students."
 mkdir "$work/class"
 tests/gradebook/reports/make_class.sh "$students" "$labs" "$work/class"
 rm "$work/class.names"
-cpu_s() { awk -v hz="$(getconf CLK_TCK)" '{ print ($16 + $17) / hz }' /proc/$$/stat; } # of what has ended
+cpu_s() { awk -v hz="$(getconf CLK_TCK)" '{ print ($16 + $17) / hz }' /proc/$$/stat; } # of finished children
 began_cpu=$(cpu_s) began=$(date +%s)
-check "import; device 9 grades no kernel" status_is 3 grade
-check "nothing is graded yet" test "$(sql 'SELECT count(*) FROM attempts')" = 0
-check "students with open marks get no file" export_files gradescope
-check "not even a file" test "$(find "$work/gradescope" -name '*.json' | wc -l)" = 0
+check "import (device 9 grades no kernel)" status_is 3 grade
+check "no kernel is graded yet" test "$(sql 'SELECT count(*) FROM attempts')" = 0
+check "an export for students with open marks" export_files gradescope
+check "writes no file" test "$(find "$work/gradescope" -name '*.json' | wc -l)" = 0
 check "results" sql ".read tests/gradebook/reports/results.sql"
-check "all is graded now" status_is 0 grade
+check "grading the class" status_is 0 grade
 check "status" "$gradebook" status --out "$work/results"
 check "report" "$gradebook" report --out "$work/results"
 check "CSV" export_to csv "$work/marks.csv"
@@ -43,14 +43,14 @@ check "Gradescope" export_files gradescope
 check "Classroom" export_files classroom
 check "feedback" export_files feedback
 took=$(awk -v a="$began_cpu" -v b="$(cpu_s)" 'BEGIN { printf "%.1f", b - a }')
-echo "import, queue, report and all exports: $took s of one core's time, $(($(date +%s) - began)) s by the clock."
+echo "import, queue, report and all exports: $took s of processor time, $(($(date +%s) - began)) s of wall time."
 check "at most 60 s of one core" test "${took%.*}" -lt 60
 
 check "an unknown format" status_is 2 "$gradebook" export --format pdf --out "$work/results"
-check "files without a folder" status_is 2 "$gradebook" export --format feedback --out "$work/results"
-check "a folder without files" status_is 2 "$gradebook" export --format csv --to "$work/x" --out "$work/results"
+check "a format with one file per student requires --to" status_is 2 "$gradebook" export --format feedback --out "$work/results"
+check "a format with a single file refuses --to" status_is 2 "$gradebook" export --format csv --to "$work/x" --out "$work/results"
 mkdir "$work/closed" && : > "$work/closed/feedback"
-check "a folder that cannot be" status_is 3 "$gradebook" export --format feedback --to "$work/closed/feedback" --out "$work/results"
+check "a folder that cannot be created" status_is 3 "$gradebook" export --format feedback --to "$work/closed/feedback" --out "$work/results"
 
 # ---- CSV ----
 
@@ -70,16 +70,16 @@ for row in rows[1:]:
             print("formula:", name, cell)
 print("apostrophes", sum(row[0].startswith("'") for row in rows))
 PYTHON
-check "a row a student and lab, all as wide" grep -q "^rows $rows columns \[31\]" "$work/cells"
+check "one row per student and lab, all with the same number of columns" grep -q "^rows $rows columns \[31\]" "$work/cells"
 check "no cell is a formula" not grep -q formula "$work/cells"
-check "three names would be" grep -q "^apostrophes 27" "$work/cells"
+check "names that would be formulas begin with an apostrophe" grep -q "^apostrophes 27" "$work/cells"
 
 # ---- JSON ----
 
 if python3 -c 'import jsonschema' 2> /dev/null; then
     check "JSON follows its schema" python3 tests/gradebook/reports/validate.py docs/gradebook.schema.json "$work/marks.json"
     jq '.students[0].labs[0].colour = 1' "$work/marks.json" > "$work/odd.json"
-    check "and nothing else" not python3 tests/gradebook/reports/validate.py docs/gradebook.schema.json "$work/odd.json"
+    check "and the schema rejects other documents" not python3 tests/gradebook/reports/validate.py docs/gradebook.schema.json "$work/odd.json"
     jq 'del(.students[0].labs[0].state)' "$work/marks.json" > "$work/odd.json"
     check "nor fewer" not python3 tests/gradebook/reports/validate.py docs/gradebook.schema.json "$work/odd.json"
 else
@@ -87,11 +87,11 @@ else
     skipped=$((skipped + 3))
 fi
 check "all students" test "$(jq '.students | length' "$work/marks.json")" = "$students"
-check "names as they are" jq -e '.students[] | select(.name == "<img src=x onerror=alert(1)>")' "$work/marks.json"
+check "names are exported unchanged" jq -e '.students[] | select(.name == "<img src=x onerror=alert(1)>")' "$work/marks.json"
 
 # ---- One file per student ----
 
-file_of() { # FORMAT NAME: where the index says that the student's file is
+file_of() { # FORMAT NAME: prints the path of the student's file, from the index
     python3 - "$work/$1" "$2" << 'PYTHON'
 import csv, os, sys
 for row in csv.DictReader(open(sys.argv[1] + "/index.csv", encoding="utf-8-sig", newline="")):
@@ -100,17 +100,17 @@ for row in csv.DictReader(open(sys.argv[1] + "/index.csv", encoding="utf-8-sig",
 PYTHON
 }
 for format in gradescope classroom; do
-    check "$format: one file a student" test "$(find "$work/$format" -name '*.json' | wc -l)" = "$students"
+    check "$format: one file per student" test "$(find "$work/$format" -name '*.json' | wc -l)" = "$students"
 done
 jose=$(file_of gradescope "José Núñez")
 check "Gradescope: the score is the sum" jq -e '.score == ([.tests[].score] | add)' "$jose"
 check "Gradescope: nine tests of 100" jq -e '[.tests[].max_score] == [range(9) | 100]' "$jose"
-check "Gradescope: never taken as HTML" jq -e '.output_format == "text" and all(.tests[]; .output_format == "text")' "$jose"
-check "Gradescope: seen once it is published" jq -e '.visibility == "after_published" and .stdout_visibility == "hidden"' "$jose"
+check "Gradescope: output is plain text, not HTML" jq -e '.output_format == "text" and all(.tests[]; .output_format == "text")' "$jose"
+check "Gradescope: visible only after publication" jq -e '.visibility == "after_published" and .stdout_visibility == "hidden"' "$jose"
 jose=$(file_of classroom "José Núñez")
 check "Classroom: whole numbers" jq -e '.schema == "classroom50/result/v1" and .score == ([.tests[].score] | add)
     and ."max-score" == 900 and all(.tests[]; .score == (.score | floor) and (keys == ["max-score", "passed", "score", "test-name"]))' "$jose"
-check "names that would meet in one file" test "$(find "$work/feedback" -iname 'ann_lee*.txt' | wc -l)" = 2
+check "names that would give the same file name get two files" test "$(find "$work/feedback" -iname 'ann_lee*.txt' | wc -l)" = 2
 
 # ---- Feedback ----
 
@@ -122,9 +122,9 @@ check "no log" not grep -q "logs/" "$work/all_feedback"
 sql "INSERT INTO remarks (submission, kind, entry, sentence)
     SELECT max(submission), 'suspicious', '', 'a thing for humans only' FROM seen;"
 check "feedback again" export_files feedback
-check "suspicious words are only for humans" not grep -rq "for humans only" "$work/feedback"
-check "no flag for humans" not grep -qi "interference" "$work/all_feedback"
-others() { # whose name stands in another's file?
+check "feedback does not contain remarks on suspicious words" not grep -rq "for humans only" "$work/feedback"
+check "feedback contains no flags for humans" not grep -qi "interference" "$work/all_feedback"
+others() { # prints a name that appears in another student's file; fails if there is one
     local name file own
     while IFS= read -r name; do
         own=$(file_of feedback "$name")
@@ -133,15 +133,15 @@ others() { # whose name stands in another's file?
         done
     done < <(jq -r '.students[].name' "$work/marks.json" | head -12)
 }
-check "no name of another" others
+check "no file contains another student's name" others
 check "the wrong element" grep -rqs "element 2048 (row 31, column 32) is NaN, right is 0.7243" "$work/feedback" --include=*.html
-check "the ratio next to the bar" grep -rqsE "case flat: 0\.[0-9]+ of the reference.*s speed .*; the bar is 0.85" "$work/feedback" --include=*.html
-check "the line in question" grep -rqs "^ *12: " "$work/feedback" --include=*.txt
+check "the ratio and the bar" grep -rqsE "case flat: 0\.[0-9]+ of the reference.*s speed .*; the bar is 0.85" "$work/feedback" --include=*.html
+check "the source line" grep -rqs "^ *12: " "$work/feedback" --include=*.txt
 check "a hint" grep -rqs "What to try next" "$work/feedback" --include=*.txt
-check "pages: hostile text is text" not grep -qE "<(img|svg|script>doc)" <(cat "$work"/feedback/*.html)
-check "pages: nothing may be loaded or run" test "$(grep -lF "default-src 'none'" "$work"/feedback/*.html | wc -l)" = "$students"
+check "pages: hostile text is escaped" not grep -qE "<(img|svg|script>doc)" <(cat "$work"/feedback/*.html)
+check "pages: the policy forbids loading and running" test "$(grep -lF "default-src 'none'" "$work"/feedback/*.html | wc -l)" = "$students"
 
-# Two students with the same kernel share one grading. One with another remark is a different kernel.
+# Two students with the same kernel share one grading. A kernel with another comment is a different kernel.
 two=$work/two
 mkdir -p "$two"/{ann,ben,cleo}/06_transpose
 { cat solutions/06_transpose/1_naive.cu; echo "#define OWN 1 // a secret remark"; } > "$two/ann/06_transpose/kernel.cu"
@@ -155,21 +155,21 @@ sqlite3 "$work/out2/gradebook.sqlite" ".read tests/gradebook/reports/results.sql
         WHERE instr(k.source, CAST('secret remark' AS BLOB)))"
 "$gradebook" export --format feedback --to "$work/two_feedback" --out "$work/out2" 2> /dev/null
 same_as_others() { jq -c '[.students[].labs[].same_as_others]' <("$gradebook" export --format json --out "$work/out2"); }
-check "two with one kernel, one with his own" test "$(same_as_others)" = "[1,1,0]"
+check "two students share a kernel, the third has another" test "$(same_as_others)" = "[1,1,0]"
 check "a student with a distinct kernel sees no other's line" not grep -q "secret remark" "$work/two_feedback/cleo.txt"
 check "the compiler's message" grep -q "kernel.cu:$line: error: odd" "$work/two_feedback/ben.txt"
 
 # ---- The page ----
 
 check "page: one script" test "$(grep -c "<script nonce" "$work/class.html")" = 1
-check "page: hostile text is text" not grep -qE "<(img|svg [^v]|script>doc|b>)" "$work/class.html"
+check "page: hostile text is escaped" not grep -qE "<(img|svg [^v]|script>doc|b>)" "$work/class.html"
 check "page: needs no other file" not grep -qiE "(src|href)=\"?(https?:|//|[a-z]+\.(css|js))" "$work/class.html"
 if command -v sim_c > /dev/null; then
-    check "page: kernels made of one file are alike" grep -q "⚑ 1\?[0-9]*[0-9] %" "$work/class.html"
-    check "alike: pairs, the most alike first" awk -F, '{ sub(/\r$/, ""); kind = $1 ($NF ~ /^(beyond|[1-9]_).*\.cu$/) }
+    check "page: kernels made from one file are marked as similar" grep -q "⚑ 1\?[0-9]*[0-9] %" "$work/class.html"
+    check "alike: the most similar pairs come first" awk -F, '{ sub(/\r$/, ""); kind = $1 ($NF ~ /^(beyond|[1-9]_).*\.cu$/) }
         NR > 2 && kind == last && $2 > percent { exit 1 }
         NR > 1 { last = kind; percent = $2; n++ } END { exit n < 10 }' "$work/alike.csv"
-    check "page: and like the ladder's" grep -q "<bdi>[1-9]_[a-z0-9_]*.cu</bdi>" "$work/class.html"
+    check "page: similar kernels of the ladder are listed" grep -q "<bdi>[1-9]_[a-z0-9_]*.cu</bdi>" "$work/class.html"
 else
     check "page: without sim_c it says that nothing was compared" grep -q "sim_c is not installed" "$work/class.html"
 fi
@@ -182,17 +182,17 @@ if [ -n "$chromium" ]; then
     for page in exercise narrow; do
         timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" --window-size=1280,900 \
             --virtual-time-budget=20000 --dump-dom "file://$work/$page.html" > "$work/dom" 2> "$work/chromium.log"
-        check "page, $page: played to its end" grep -q "end of exercise" "$work/dom"
-        check "page, $page: sorts, filters, runs nothing foreign" not grep "^NO " "$work/dom"
+        check "page, $page: the exercise runs to its end" grep -q "end of exercise" "$work/dom"
+        check "page, $page: it sorts, filters and runs no foreign script" not grep "^NO " "$work/dom"
     done
     if command -v pdftotext > /dev/null; then
         timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" --no-pdf-header-footer \
             --print-to-pdf="$work/class.pdf" "file://$work/class.html" > "$work/chromium.log" 2>&1
-        check "page, printed: the table's head stands on its second sheet" grep -q 09_sgemm <(pdftotext -f 2 -l 2 "$work/class.pdf" -)
+        check "page, printed: the table's head repeats on the second sheet" grep -q 09_sgemm <(pdftotext -f 2 -l 2 "$work/class.pdf" -)
     else
         skip "the page on paper: pdftotext is not installed (apt install poppler-utils)"
     fi
-    check "page, narrow: as wide as a phone" grep -qE "wide: 3(75|90)" "$work/dom"
+    check "page, narrow: the layout is as wide as a phone" grep -qE "wide: 3(75|90)" "$work/dom"
 else
     echo "skipped: the page in a browser: Chromium is not installed (apt install chromium)"
     skipped=$((skipped + 6))

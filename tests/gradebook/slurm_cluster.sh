@@ -1,5 +1,5 @@
-# slurm_cluster.sh - sourced: a Slurm cluster of this machine only, for tests. Its daemons belong to this user, listen
-# only on loopback addresses, write only in $work/cluster, and exit with cluster_stop.
+# slurm_cluster.sh - a Slurm cluster on this machine only, for tests that source this file. Its daemons belong to this
+# user, listen only on loopback addresses, write only in $work/cluster, and exit with cluster_stop.
 
 PATH=$PATH:/usr/sbin:/sbin
 cluster_pids=()
@@ -12,7 +12,7 @@ free_port() {
     done
 }
 
-cluster_controller() { # starts slurmctld, with what it knew
+cluster_controller() { # OPTION...: starts slurmctld, with its previous state
     slurmctld -D "$@" > "$work/cluster/slurmctld.out" 2>&1 &
     controller_pid=$!
     cluster_pids+=($!)
@@ -27,7 +27,7 @@ cluster_start() {
     chmod 755 "$work" "$c" "$c/run"
     head -c 1024 /dev/urandom > "$c/munge/key"
     chmod 600 "$c/munge/key"
-    touch "$c/gpu0" "$c/gpu1" # stand for two GPUs' device files
+    touch "$c/gpu0" "$c/gpu1" # in place of two GPUs' device files
     echo "Name=gpu File=$c/gpu[0-1]" > "$c/gres.conf"
     cat > "$c/slurm.conf" << CONF
 ClusterName=warpbook
@@ -75,7 +75,7 @@ CONF
         [ "$(sinfo --noheader --format=%T 2> /dev/null)" != idle ] || return 0
         sleep 0.2
     done
-    echo "the cluster does not come up:"
+    echo "the cluster does not start:"
     tail -n 5 "$c"/*.log "$c"/*.out
     return 1
 }

@@ -1,5 +1,5 @@
-/* test_gradebook_archive.c - honest archives are read, damaged ones do no harm. The test makes
- * them. */
+/* test_gradebook_archive.c - honest archives are read, and damaged archives do no harm. The test
+ * creates them. */
 #include "gradebook/import/source.h"
 #include "base/util.h"
 
@@ -53,7 +53,8 @@ static bool take(const char *bytes, size_t size, const UnpackLimits *limits, See
     return archive_memory(bytes, size, limits, &visitor, entry, why, 300);
 }
 
-/* An archive with these files. The size of each is its name's length times `each`. */
+/* Creates an archive with these files. The size of each file is the length of its name times
+ * `each`. */
 static size_t make(char *to, bool zip, const char *const names[], size_t each)
 {
     struct archive *archive = archive_write_new();
@@ -96,14 +97,14 @@ static void honest(void)
         CU_ASSERT_EQUAL(seen.bytes, 10);
         CU_ASSERT_STRING_EQUAL(seen.last, "c.cu");
         CU_ASSERT_STRING_EQUAL(seen.text, "c.cu");
-        size = make(bytes, zip, names, 9); /* 36 bytes exceed what is wanted */
+        size = make(bytes, zip, names, 9); /* 36 bytes exceed the limit */
         CU_ASSERT_TRUE(take(bytes, size, &archive_student, &seen, why));
         CU_ASSERT_STRING_EQUAL(seen.text, "-");
     }
     free(bytes);
 }
 
-/* Each limit alone, exactly reached and exceeded by one. */
+/* Tests each limit alone: reached exactly, and exceeded by one. */
 static void limits(void)
 {
     static const char *const names[] = { "aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc", NULL };
@@ -131,7 +132,7 @@ static void limits(void)
     free(bytes);
 }
 
-/* Once, a file of 257 MiB made gradebook refuse a whole class without naming the student. */
+/* Earlier, a file of 257 MiB made gradebook refuse a whole class without naming the student. */
 static void large_files_are_refused_alone(void)
 {
     static const char *const names[] = { "small", "large as nothing else", "small too", NULL };
@@ -149,7 +150,7 @@ static void large_files_are_refused_alone(void)
     free(bytes);
 }
 
-/* Random changes and cuts: reading ends, within the limits. */
+/* Reading an archive with random changes and cuts ends within the limits. */
 static void damaged(void)
 {
     static const char *const names[] = { "labs/06_transpose/kernel.cu", "x/predictions.txt",
@@ -224,9 +225,9 @@ CU_SuiteInfo test_gradebook_archive = {
         (CU_TestInfo[]){
             { "honest archives", honest },
             { "limits", limits },
-            { "large files are refused alone", large_files_are_refused_alone },
+            { "only the large file is refused", large_files_are_refused_alone },
             { "damaged archives", damaged },
-            { "names alone", names_alone },
+            { "reading only names", names_alone },
             CU_TEST_INFO_NULL,
         },
 };

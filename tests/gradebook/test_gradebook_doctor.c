@@ -1,5 +1,5 @@
-/* test_gradebook_doctor.c - what the doctor concludes from nvidia-smi's output. The output is
- * written by hand in the form of nvidia-smi's CSV. */
+/* test_gradebook_doctor.c - what the doctor concludes from nvidia-smi's output. The tests contain
+ * hand-written output in nvidia-smi's CSV format. */
 #include "gradebook/doctor.h"
 #include "base/util.h"
 
@@ -18,7 +18,7 @@ static DoctorReport report;
 static const struct {
     const char *csv;
     int count;
-    const char *name; /* of the last */
+    const char *name; /* of the last GPU */
 } outputs[] = {
     { FIT "\n", 1, "NVIDIA H200" },
     { FIT, 1, "NVIDIA H200" },
@@ -153,7 +153,7 @@ static CU_TestInfo tests[] = {
     { "processes", processes },
     { "the driver's CUDA version", cuda_version },
     { "one GPU", one_gpu },
-    { "a process on it", a_process_on_it },
+    { "a process on the GPU", a_process_on_it },
     { "driver and toolkit", driver_and_toolkit },
     CU_TEST_INFO_NULL,
 };

@@ -1,5 +1,5 @@
-/* test_gradebook_likeness.c - honest kernels in different styles are not similar, disguised copies
- * are. */
+/* test_gradebook_likeness.c - honest kernels in different styles are not similar, but disguised
+ * copies are. */
 #include "gradebook/report/likeness.h"
 #include "base/registry.h"
 #include "base/tokens.h"
@@ -40,7 +40,7 @@ static void free_files(Files *files)
     }
 }
 
-/* The starter, then the rungs. */
+/* Reads the starter, then the rungs. */
 static Files ladder_of(const char *lab)
 {
     Files ladder = { 0 };
@@ -76,8 +76,8 @@ typedef struct Shares {
 static void tell(const char *what, Shares *s)
 {
     qsort(s->list, (size_t) s->count, sizeof *s->list, ascending);
-    printf("\n  %s, %d pairs: half share up to %d %%, nine tenths up to %d, 99 of 100 up to %d, "
-           "all up to %d",
+    printf("\n  %s, %d pairs: median %d %%, 90th percentile %d, 99th percentile %d, "
+           "maximum %d",
            what, s->count, s->list[s->count / 2], s->list[s->count * 9 / 10],
            s->list[s->count * 99 / 100], s->list[s->count - 1]);
 }
@@ -91,7 +91,7 @@ static void take(const Likenesses *found, int pairs, Shares *shares)
         shares->list[shares->count++] = i < found->count ? found->list[i].percent : 0;
 }
 
-/* All pairs of a lab. */
+/* Takes all pairs of a lab. */
 static void measure(const char *lab, Shares *honest, Shares *rungs)
 {
     static Compared found;
@@ -129,7 +129,8 @@ static void honest_kernels_are_not_alike(void)
 
 /* ---- Copies ---- */
 
-/* Renamed, without comments, and with one more statement after every second one. */
+/* Copies a kernel with other names, without comments, and with an extra statement after every
+ * second one. */
 static char *disguise(const char *source)
 {
     size_t size, used = 0, statements = 0;
@@ -138,7 +139,7 @@ static char *disguise(const char *source)
 
     for (const char *at = tokens; at < tokens + size; at += strlen(at) + 1) {
         bool own = islower((unsigned char) *at) &&
-                   strchr(at, '_'); /* a student's, in the workbook's style */
+                   strchr(at, '_'); /* a student's name in the workbook's style */
         directive |= *at == '#';
         directive &= *at != '\n';
         used += (size_t) sprintf(copy + used, "%s%s ", own ? "my_" : "", at);
@@ -172,7 +173,7 @@ static void disguised_copies_are_alike(void)
         free_files(&ladder);
     }
     tell("disguised copies", &copies);
-    printf("; a tenth less than %d ", copies.list[copies.count / 10]);
+    printf("; 10th percentile %d ", copies.list[copies.count / 10]);
     CU_ASSERT(copies.count > 70);
     CU_ASSERT(copies.list[copies.count / 10] >= LIKENESS_ALIKE);
 }
@@ -206,7 +207,7 @@ CU_SuiteInfo test_gradebook_likeness = {
         (CU_TestInfo[]){
             { "honest kernels are not alike", honest_kernels_are_not_alike },
             { "disguised copies are alike", disguised_copies_are_alike },
-            { "odd texts are survived", odd_texts_are_survived },
+            { "odd texts do no harm", odd_texts_are_survived },
             CU_TEST_INFO_NULL,
         },
 };

@@ -1,4 +1,4 @@
-/* test_gradebook_limits.c - limits of a grading, suspicious words, GPUs that drift.
+/* test_gradebook_limits.c - limits of a grading, suspicious words, and GPUs whose speed drifts.
  */
 #include "gradebook/run/limits.h"
 #include "gradebook/run/cgroup.h"
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- Fences ---- */
+/* ---- Limits ---- */
 
 /* A process with `count` children, each of which holds memory. */
 static pid_t family(int children, size_t bytes)
@@ -26,7 +26,7 @@ static pid_t family(int children, size_t bytes)
 
     if (parent)
         return parent;
-    setpgid(0, 0); /* before it has children; otherwise some may outlive the group */
+    setpgid(0, 0); /* before the children start; otherwise some may not belong to the group */
     for (int i = 0; i < children; i++)
         if (fork() == 0) {
             char *memory = malloc(bytes + 1);
@@ -37,7 +37,7 @@ static pid_t family(int children, size_t bytes)
     _exit(0);
 }
 
-/* Checks repeatedly, since on a busy machine the processes start slowly. */
+/* Checks repeatedly, because processes start slowly on a busy machine. */
 static bool breaks(const Limits *limits, int children, size_t bytes, int looks, char *why,
                    size_t size)
 {
@@ -57,7 +57,7 @@ static bool breaks(const Limits *limits, int children, size_t bytes, int looks, 
     return broken;
 }
 
-/* What this program holds, and therefore each child from its start: much under sanitizers. */
+/* The memory of this program, with which each child starts. Under sanitizers it is large. */
 static size_t own_mib(void)
 {
     FILE *file = fopen("/proc/self/statm", "r");
@@ -130,7 +130,7 @@ static void what_a_machine_can_give(void)
 
 /* ---- Cgroups, with a scripted systemd-run ---- */
 
-/* It prints its arguments, then becomes the program. */
+/* The script prints its arguments, then becomes the program. */
 static const char script[] = "#!/bin/sh\n"
                              "[ ! -e \"$0.broken\" ] || exit 1\n"
                              "echo \"$@ in $XDG_RUNTIME_DIR\" >> \"$0.said\"\n"
@@ -160,7 +160,7 @@ static void cgroup(void)
         program_start(&program, command.word, group.environment.word, "/", 20, 1000, 1000));
     while (!program_over(&program))
         program_wait((Program *const[]){ &program }, 1, 1);
-    CU_ASSERT_STRING_EQUAL(program.out.text, "<>\n"); /* a sandbox does not see our paths */
+    CU_ASSERT_STRING_EQUAL(program.out.text, "<>\n"); /* a sandbox does not see the tests' paths */
     program_free(&program);
     said = read_file(PUT(path, "%s/systemd-run.said", folder), 4096, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(said);
@@ -183,21 +183,21 @@ static void cgroup(void)
     remove_tree(folder);
 }
 
-/* ---- Suspicions ---- */
+/* ---- Suspicious words ---- */
 
 static void suspicious_words(void)
 {
     static const struct {
-        const char *source, *sentence; /* its beginning; NULL: no finding */
+        const char *source, *sentence; /* the beginning of the finding; NULL: no finding */
     } rows[] = {
         { "int main(void) { return 0; }", NULL },
         { "// reads /proc/self/maps in a comment\nint a;", NULL },
-        { "asm volatile(\"syscall\");", "it names syscall" },
-        { "const char *a = \"/proc/1/environ\";", "it names /proc" },
-        { "#include \"../06_transpose/kernel.cu\"", "it names ../" },
-        { "#if __has_include(\"x\")\n#endif", "it names __has_include" },
-        { "#embed \"x\"", "it names embed" },
-        { "asm(\".incbin \\\"x\\\"\");", "it names incbin" },
+        { "asm volatile(\"syscall\");", "it contains syscall" },
+        { "const char *a = \"/proc/1/environ\";", "it contains /proc" },
+        { "#include \"../06_transpose/kernel.cu\"", "it contains ../" },
+        { "#if __has_include(\"x\")\n#endif", "it contains __has_include" },
+        { "#embed \"x\"", "it contains embed" },
+        { "asm(\".incbin \\\"x\\\"\");", "it contains incbin" },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -286,10 +286,10 @@ CU_SuiteInfo test_gradebook_limits = {
         (CU_TestInfo[]){
             { "memory and processes", memory_and_processes },
             { "disk", disk },
-            { "what a machine can give", what_a_machine_can_give },
+            { "limits by machine", what_a_machine_can_give },
             { "cgroup", cgroup },
             { "suspicious words", suspicious_words },
-            { "honest kernels are not suspected", honest_kernels_are_not_suspected },
+            { "honest kernels are not suspicious", honest_kernels_are_not_suspected },
             { "drift", drift },
             { "noise", noise },
             CU_TEST_INFO_NULL,

@@ -1,4 +1,4 @@
-/* test_gradebook_names.c - owner and lab of a file, by names that students chose. */
+/* test_gradebook_names.c - the owner and the lab of a file, from names that students choose. */
 #include "gradebook/import/extract.h"
 #include "gradebook/import/lms.h"
 #include "gradebook/import/serialize.h"
@@ -23,7 +23,7 @@ static void owners(void)
         { "Jane Doe_4711_assignsubmission_file", true, "moodle", "Jane Doe", "4711", "", false },
         { "a_b_4711_assignsubmission_file_", true, "moodle", "a_b", "4711", "", false },
         { "Jo_1_assignsubmission_file_lab.zip", false, "moodle", "Jo", "1", "lab.zip", false },
-        /* Neither the name of a student nor of a file may assign it to another student. */
+        /* Neither a student's name nor a file's name may assign a file to another student. */
         { "Jo_1_assignsubmission_file_Al_2_assignsubmission_file_x.cu", false, "plain",
           "Jo_1_assignsubmission_file_Al_2_assignsubmission_file_x.cu", "",
           "Jo_1_assignsubmission_file_Al_2_assignsubmission_file_x.cu", false },
@@ -73,7 +73,7 @@ static void owners(void)
 static void paths(void)
 {
     static const struct {
-        const char *path, *clean, *fault; /* words of the error */
+        const char *path, *clean, *fault; /* fault: words of the error */
     } rows[] = {
         { "a/b.cu", "a/b.cu", NULL },
         { "./a//b/./c", "a/b/c", NULL },
@@ -89,7 +89,7 @@ static void paths(void)
         { "M\xfcller", "M\xc3\xbcller", NULL },
         { "M\xf6ller", "M\xc3\xb6ller", NULL },
         { "over\xc0\xaflong", "over\xc3\x80\xc2\xaflong", NULL },
-        { "half\xed\xa0\x80", "half\xc3\xad\xc2\xa0?", NULL }, /* of a UTF-16 pair */
+        { "half\xed\xa0\x80", "half\xc3\xad\xc2\xa0?", NULL }, /* half of a UTF-16 pair */
         { "far\xf4\x90\x80\x80", "far\xc3\xb4???", NULL },     /* beyond U+10FFFF */
         { "turn\xe2\x80\xaered", "turn???red", NULL },
         { "../a", NULL, "leads out" },
@@ -127,12 +127,12 @@ static void paths(void)
     free(wide);
 }
 
-/* Which of these files is taken. only: the only requested lab. */
+/* Tests which of these files is taken. `only`: the only requested lab. */
 static void kernels_found(void)
 {
     static const struct {
         const char *paths[3];
-        const char *only, *lab, *taken; /* the path that is taken; NULL: none */
+        const char *only, *lab, *taken; /* taken: the path that is taken, or NULL */
     } rows[] = {
         { { "labs/06_transpose/kernel.cu" }, NULL, "transpose", "labs/06_transpose/kernel.cu" },
         { { "06_transpose/kernel.cu" }, NULL, "transpose", "06_transpose/kernel.cu" },
@@ -221,7 +221,7 @@ static void gradescope_names(void)
             submission_file(submission, "transpose.cu", "x", 1, 1, 0);
         }
         PUT(text, "%s", yaml);
-        for (int i = 0; round && i < 1 + round % 20; i++) /* then damaged ones */
+        for (int i = 0; round && i < 1 + round % 20; i++) /* later rounds damage the text */
             text[next_random(&random) % (sizeof text - 1)] = (char) next_random(&random);
         lms_gradescope(&class, text);
         CU_ASSERT_TRUE(class.count <= 2 + 64);
@@ -239,7 +239,7 @@ static void gradescope_names(void)
     }
 }
 
-/* Names as YAML may write them. */
+/* Names in the forms that YAML allows. */
 static void names_in_yaml(void)
 {
     static const struct {
@@ -268,7 +268,8 @@ static void names_in_yaml(void)
     }
 }
 
-/* Once, two students called No Sid, neither with a number, counted as one: the later file won. */
+/* Earlier, two students called No Sid, neither with a number, counted as one student, and the later
+ * file won. */
 static void people_of_one_name(void)
 {
     static const char yaml[] =
@@ -289,7 +290,7 @@ static void people_of_one_name(void)
     class_free(&class);
 }
 
-/* A class is sent from one process to another; any other bytes do no harm.
+/* A class can be sent from one process to another, and any other bytes do no harm.
  */
 static void parcels(void)
 {
@@ -354,10 +355,10 @@ CU_SuiteInfo test_gradebook_names = {
             { "paths", paths },
             { "names of Gradescope", gradescope_names },
             { "names in YAML", names_in_yaml },
-            { "people of one name", people_of_one_name },
-            { "parcels", parcels },
+            { "people with the same name", people_of_one_name },
+            { "serialized classes", parcels },
             { "kernels are found", kernels_found },
-            { "limits of a hand-in", limits_of_a_hand_in },
+            { "limits of a submission", limits_of_a_hand_in },
             CU_TEST_INFO_NULL,
         },
 };

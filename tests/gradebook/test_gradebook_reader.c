@@ -1,4 +1,4 @@
-/* test_gradebook_reader.c - one student's submission must not stop the reading of all others. */
+/* test_gradebook_reader.c - one student's submission must not prevent reading the others. */
 #include "gradebook/import/reader.h"
 #include "base/util.h"
 
@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Once, one student's 36 MB of zips unpacked to more than the reader accepts for a class, and the
- * message did not name the student. */
+/* Earlier, one student's zips of 36 MB unpacked to more than the reader accepts for a class, and
+ * the message did not name the student. */
 static void kept_text_has_a_limit(void)
 {
     Class class = { 0 };
@@ -40,7 +40,7 @@ static void write_kernel(const char *path)
     fclose(file);
 }
 
-/* Two students, one of whom submits many archives (none of them valid). */
+/* Creates two students, one of whom submits many archives, all invalid. */
 static void hand_ins_of_a_student_have_a_limit(void)
 {
     char folder[] = "/tmp/intake-XXXXXX", path[100], why[300], command[100];
@@ -71,7 +71,7 @@ CU_SuiteInfo test_gradebook_reader = {
     .pTests =
         (CU_TestInfo[]){
             { "kept text has a limit", kept_text_has_a_limit },
-            { "hand-ins of a student have a limit", hand_ins_of_a_student_have_a_limit },
+            { "submissions per student have a limit", hand_ins_of_a_student_have_a_limit },
             CU_TEST_INFO_NULL,
         },
 };

@@ -1,4 +1,5 @@
-/* test_gradebook_roster.c - rosters as spreadsheets write them, damaged ones, and matching names.
+/* test_gradebook_roster.c - rosters as spreadsheets write them, damaged rosters, and matching
+ * names.
  */
 #include "gradebook/import/roster.h"
 #include "rows.h"
@@ -86,7 +87,7 @@ static void mistakes(void)
     CU_ASSERT_FALSE(take(large, &roster, &reported));
     CU_ASSERT_PTR_NOT_NULL(strstr(reported, "r.csv:2: a field is longer"));
     CU_ASSERT_PTR_NOT_NULL(
-        strstr(reported, "r.csv:3: the id is longer than 63 bytes")); /* both at once */
+        strstr(reported, "r.csv:3: the id is longer than 63 bytes")); /* both errors together */
     free(reported);
     memset(large, ',', 2000);
     memcpy(large + 1990, "\nx", 3);
@@ -96,7 +97,7 @@ static void mistakes(void)
     free(large);
 }
 
-/* Random bytes: no crash, and each error names a line. */
+/* Random bytes cause no crash, and each error names a line. */
 static void noise(void)
 {
     uint64_t random = 11;
@@ -158,15 +159,15 @@ static void matches(void)
         { { "Jane Doe", "Jane Doe" },
           { "1", "" },
           { 0, -1 },
-          { 0 } }, /* her member is already matched */
+          { 0 } }, /* that member is already matched */
         { { "Jane Doe", "doejane" }, { "", "" }, { -1, -1 }, { true, true } },
         { { "Ann Lee" }, { "" }, { -1 }, { true } },
         { { "Ann Lee", "ann lee" }, { "3", "" }, { 2, 3 }, { 0 } }, /* the other member remains */
-        { { "CY", "Di Fox" }, { "", "" }, { 4, -1 }, { 0 } },       /* a folder named by the id */
+        { { "CY", "Di Fox" }, { "", "" }, { 4, -1 }, { 0 } }, /* a folder whose name is the id */
         { { "Jane Doe" },
           { "99" },
           { 0 },
-          { 0 } }, /* a number of the learning system: the name decides */
+          { 0 } }, /* the number is the learning system's, so the name decides */
     };
     Roster roster;
     char *reported;

@@ -1,5 +1,5 @@
-/* test_gradebook_sandbox.c - what a submission sees in its sandbox: no other files, no network,
- * nothing that stays. Reported as skipped if bubblewrap does not work. */
+/* test_gradebook_sandbox.c - what a submission sees in its sandbox: no other files, no network, and
+ * no place to leave files. Reported as skipped if bubblewrap does not work. */
 #include "gradebook/run/sandbox.h"
 #include "gradebook/run/progress.h"
 #include "base/process.h"
@@ -48,7 +48,7 @@ static int end(void)
     return 0;
 }
 
-/* The exit status of a script that runs in place of warpbook in a sandbox. */
+/* The exit status of a script that runs in a sandbox instead of warpbook. */
 static int run_inside(const char *script, char *said, size_t size)
 {
     const SandboxJob job = {
@@ -79,7 +79,7 @@ static int run_inside(const char *script, char *said, size_t size)
     return status;
 }
 
-/* Scripts that must succeed. */
+/* Scripts that must succeed in the sandbox. */
 static void the_view_from_inside(void)
 {
     static const char *const scripts[] = {
@@ -119,8 +119,8 @@ static void the_view_from_inside(void)
     }
 }
 
-/* A namespace of its own would give it capabilities there, and so more of the Linux kernel to
- * attack. */
+/* In its own user namespace, a submission would have capabilities, and could attack more of the
+ * Linux kernel. */
 static void no_user_namespaces(void)
 {
     char said[400];
@@ -141,7 +141,7 @@ static void the_gradebook_is_out_of_sight(void)
     CU_ASSERT_EQUAL(run_inside(script, said, sizeof said), 0);
 }
 
-/* Once, a wrapper bin/nvcc in a home folder exposed the whole folder. */
+/* Earlier, a wrapper bin/nvcc in a home folder exposed the whole folder. */
 static void a_wrapper_shows_itself_alone(void)
 {
     char home[300], wrapper[400], path[400], text[600], problem[1200], said[400];
@@ -169,7 +169,7 @@ static void a_wrapper_shows_itself_alone(void)
     setenv("WARPBOOK_NVCC", text, 1);
 }
 
-/* 1.5 GiB do not fit: the folder in memory is limited. */
+/* A file of 1.5 GiB does not fit, because the folder in memory is limited. */
 static void memory_for_files_ends(void)
 {
     char said[400];
@@ -183,7 +183,7 @@ static void memory_for_files_ends(void)
         0);
 }
 
-/* All its processes die with it, even those in a session of their own. */
+/* All its processes die with the sandbox, even those in a separate session. */
 static void nothing_outlives_it(void)
 {
     char said[400];
@@ -213,7 +213,7 @@ static void time_left(void)
     CU_ASSERT_DOUBLE_EQUAL(progress_left(&progress, open, 1), 40, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(progress_left(&progress, open, 4), 10, 1e-9);
     progress_count(&progress, 1, 30);
-    open[1] = 1, open[2] = 1; /* lab 2 has no gradings: the average of the others */
+    open[1] = 1, open[2] = 1; /* lab 2 has no gradings, so the average of the other labs counts */
     CU_ASSERT_DOUBLE_EQUAL(progress_left(&progress, open, 1), 40 + 30 + 20, 1e-9);
     /* Lab 05 runs on one GPU per host at a time: three more GPUs do not speed it up. */
     progress = (Progress){ .all = 10, .one_host = true };
@@ -240,9 +240,9 @@ CU_SuiteInfo test_gradebook_sandbox = {
             { "the view from inside", the_view_from_inside },
             { "no user namespaces", no_user_namespaces },
             { "the gradebook is out of sight", the_gradebook_is_out_of_sight },
-            { "a wrapper shows itself alone", a_wrapper_shows_itself_alone },
-            { "memory for files ends", memory_for_files_ends },
-            { "nothing outlives it", nothing_outlives_it },
+            { "a wrapper does not expose its folder", a_wrapper_shows_itself_alone },
+            { "memory for files is limited", memory_for_files_ends },
+            { "no process outlives the sandbox", nothing_outlives_it },
             { "time left", time_left },
             CU_TEST_INFO_NULL,
         },

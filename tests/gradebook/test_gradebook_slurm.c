@@ -128,7 +128,7 @@ static void a_log_of_an_error(void)
     attempt_free(&attempt);
 }
 
-/* A log that is cut anywhere is no result. */
+/* A log that is cut anywhere gives no result. */
 static void a_cut_log(void)
 {
     char text[1000];
@@ -231,7 +231,7 @@ static void invalid_batches(void)
         CU_ASSERT_FALSE(read_tasks(texts[i], &batch));
 }
 
-/* An attempt begins only once. */
+/* An attempt can begin only once. */
 static void beginnings(void)
 {
     Store store = { 0 };
@@ -256,7 +256,7 @@ static void sizes_of_tasks(void)
         double seconds;
         int open, size;
     } rows[] = {
-        { 0, 0, -1, 2700, 15 }, /* unknown: 40 s each, ten minutes */
+        { 0, 0, -1, 2700, 15 }, /* unknown, so 40 s each, for ten minutes */
         { 0, 0, 60, 2700, 10 },  { 0, 0, 3600, 2700, 1 }, { 0, 0, 0.01, 2700, 200 },
         { 0, 4, 60, 64, 10 },    { 0, 16, 60, 64, 4 },    { 0, 100, 60, 64, 1 },
         { 3, 100, 60, 2700, 3 },
@@ -321,9 +321,9 @@ CU_SuiteInfo test_gradebook_slurm = {
             { "invalid logs", invalid_logs },
             { "a batch", a_batch },
             { "invalid batches", invalid_batches },
-            { "beginnings", beginnings },
+            { "an attempt begins once", beginnings },
             { "sizes of tasks", sizes_of_tasks },
-            { "options that may pass", options_that_may_pass },
+            { "options that users may pass", options_that_may_pass },
             { "quoted words", quoted_words },
             CU_TEST_INFO_NULL,
         },

@@ -84,9 +84,10 @@ static void the_same_is_enrolled_once(void)
     CU_ASSERT_EQUAL(open_tasks(), 2);
 }
 
-/* Once, texts were equal if our lexer found the same tokens in them. The compiler also ends a line
- * at a lone CR, and joins lines at a backslash followed by blanks. So an empty submission was
- * graded as another student's kernel, and one student's #error became another student's verdict. */
+/* Earlier, texts were equal if the grader's lexer found the same tokens in them. The compiler also
+ * ends a line at a lone CR, and joins lines at a backslash followed by blanks. So an empty
+ * submission was graded as another student's kernel, and one student's #error became another
+ * student's verdict. */
 static void a_twin_for_the_lexer_is_no_twin(void)
 {
     static const char *const list[] = { "ann", "int a;",
@@ -105,7 +106,7 @@ static void a_twin_for_the_lexer_is_no_twin(void)
     CU_ASSERT_EQUAL(open_tasks(), 8);
 }
 
-/* A kernel with a zero byte never builds: it must not be identified with one that does. */
+/* A kernel with a zero byte never builds, so it must not count as identical to one that does. */
 static void a_text_with_a_0_is_itself_only(void)
 {
     Class class = { 0 };
@@ -118,7 +119,7 @@ static void a_text_with_a_0_is_itself_only(void)
     import_submissions(&store, &class, "class", requested, NULL, &counts);
     class_free(&class);
     CU_ASSERT_EQUAL(count("SELECT count(*) FROM kernels"), 3);
-    CU_ASSERT_EQUAL(counts.kernels, 1); /* the class is now eve alone */
+    CU_ASSERT_EQUAL(counts.kernels, 1); /* the class now consists of eve alone */
     CU_ASSERT_EQUAL(open_tasks(), 1);
 }
 
@@ -243,13 +244,13 @@ CU_SuiteInfo test_gradebook_store = {
     .pCleanupFunc = end,
     .pTests =
         (CU_TestInfo[]){
-            { "the same is enrolled once", the_same_is_enrolled_once },
-            { "a text with a 0 is itself only", a_text_with_a_0_is_itself_only },
-            { "faults and gradings", faults_and_gradings },
-            { "one writes, many read", one_writes_many_read },
-            { "rows for people", rows_for_people },
-            { "readings", readings },
-            { "a twin for the lexer is no twin", a_twin_for_the_lexer_is_no_twin },
+            { "identical kernels are stored once", the_same_is_enrolled_once },
+            { "a text with a 0 equals no other text", a_text_with_a_0_is_itself_only },
+            { "machine errors and gradings", faults_and_gradings },
+            { "one process writes, many read", one_writes_many_read },
+            { "rows for students", rows_for_people },
+            { "parsed results", readings },
+            { "equal tokens are not equal kernels", a_twin_for_the_lexer_is_no_twin },
             CU_TEST_INFO_NULL,
         },
 };

@@ -71,7 +71,7 @@ static int open_tasks(void)
     return open;
 }
 
-/* Grades the first open kernel: slow, ratio 0.5, rung 1 at 0.25. */
+/* Grades the first open kernel as slow, with ratio 0.5 and rung 1 at 0.25. */
 static void grade_one(void)
 {
     static const char out[] = "format:1\nlab:06_transpose\nverdict:slow\nmarks:1\nratio:0.5\n"
@@ -116,7 +116,7 @@ static void only_what_is_measured_counts(void)
 {
     static const struct {
         const char *course;
-        int open; /* afterwards */
+        int open; /* number of open kernels afterwards */
     } rows[] = {
         { "[all]\nweight = 2\nbase = 10\nlate_factor = 0.5\nclose = curve\n", 0 },
         { "[6]\nbar of flat = 0.6\n", 1 },
@@ -181,7 +181,7 @@ static Row row_of(const char *name)
 
     while (rows_next(&store, rows, &row))
         if (!strcmp(row.name, name))
-            found = row; /* only its numbers: its texts are no longer valid */
+            found = row; /* only its numbers are valid later, not its texts */
     return found;
 }
 
@@ -216,7 +216,7 @@ static void marks_follow_from_the_course(void)
 enum { BEFORE = 1893450000, AFTER = 1893456000 + 5400 }; /* 2030 */
 
 /* A kernel that is submitted again unchanged keeps its first time. Times of files count if the
- * course says so; if one of several is unknown, the time is unknown. */
+ * course says so. If one of several times is unknown, the result is unknown. */
 static void since_when(void)
 {
     static const char policy[] = "[6]\ndeadline = 2030-01-01 00:00 Z\nlate_factor = 0.5\n";
@@ -232,7 +232,7 @@ static void since_when(void)
     hand_in(&class, "none", "n1", "int a;", 0, false);
     hand_in(&class, "mixed", "m1", "int a;", 0, false);
     hand_in(&class, "mixed", "m2", "int a;", AFTER, true);
-    /* Once, a newer file next to it made a lab late that had been submitted in time. */
+    /* Earlier, a newer file next to a kernel made a lab late that had been submitted on time. */
     hand_in(&class, "newer file", "b1", "int a;", AFTER, false);
     class_submission(&class, "b1")->files[0].changed = BEFORE;
     hand_in(&class, "timed", "t1", "int a;", AFTER, true);
@@ -276,7 +276,7 @@ static void the_roster(void)
     int people;
 
     CU_ASSERT_STRING_EQUAL(standing("early", text),
-                           "  slow"); /* without a roster no student is unknown */
+                           "  slow"); /* without a roster, no student is reported as unknown */
     CU_ASSERT_TRUE_FATAL(write_file(file, csv, sizeof csv - 1));
     CU_ASSERT_TRUE(import_roster(&store, file, &people, &reported));
     CU_ASSERT_EQUAL(people, 4);
@@ -287,14 +287,15 @@ static void the_roster(void)
     CU_ASSERT_STRING_EQUAL(standing("early", text), " A slow");
     CU_ASSERT_STRING_EQUAL(standing("Absent One", text), "absent B missing");
     CU_ASSERT_STRING_EQUAL(standing("TWIN", text), "unclear  slow");
-    CU_ASSERT_STRING_EQUAL(standing("twin", text), "unclear  missing"); /* it may be hers */
+    CU_ASSERT_STRING_EQUAL(standing("twin", text),
+                           "unclear  missing"); /* the member may be this student */
     CU_ASSERT_STRING_EQUAL(standing("stranger", text), "unknown  slow");
     CU_ASSERT_TRUE(row_of("Absent One").student < 0);
     CU_ASSERT_EQUAL(row_of("Absent One").marks, 0);
     CU_ASSERT_TRUE(row_of("Absent One").has_marks);
     CU_ASSERT_TRUE_FATAL(write_file(file, "id\n", 3));
     CU_ASSERT_FALSE(
-        import_roster(&store, file, &people, &reported)); /* the roster before still counts */
+        import_roster(&store, file, &people, &reported)); /* the previous roster still counts */
     free(reported);
     CU_ASSERT_STRING_EQUAL(standing("Absent One", text), "absent B missing");
 }
@@ -342,7 +343,7 @@ static void an_older_gradebook(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(sql);
     CU_ASSERT_EQUAL_FATAL(run_sql(PUT(path, "%s/gradebook.sqlite", old), sql), SQLITE_OK);
     free(sql);
-    CU_ASSERT_TRUE_FATAL(store_open(&upgraded, old, false)); /* also by a reader */
+    CU_ASSERT_TRUE_FATAL(store_open(&upgraded, old, false)); /* a reader upgrades it, too */
     store_close(&upgraded);
     CU_ASSERT_TRUE_FATAL(store_open(&upgraded, old, true));
     was = shape_of(&store);
@@ -367,10 +368,10 @@ CU_SuiteInfo test_gradebook_terms = {
     .pCleanupFunc = end,
     .pTests =
         (CU_TestInfo[]){
-            { "only what is measured counts", only_what_is_measured_counts },
+            { "only changed measurements grade again", only_what_is_measured_counts },
             { "the latest counts", the_latest_counts },
             { "marks follow from the course", marks_follow_from_the_course },
-            { "since when", since_when },
+            { "submission times", since_when },
             { "the roster", the_roster },
             { "an older gradebook", an_older_gradebook },
             CU_TEST_INFO_NULL,

@@ -1,4 +1,4 @@
-/* stop.c - stopping by Ctrl-C and other signals. */
+/* stop.c - stops gradebook on Ctrl-C and other signals. */
 #include "gradebook/base/stop.h"
 
 #include <signal.h>

@@ -1,9 +1,9 @@
-/* archive.c - unpacks zips and tars in memory, by libarchive: nothing is ever written to disk.
+/* archive.c - unpacks zips and tars in memory, with libarchive: nothing is ever written to disk.
  *
  * Archives are not trusted. Only files with clean paths are taken; links, devices and paths that
  * lead outside are refused individually. An archive that exceeds a limit or is damaged is refused
- * as a whole. Only the named formats are enabled in libarchive, and no program is started to unpack
- * anything.
+ * as a whole. In libarchive, only the formats listed here are enabled, and no program is started to
+ * unpack anything.
  */
 #include "gradebook/import/source.h"
 #include "base/util.h"
@@ -35,8 +35,8 @@ typedef struct Unpacking {
     size_t why_size;
 } Unpacking;
 
-/* A libarchive built without a compression library would start a program instead: such a filter is
- * not enabled. */
+/* A libarchive built without a compression library would start an external program instead: filters
+ * that would do so are not enabled. */
 static const struct {
     const char *(*library)(void);
     int (*support)(struct archive *);
@@ -77,7 +77,7 @@ static bool damaged(Unpacking *u)
 {
     const char *error = archive_error_string(u->archive);
 
-    return refuse_all(u, "the archive is damaged or of an unknown format (known: zip, tar): %s",
+    return refuse_all(u, "the archive is damaged or in an unknown format (known: zip, tar): %s",
                       error ? error : "unknown reason");
 }
 
@@ -115,7 +115,8 @@ static const char *name_of(struct archive_entry *entry)
 
 /* ---- One entry ---- */
 
-/* False if the archive exceeds a limit: a very high compression ratio means a zip bomb. */
+/* Returns false if the archive exceeds a limit. A very high compression ratio indicates a zip
+ * bomb. */
 static bool within_limits(Unpacking *u)
 {
     la_int64_t packed = archive_filter_bytes(u->archive, -1);
@@ -129,7 +130,8 @@ static bool within_limits(Unpacking *u)
     return true;
 }
 
-/* Refuses only the large file: the rest of a class's archive is taken. */
+/* Passes a file to the visitor. If it is too large, only this file is refused, not the class's
+ * archive. */
 static void hand_over(Unpacking *u, const char *path, const VisitedFile *file)
 {
     char why[80];
@@ -160,7 +162,7 @@ static bool take_file(Unpacking *u, struct archive_entry *entry, const char *pat
             free(kept);
             return damaged(u);
         }
-        if (offset < 0 || (size_t) offset != file.size) { /* a sparse tar: not a kernel */
+        if (offset < 0 || (size_t) offset != file.size) { /* a sparse file is not a kernel */
             free(kept);
             return refuse_all(u, "it is a sparse file");
         }
@@ -198,7 +200,7 @@ static bool take_entry(Unpacking *u, struct archive_entry *entry)
         return true;
     if (archive_entry_filetype(entry) == AE_IFDIR && !fault)
         return true;
-    if (bad_path && name) { /* reported by its own name, where printable */
+    if (bad_path && name) { /* reported under its original name, if printable */
         put(u->entry, SUBMISSION_PATH, "%s", name);
         show(u->entry);
     }
@@ -209,7 +211,7 @@ static bool take_entry(Unpacking *u, struct archive_entry *entry)
     return take_file(u, entry, u->entry);
 }
 
-/* ---- All of them ---- */
+/* ---- All entries ---- */
 
 static bool take_all(Unpacking *u)
 {

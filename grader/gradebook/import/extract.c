@@ -80,7 +80,7 @@ void manifest_free(Manifest *manifest)
     free(manifest);
 }
 
-/* The workbook's file at this path, ignoring folders around a copy of the workbook. */
+/* The workbook's own file at this path. The copy of the workbook may be in a subfolder. */
 static const Own *own_at(const Manifest *manifest, const char *path)
 {
     for (const char *at = path; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL) {
@@ -119,7 +119,8 @@ static const char *stem(const char *name, char *text, size_t size)
     return text;
 }
 
-/* The index in all_labs of the lab whose kernel or predictions this is; -1: no lab's. */
+/* The index in all_labs of the lab whose kernel or predictions this file holds; -1 if it holds
+ * neither. */
 static int lab_of(const char *path, int only, bool *is_kernel)
 {
     const char *name = strrchr(path, '/');
@@ -146,7 +147,7 @@ static int lab_of(const char *path, int only, bool *is_kernel)
     return -1;
 }
 
-/* ---- Taking ---- */
+/* ---- Choosing files ---- */
 
 static bool same_file(const SubmittedFile *a, const SubmittedFile *b)
 {
@@ -185,7 +186,7 @@ static void remark_others(Submission *submission, const Manifest *manifest, int 
             REMARK(submission, "changed", file->path,
                    "differs from the workbook's file; the workbook's was used");
         else if (!own && ++extra <= TOLD)
-            REMARK(submission, "extra", file->path, "is not a file of the workbook; not used");
+            REMARK(submission, "extra", file->path, "is not part of the workbook; it was not used");
     }
     if (changed > TOLD)
         REMARK(submission, "changed", "", "%d files in total differ from the workbook's", changed);
@@ -196,25 +197,25 @@ static void remark_others(Submission *submission, const Manifest *manifest, int 
 /* ---- Suspicious words ---- */
 
 /* Words that no lab needs, for a human to check; they change no verdict. The sandbox and warpbook
- * prevent cheating; this only reports attempts. A student who hides such words (with macros, for
- * example) still meets the same defences. */
+ * prevent cheating; this only reports attempts. Hiding such words, for example with macros, does
+ * not bypass those defences. */
 static const struct {
     const char *word; /* within one token; a string or number is one token */
     const char *sentence;
 } suspicions[] = {
-    { "syscall", "it names syscall: direct system calls, which no lab needs" },
-    { "/proc", "it names /proc: information about processes, which no lab needs" },
-    { "/etc/", "it names /etc/: the machine's configuration, which no lab needs" },
-    { "/dev/", "it names /dev/: devices, which no lab needs" },
-    { "/home", "it names /home: other people's files" },
-    { "/tmp", "it names /tmp: files outside the lab" },
-    { "../", "it names ../: files outside the lab" },
-    { "solutions", "it names solutions: the workbook's solutions" },
-    { "sqlite", "it names sqlite: the gradebook" },
-    { "incbin", "it names incbin: the assembler's way to include a file" },
-    { "embed", "it names embed: the compiler's way to include a file" },
-    { "__has_include", "it names __has_include: a test which files exist" },
-    { "LD_PRELOAD", "it names LD_PRELOAD: a way to change other programs" },
+    { "syscall", "it contains syscall: direct system calls, which no lab needs" },
+    { "/proc", "it contains /proc: information about processes, which no lab needs" },
+    { "/etc/", "it contains /etc/: the machine's configuration, which no lab needs" },
+    { "/dev/", "it contains /dev/: devices, which no lab needs" },
+    { "/home", "it contains /home: other people's files" },
+    { "/tmp", "it contains /tmp: files outside the lab" },
+    { "../", "it contains ../: files outside the lab" },
+    { "solutions", "it contains solutions: the workbook's solutions" },
+    { "sqlite", "it contains sqlite: the gradebook's database" },
+    { "incbin", "it contains incbin: an assembler directive that includes a file" },
+    { "embed", "it contains embed: a preprocessor directive that includes a file" },
+    { "__has_include", "it contains __has_include: a test of which files exist" },
+    { "LD_PRELOAD", "it contains LD_PRELOAD: a way to change other programs" },
 };
 enum { SUSPICIONS = sizeof suspicions / sizeof *suspicions };
 

@@ -1,4 +1,4 @@
-/* folder.c - visits the files of a folder on disk. Follows no links and skips junk. */
+/* folder.c - visits the files of a folder on disk. Does not follow links; skips junk. */
 #include "gradebook/import/source.h"
 #include "base/util.h"
 

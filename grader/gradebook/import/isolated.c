@@ -1,8 +1,8 @@
 /* isolated.c - reads submissions in an isolated process.
  *
- * The child closes all descriptors except the one to the parent, gives up the same rights as a
- * runner before student code (base/lockdown.c), reads, and sends the serialized class; the parent
- * parses it without trusting it.
+ * The child closes all descriptors except the one to the parent, drops the same privileges as a
+ * runner does before it runs student code (base/lockdown.c), reads the submissions, and sends the
+ * serialized class. The parent parses it without trusting it.
  */
 #include "gradebook/import/isolated.h"
 #include "gradebook/import/reader.h"
@@ -26,7 +26,7 @@
 enum { TO_US = 3, CPU_S = 3600 };
 static const size_t most_bytes = (size_t) 4 << 30;
 
-/* In the child. Sends a byte 0 and the class, or 1 and the problem. */
+/* Runs in the child. Sends a 0 byte and the class, or a 1 byte and the problem. */
 static void __attribute__((noreturn)) read_and_send(const char *path)
 {
     char problem[1000] = "";
@@ -48,7 +48,7 @@ static void __attribute__((noreturn)) read_and_send(const char *path)
     _exit(fclose(to) ? 1 : 0);
 }
 
-/* All that the child sends; NULL if too much, or if we were stopped. */
+/* All data from the child; NULL if it exceeds the limit or if gradebook was stopped. */
 static char *receive(int from, size_t *size)
 {
     size_t used = 0, capacity = 1 << 20;

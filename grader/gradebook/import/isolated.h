@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include "gradebook/import/submission.h"
 
-/* Like reader_read. An exploit of libarchive or of the reader gains only a process without network,
- * programs or writable files. */
+/* Like reader_read, but in a separate process. An exploit of libarchive or of the reader can use no
+ * network, start no programs and write no files. */
 bool isolated_read(const char *path, Class *class, char *problem, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* lms.c - finds a submission's owner by the file names of learning systems.
+/* lms.c - finds a submission's owner from the file names that learning systems use.
  *
  * Each layout is a row of the table and parses the name of the top folder or file. The part that a
  * student can choose (a file's own name) follows the system's part, so the system's part is read
@@ -53,8 +53,8 @@ static bool moodle(const char *top, bool is_folder, Owner *owner)
     return true;
 }
 
-/* doejane_LATE_12345_67890_lab6-1.zip: the name in lower case, LATE if so, the numbers of student
- * and file, and -1, -2 for resubmissions. Always files. */
+/* doejane_LATE_12345_67890_lab6-1.zip: the name in lower case, LATE if it is late, the numbers of
+ * the student and the file, and -1, -2 for resubmissions. Always files. */
 static bool canvas(const char *top, bool is_folder, Owner *owner)
 {
     size_t name = strcspn(top, "_"), number, file;
@@ -78,7 +78,8 @@ static bool canvas(const char *top, bool is_folder, Owner *owner)
     return true;
 }
 
-/* The folder submission_123456789; submission_metadata.yml in the same folder has the names. */
+/* The folder submission_123456789; submission_metadata.yml next to it contains the students'
+ * names. */
 static bool gradescope(const char *top, bool is_folder, Owner *owner)
 {
     static const char mark[] = "submission_";
@@ -144,7 +145,8 @@ bool lms_knows(const char *top, bool is_folder)
 
 /* ---- submission_metadata.yml ---- */
 
-/* 2026-10-01 12:30:00.123456000 Z, or 2026-10-01T12:30:00-07:00: seconds since 1970. 0: no date. */
+/* 2026-10-01 12:30:00.123456000 Z, or 2026-10-01T12:30:00-07:00: seconds since 1970; 0 if it is not
+ * a date. */
 static int64_t yaml_time(const char *text)
 {
     struct tm when = { 0 };
@@ -164,7 +166,8 @@ static int64_t yaml_time(const char *text)
            (zone && *zone == '-' ? -1 : 1) * (int64_t) (east_h * 3600 + east_m * 60);
 }
 
-/* True if a submission was in this folder: there are several if it contains archives. */
+/* True if the submission was in this folder. A folder that contains archives has several
+ * submissions. */
 static bool is_in_folder(const Submission *submission, const char *folder)
 {
     size_t length = strlen(folder);
@@ -200,8 +203,8 @@ static void assign_members(Class *class, const Group *group)
     }
 }
 
-/* Two people with the same name and no student number stay separate: their number is the e-mail
- * address, or the path of the submission. */
+/* Two people with the same name and no student number stay separate: the e-mail address, or else
+ * the path of the submission, becomes their number. */
 static void make_distinct_people(Class *class)
 {
     bool *shared = xcalloc((size_t) class->count + 1, sizeof *shared);
@@ -232,7 +235,7 @@ static yaml_node_t *value_of(yaml_document_t *yaml, const yaml_node_t *mapping, 
     return NULL;
 }
 
-/* Copies a scalar, printable; "" if it is something else. */
+/* Copies a scalar as printable text; "" for any other node. */
 static char *copy_text(const yaml_node_t *node, char *text, size_t size)
 {
     bool scalar = node && node->type == YAML_SCALAR_NODE;

@@ -1,4 +1,4 @@
-/* lms.h - finds a submission's owner by the file names of learning systems. */
+/* lms.h - finds a submission's owner from the file names that learning systems use. */
 #ifndef GRADEBOOK_IMPORT_LMS_H
 #define GRADEBOOK_IMPORT_LMS_H
 
@@ -15,14 +15,14 @@ typedef struct Owner {
     char file[256]; /* the student's file name; "" for a folder */
 } Owner;
 
-/* The owner of an export's top folder or file. There is always one: "plain" takes the name as it is
- * (without .zip and the like). */
+/* The owner of a folder or file at the top of an export. One is always found, since "plain" accepts
+ * any name (and removes .zip and similar endings). */
 void lms_owner(const char *top, bool is_folder, Owner *owner);
 
 /* True if the name comes from a learning system. */
 bool lms_knows(const char *top, bool is_folder);
 
-/* Takes owners from Gradescope's submission_metadata.yml, which names the students of each
+/* Sets owners from Gradescope's submission_metadata.yml, which names the students of each
  * submission_N; a group's other members get copies. */
 void lms_gradescope(Class *class, const char *text);
 

@@ -1,9 +1,10 @@
 /* reader.c - reads all submissions of a class from a folder or archive.
  *
  * A first pass over the names finds out whether an export wraps everything in one more folder. Then
- * each file from the folder (gradebook/import/folder.c) or archive (gradebook/import/archive.c)
- * goes to its owner's submission, by its top name (lms.c). An archive found there is a separate
- * submission, unpacked in memory; an archive inside it is not opened.
+ * each file from the folder (gradebook/import/folder.c) or archive (gradebook/import/archive.c) is
+ * added to the submission of its owner, whom the name at the top of its path identifies (lms.c). An
+ * archive found there is a separate submission, unpacked in memory; an archive inside an archive is
+ * not opened.
  */
 #include "gradebook/import/reader.h"
 #include "gradebook/import/lms.h"
@@ -23,8 +24,8 @@ static const char metadata_name[] = "submission_metadata.yml";
 
 typedef struct Reader {
     Class *class;
-    char wrapper[SUBMISSION_PATH]; /* "export/", the prefix of all paths; or "" */
-    char *metadata;                /* Gradescope's; or NULL */
+    char wrapper[SUBMISSION_PATH]; /* "export/", the prefix of all paths, or "" */
+    char *metadata;                /* Gradescope's metadata, or NULL */
 } Reader;
 
 /* ---- A student's archive ---- */
@@ -48,7 +49,7 @@ static void inner_refuse(void *context, const char *path, const char *sentence)
 {
     Submission *submission = context;
 
-    REMARK(submission, "refused", path, "%s: not taken", sentence);
+    REMARK(submission, "refused", path, "%s; skipped", sentence);
 }
 
 static void open_archive(Submission *submission, const VisitedFile *file)
@@ -65,11 +66,11 @@ static void open_archive(Submission *submission, const VisitedFile *file)
 
 /* ---- The owner ---- */
 
-/* A parsed path: its owner, its submission and its path inside. */
+/* A parsed path: the owner, the submission and the path inside it. */
 typedef struct Place {
     Owner owner;
-    bool is_folder;       /* it is in the owner's folder */
-    const char *inside;   /* its path below that; or the name that the owner gave it */
+    bool is_folder;       /* the file is in the owner's folder */
+    const char *inside;   /* its path in that folder, or the name that the owner gave it */
     const char *stripped; /* its path without the wrapper */
 } Place;
 
@@ -104,7 +105,7 @@ static bool is_metadata(const Place *place)
     return !place->is_folder && !strcmp(place->stripped, metadata_name);
 }
 
-/* The number of the same student's submissions, this one included. */
+/* The number of submissions of the same student, including this one. */
 static int submissions_of_student(const Class *class, const Submission *submission)
 {
     int count = 0;
@@ -115,7 +116,7 @@ static int submissions_of_student(const Class *class, const Submission *submissi
     return count;
 }
 
-/* Each archive is one submission; all loose files of a student are one together. */
+/* Each archive is one submission; all loose files of a student together form another. */
 static Submission *submission_at(Reader *reader, const Place *place, bool archive)
 {
     char source[600];
@@ -136,7 +137,7 @@ static Submission *submission_at(Reader *reader, const Place *place, bool archiv
     show(submission->student);
     submission->layout = place->owner.layout;
     if (submissions_of_student(reader->class, submission) > SUBMISSIONS_PER_STUDENT)
-        submission_refuse(submission, "", "this student already has %d submissions: not taken",
+        submission_refuse(submission, "", "skipped: this student already has %d submissions",
                           SUBMISSIONS_PER_STUDENT);
     return submission;
 }
@@ -174,12 +175,13 @@ static void reader_file(void *context, const char *path, const VisitedFile *file
         reader->metadata = file->bytes ? xstrndup(file->bytes, file->size) : NULL;
         if (!reader->metadata)
             REMARK(reader->class, "refused", path,
-                   "it is larger than %d MiB: the students keep the export's names",
+                   "it is larger than %d MiB and was not read: students have the names of their "
+                   "folders",
                    METADATA_BYTES >> 20);
         return;
     }
     if (has_no_owner(&place, archive)) {
-        REMARK(reader->class, "extra", path, "is not in a student's folder: not taken");
+        REMARK(reader->class, "extra", path, "skipped: it is not in a student's folder");
         return;
     }
     submission = submission_at(reader, &place, archive);
@@ -202,24 +204,24 @@ static void reader_refuse(void *context, const char *path, const char *sentence)
 
     locate(reader, path, &place);
     if (has_no_owner(&place, path_is_archive(path)))
-        REMARK(reader->class, "refused", path, "%s: not taken", sentence);
+        REMARK(reader->class, "refused", path, "%s; skipped", sentence);
     else
         REMARK(submission_at(reader, &place, is_handed_archive(&place)), "refused", place.inside,
-               "%s: not taken", sentence);
+               "%s; skipped", sentence);
 }
 
 /* ---- First pass over the names ---- */
 
-/* The kinds of names at the top, and in the only folder there. */
+/* The kinds of names at the top, and in the only folder at the top. */
 typedef struct Survey {
     char top[SUBMISSION_PATH], second[SUBMISSION_PATH];
-    int tops, seconds; /* 0, 1, or 2: more */
+    int tops, seconds; /* 0, 1, or 2 for more */
     bool top_folder;
     bool top_own, second_own; /* found only in a student's own folder */
     bool second_lms, second_loose;
 } Survey;
 
-/* A name that belongs inside a student's folder. */
+/* True for a name that belongs inside a student's folder. */
 static bool is_own(const char *name)
 {
     static const char *const names[] = { "labs",      "common",   "grader",
@@ -267,7 +269,7 @@ static bool look_at(void *context, const char *path, bool is_folder)
     return !survey->top_own;
 }
 
-/* The names in a folder and in its folders. */
+/* Visits the names in a folder and in its subfolders. */
 static bool folder_names(const char *path, NameVisitor *seen, void *context, const char *above)
 {
     DIR *folder = opendir(path);
@@ -327,7 +329,7 @@ static bool survey_names(const char *path, bool is_folder, Reader *reader, char 
     return true;
 }
 
-/* ---- All of it ---- */
+/* ---- The whole class ---- */
 
 bool reader_read(const char *path, Class *class, char *problem, size_t size)
 {

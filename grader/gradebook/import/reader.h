@@ -7,8 +7,8 @@
 #include "gradebook/import/submission.h"
 
 /* Reads `path`: one folder per student, archives named after students, or an export of a learning
- * system, unpacked or not (docs/gradebook.md). An error in one submission becomes its remark.
- * False, with `problem` set, if `path` cannot be read or is not a class. */
+ * system, unpacked or not (docs/gradebook.md). An error in one submission becomes a remark about
+ * it. Returns false and sets `problem` if `path` cannot be read or holds no class. */
 bool reader_read(const char *path, Class *class, char *problem, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 /* roster.c - the students of a course from a CSV, matched with those who submitted.
  *
- * Many spreadsheets and learning systems write such a CSV, so the separator is the most frequent
- * one in the first line, and each column has several names. All errors are reported together, with
- * their lines.
+ * The CSV may come from various spreadsheets and learning systems. So the most frequent separator
+ * in the first line counts, and each column may have one of several names. All errors are reported
+ * together, with their line numbers.
  */
 #include "gradebook/import/roster.h"
 #include "gradebook/import/submission.h"
@@ -23,7 +23,7 @@ enum { FIELDS = 60, FIELD_BYTES = 400, MOST_ERRORS = 100, WORDS = 12 };
 typedef struct Csv {
     struct csv_parser parser;
     const char *at, *end;
-    int line, next_line; /* of this record; of the next one */
+    int line, next_line; /* of this record; of the next record */
     char field[FIELDS][FIELD_BYTES];
     int count;
     bool complete;
@@ -50,7 +50,7 @@ static void end_record(int last, void *data)
     ((Csv *) data)->complete = true;
 }
 
-/* Continues to the end of a record; an error of the CSV's format ends it all. */
+/* Parses to the end of a record. A format error ends the whole CSV. */
 static void parse_record(Csv *csv)
 {
     csv->line = csv->next_line;
@@ -69,7 +69,7 @@ static void parse_record(Csv *csv)
         csv->error = "a quotation mark is not closed";
 }
 
-/* False at the end. Skips empty lines. */
+/* Reads the next record, skipping empty lines. Returns false at the end. */
 static bool take_record(Csv *csv)
 {
     do {
@@ -80,7 +80,7 @@ static bool take_record(Csv *csv)
     return true;
 }
 
-/* Lines end with \n; a \r before it is a blank around a field. */
+/* Lines end with \n; a \r before it counts as a blank around the field. */
 static int is_line_end(unsigned char c)
 {
     return c == '\n';
@@ -143,7 +143,7 @@ static void find_columns(const Csv *csv, int place[COLUMNS])
 {
     for (int column = 0; column < COLUMNS; column++) {
         place[column] = -1;
-        for (int i = csv->count - 1; i >= 0; i--) { /* the first of several */
+        for (int i = csv->count - 1; i >= 0; i--) { /* the first column with that name */
             char name[FIELD_BYTES + 2];
             put(name, sizeof name, "|%s|", csv->field[i]);
             if (csv->field[i][0] && !strchr(csv->field[i], '|') &&
@@ -217,7 +217,7 @@ static int by_number(const void *a, const void *b)
     return order ? order : x->line - y->line;
 }
 
-/* Ids are unique. */
+/* Reports duplicate ids. */
 static void find_duplicates(const Roster *roster, Line *lines, Errors *errors)
 {
     int count = 0;
@@ -370,12 +370,12 @@ static bool same_words(const Member *member, const Submitter *submitter)
 
 typedef bool Fits(const Member *member, const Submitter *submitter);
 
-/* Matches the unmatched members and students whose match is unique on both sides. */
+/* Matches members and students that are still unmatched, if the match is unique on both sides. */
 static void match_by(Roster *roster, Submitter *submitters, int count, Fits *fits)
 {
     bool *taken = xcalloc((size_t) roster->count + 1, 1);
     int *suitors = xcalloc((size_t) roster->count + 1, sizeof *suitors);
-    int *choice = xcalloc((size_t) count + 1, sizeof *choice); /* matching members */
+    int *choice = xcalloc((size_t) count + 1, sizeof *choice); /* number of matching members */
     int *last = xcalloc((size_t) count + 1, sizeof *last);
 
     for (int i = 0; i < count; i++)

@@ -1,7 +1,8 @@
 /* serialize.c - a class as bytes, to send it from one process to another.
  *
- * A number has 8 bytes; a text is its length and its bytes. In a list 1 precedes each element, 0
- * ends it. Constant words (layouts, kinds of remarks) are sent as indices into a table.
+ * A number takes 8 bytes; a text is its length followed by its bytes. In a list, a 1 precedes each
+ * element and a 0 marks the end. Constant words (layouts, kinds of remarks) are sent as indices
+ * into a table.
  */
 #include "gradebook/import/serialize.h"
 #include "base/util.h"
@@ -101,7 +102,7 @@ static bool get_number(FILE *from, uint64_t most, uint64_t *number)
     return fread(number, sizeof *number, 1, from) == 1 && *number <= most;
 }
 
-/* The caller frees the text; NULL: missing, or longer than `most` bytes. */
+/* The caller frees the text; NULL if it is missing or longer than `most` bytes. */
 static char *get_text(FILE *from, size_t most, size_t *size)
 {
     uint64_t length;

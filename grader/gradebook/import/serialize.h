@@ -7,7 +7,8 @@
 
 bool serialize(const Class *class, FILE *to);
 
-/* Trusts no input. False if it is malformed; `class` then holds what was read so far. */
+/* Does not trust the input. Returns false if it is malformed; `class` then holds what was read so
+ * far. */
 bool deserialize(FILE *from, Class *class);
 
 #endif

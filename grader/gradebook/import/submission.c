@@ -48,8 +48,8 @@ char *show(char *text)
     return text;
 }
 
-/* Writes a control character as its Unicode picture, and an invalid byte as Latin-1: with '?' for
- * both, two different names could become equal. Returns the number of bytes written to `to`. */
+/* Writes a control character as its Unicode picture, and an invalid byte as Latin-1. If both became
+ * '?', two different names could become equal. Returns the number of bytes written to `to`. */
 static size_t write_character(const unsigned char *at, size_t length, char to[4])
 {
     const unsigned char picture = *at == 127 ? 0xa1 : (unsigned char) (0x80 + *at);
@@ -66,7 +66,7 @@ static size_t write_character(const unsigned char *at, size_t length, char to[4]
     return length ? length : 1;
 }
 
-/* False if the result is too long. */
+/* Returns false if the result is too long. */
 static bool to_utf8(const char *name, char text[SUBMISSION_PATH])
 {
     size_t used = 0;
@@ -230,7 +230,7 @@ Submission *class_add(Class *class)
 
 Submission *class_submission(Class *class, const char *source)
 {
-    /* Files of one submission come together, so search from the last one. */
+    /* The files of one submission follow each other, so search from the end. */
     for (int i = class->count; i-- > 0;)
         if (!strcmp(class->list[i]->source, source))
             return class->list[i];

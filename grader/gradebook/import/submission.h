@@ -11,7 +11,7 @@ enum {
     SUBMISSION_FILES = 5000,
     SUBMISSION_REMARKS = 60, /* kept; more are only counted */
     SUBMISSION_PATH = 1024,
-    SUBMISSION_DEPTH = 24,    /* folders in each other */
+    SUBMISSION_DEPTH = 24,    /* nested folders */
     KERNEL_BYTES = 256 << 10, /* the limit of a build (grader/build/build.h) */
     ARCHIVE_BYTES = 64 << 20,
     SUBMISSION_BYTES = 256 << 20,     /* unpacked, in total */
@@ -36,15 +36,15 @@ typedef struct Remark {
 
 typedef struct Submission {
     char student[200]; /* name as the layout gives it */
-    char number[64];   /* the learning system's number for it, or "" */
+    char number[64];   /* the learning system's number for the student, or "" */
     char email[200];  /* from the learning system, or "": distinguishes people with the same name */
     char source[600]; /* its path in the given folder or archive */
     const char *layout; /* a row of lms.c */
-    bool late;          /* marked so by the learning system */
+    bool late;          /* marked late by the learning system */
     int64_t sent;       /* seconds since 1970; 0: unknown */
     bool timed;         /* `sent` is from the learning system; else a file's time */
-    int64_t order;      /* among those of equal `sent` */
-    bool refused;       /* nothing counts; a remark says why */
+    int64_t order;      /* order of submissions with the same `sent` */
+    bool refused;       /* nothing in it counts; a remark says why */
     SubmittedFile *files;
     int count, capacity;
     size_t bytes, text_bytes;
@@ -59,11 +59,11 @@ typedef struct Class {
     int remark_count;
 } Class;
 
-/* The submission at `source`, added if missing. */
+/* The submission at `source`; added if missing. */
 Submission *class_submission(Class *class, const char *source);
 Submission *class_copy(Class *class,
                        const Submission *submission); /* for a group's other members */
-Submission *class_add(Class *class);                  /* adds an empty one */
+Submission *class_add(Class *class);                  /* adds an empty submission */
 void class_free(Class *class);
 
 /* Adds a file. `bytes` NULL: only its size is known; `changed` 0: its time is unknown. If a limit

@@ -9,7 +9,7 @@
 
 enum { WIDTH = 360, HEIGHT = 190, LEFT = 42, RIGHT = 10, TOP = 22, BOTTOM = 34 };
 enum { INNER_W = WIDTH - LEFT - RIGHT, INNER_H = HEIGHT - TOP - BOTTOM };
-enum { BINS = 26 }; /* of 0.05; the last one holds all faster kernels */
+enum { BINS = 26 }; /* each 0.05 wide; the last bin holds all faster kernels */
 static const double most = 1.3;
 
 static double x_of(double ratio)
@@ -119,8 +119,8 @@ double share_at_least(const Speeds *speeds, double ratio)
 void chart_share_over(Page *page, const Speeds *speeds)
 {
     page_print(page, "<figure>\n");
-    begin(page, "Share of the class that is correct and reaches at least p times the reference's "
-                "speed, over p");
+    begin(page, "Share of the class whose kernel is correct and reaches at least p times the "
+                "reference's speed, as a function of p");
     for (int i = 0; i <= 4; i++) {
         char text[16];
         snprintf(text, sizeof text, "%d %%", i * 25);
@@ -136,9 +136,10 @@ void chart_share_over(Page *page, const Speeds *speeds)
         page_print(page, "H%.1fV%.1f", x_of(speeds->ratios[i]), y_of(after));
     }
     page_print(page,
-               "H%.1f\"/>\n</svg>\n<figcaption>Of all %d students, correct and at least p times as "
-               "fast: %.0f %% at 0.5, %.0f %% "
-               "at the bar, %.0f %% at 1.</figcaption></figure>\n",
+               "H%.1f\"/>\n</svg>\n<figcaption>Share of all %d students with a correct kernel at "
+               "least p times as fast as the reference: %.0f %% for p = 0.5, %.0f %% at the bar, "
+               "%.0f %% for p = "
+               "1.</figcaption></figure>\n",
                x_of(most), speeds->of, 100 * share_at_least(speeds, 0.5),
                100 * share_at_least(speeds, speeds->bar_lo > 0 ? speeds->bar_lo : 1),
                100 * share_at_least(speeds, 1));

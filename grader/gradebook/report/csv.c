@@ -1,11 +1,13 @@
-/* csv.c - spreadsheet cells by RFC 4180, safe against formulas. Texts are not trusted. */
+/* csv.c - writes spreadsheet cells by RFC 4180. Texts are not trusted and cannot run as
+ * formulas. */
 #include "gradebook/report/csv.h"
 
 #include <string.h>
 
 enum { CELL_BYTES = 32000 }; /* an Excel cell holds 32767 characters */
 
-/* A text that begins so may run as a formula, also with full-width East Asian characters. */
+/* A text that begins with one of these may run as a formula, even in full-width East Asian
+ * characters. */
 static const char *const formulas[] = { "=",  "+",  "-",  "@",  "\t", "\r",
                                         "\n", "＝", "＋", "－", "＠", NULL };
 
@@ -17,8 +19,8 @@ static bool is_formula(const char *text)
     return false;
 }
 
-/* A new cell may begin inside this one at a line end, or at a semicolon, which separates cells in
- * German and French Excel. */
+/* Writes one cell. Inside it, a spreadsheet may begin a new cell at a line end, or at a semicolon,
+ * which separates cells in German and French Excel. */
 static void cell(FILE *to, const char *text)
 {
     bool formula = is_formula(text);

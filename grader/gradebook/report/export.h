@@ -1,4 +1,4 @@
-/* export.h - exports the gradebook. Each format is a row of export.c. */
+/* export.h - exports the gradebook. Each format is a row of the table in export.c. */
 #ifndef GRADEBOOK_REPORT_EXPORT_H
 #define GRADEBOOK_REPORT_EXPORT_H
 

@@ -1,5 +1,5 @@
-/* export_csv.c - exports for spreadsheets, all results and all pairs of similar kernels: RFC 4180
- * with a byte-order mark, which some of them need to recognise UTF-8. */
+/* export_csv.c - exports all results, and all pairs of similar kernels, for spreadsheets: RFC 4180
+ * with a byte-order mark, which some spreadsheets need to recognise UTF-8. */
 #include "gradebook/report/csv.h"
 #include "gradebook/report/formats.h"
 #include "gradebook/report/similarity.h"

@@ -68,7 +68,7 @@ static void put_cell(Page *page, const Row *row)
     if (late || check || row->same > 0) {
         page_print(page, "<small>%s%s", late ? "late " : "", check ? "⚑ check " : "");
         if (row->same > 0)
-            page_print(page, "same as %d", (int) row->same);
+            page_print(page, "same as %d other%s", (int) row->same, row->same > 1 ? "s" : "");
         page_print(page, "</small>");
     }
     page_print(page, "</td>\n");

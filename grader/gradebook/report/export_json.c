@@ -1,6 +1,6 @@
 /* export_json.c - exports everything for programs: docs/gradebook.schema.json.
  *
- * It prints one student at a time, so a large class needs no more memory than a small one.
+ * It prints one student at a time, so memory use does not grow with the class.
  */
 #include "gradebook/report/formats.h"
 #include "gradebook/report/json.h"

@@ -1,8 +1,8 @@
 /* feedback.c - a student's feedback on one lab, as a list for any format.
  *
- * The order is for reading: the result, the speed, what limits it, the source line, and what to try
- * next. Identical kernels are graded once, so the graded file may be another student's: no line of
- * such a kernel is quoted.
+ * The items are in reading order: the result, the speed, what limits it, the source line, and what
+ * to try next. Identical kernels are graded once, so the graded file may be another student's: no
+ * line of such a kernel is quoted.
  */
 #include "gradebook/report/feedback.h"
 #include "base/number.h"
@@ -150,7 +150,7 @@ static void quote(const char *source, long line, Advice *advice)
     show(advice->items[advice->count - 1].text);
 }
 
-/* Quotes each line that a sentence names: "kernel.cu:27". */
+/* Quotes each line that a sentence refers to, as in "kernel.cu:27". */
 static void quote_lines(Store *store, const Row *row, const char *text, Advice *advice)
 {
     char *source = NULL;
@@ -176,8 +176,9 @@ static void quote_lines(Store *store, const Row *row, const char *text, Advice *
 
 /* ---- The reason ---- */
 
-/* True if a line of the reason is for students. Our command after the compiler's output is not. A
- * compiler quotes the file that it read: of another student's file only the messages are shown. */
+/* True if students may see this line of the reason. They do not see the command after the
+ * compiler's output. A compiler quotes the file that it read; if that may be another student's
+ * file, only the messages are shown. */
 static bool is_told(const char *line, size_t length, bool first, bool alone)
 {
     if (length >= 10 && !strncmp(line, "All of it:", 10))
@@ -205,7 +206,7 @@ static const LabEntry *entry_of(const Row *row)
     for (const LabEntry *entry = all_labs; entry->folder; entry++)
         if (!strcmp(entry->folder, row->lab))
             return entry;
-    return NULL; /* of another version of the workbook */
+    return NULL; /* from another version of the workbook */
 }
 
 static void add_hint(const Row *row, Verdict verdict, const Figures *figures, Advice *advice)

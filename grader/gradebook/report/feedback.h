@@ -17,7 +17,7 @@ typedef enum AdviceKind {
     SOURCE,   /* a line of the student's own file, "12: int x = 1;" */
     PRINTED,  /* what the kernel's process printed */
     HINT,     /* what to do next */
-    QUESTION, /* after the pass */
+    QUESTION, /* a question after a pass */
 } AdviceKind;
 
 enum { ADVICE_ITEMS = 40 };

@@ -29,7 +29,7 @@ static void file_name(const Student *student, char name[NAME])
         put(name, NAME, "student-%lld", (long long) student->id);
 }
 
-/* Different students' names could otherwise become the same file name, ignoring case. */
+/* Without this, the names of different students could become the same file name, ignoring case. */
 static void make_distinct(Export *export, char (*names)[NAME])
 {
     for (int i = 0; i < export->results.count; i++)
@@ -91,7 +91,8 @@ void files_write(Export *export, const FileKind *kinds, bool whole)
         const Student *student = &export->results.students[i];
         if (whole && results_total(&export->results, student).open) {
             fprintf(stderr,
-                    "%s%s%s: no file written, because marks are incomplete: see gradebook report\n",
+                    "%s%s%s: no file written, because some marks are still open (see gradebook "
+                    "report)\n",
                     student->name, *student->number ? ", " : "", student->number);
             continue;
         }
@@ -101,6 +102,6 @@ void files_write(Export *export, const FileKind *kinds, bool whole)
     }
     write_index(export, names, kinds, whole);
     free(names);
-    fprintf(stderr, "%d students' files written to %s; index.csv names each student's file.\n",
+    fprintf(stderr, "Files of %d students written to %s; index.csv lists each student's file.\n",
             written, export->folder);
 }

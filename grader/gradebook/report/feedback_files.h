@@ -4,15 +4,15 @@
 
 #include "gradebook/report/formats.h"
 
-/* What goes into a student's file; `ending`: ".json". */
+/* One kind of file per student: its contents and its file name extension, such as ".json". */
 typedef struct FileKind {
     const char *ending;
     void (*write)(Export *export, const Student *student, FILE *to);
 } FileKind;
 
-/* Writes each student's files and index.csv; `kinds` ends with a NULL ending. `whole`: students
- * whose marks are incomplete get no files but a message on standard error. Exits if it cannot
- * write. */
+/* Writes each student's files and index.csv; `kinds` ends with a NULL ending. With `whole`,
+ * students whose marks are incomplete get no files, and a message on standard error says so. Exits
+ * if it cannot write. */
 void files_write(Export *export, const FileKind *kinds, bool whole);
 
 #endif

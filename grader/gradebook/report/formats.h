@@ -8,8 +8,8 @@
 typedef struct Export {
     Store *store;
     ResultsTable results;
-    FILE *to;           /* for a single-file format */
-    const char *folder; /* for a format of one file per student */
+    FILE *to;           /* for a format with a single file */
+    const char *folder; /* for a format with one file per student */
 } Export;
 
 /* Single files with everything in the gradebook. */
@@ -23,7 +23,7 @@ void export_html(Export *export);  /* a page: tables, charts, what a human shoul
 void export_gradescope(Export *export); /* Gradescope's results.json */
 void export_classroom(Export *export);  /* Classroom 50's result.json */
 
-/* The same for people, as text and HTML; also for students with incomplete marks. */
+/* Feedback for each student, as text and HTML, even if the student's marks are incomplete. */
 void export_feedback(Export *export);
 
 #endif

@@ -1,4 +1,4 @@
-/* json.c - JSON by cJSON; exits if memory runs out. */
+/* json.c - writes JSON with cJSON; exits if memory runs out. */
 #include "gradebook/report/json.h"
 #include "base/util.h"
 

@@ -1,4 +1,4 @@
-/* json.h - JSON by cJSON; exits if memory runs out. Empty texts are left out. */
+/* json.h - writes JSON with cJSON; exits if memory runs out. Empty texts are left out. */
 #ifndef GRADEBOOK_REPORT_JSON_H
 #define GRADEBOOK_REPORT_JSON_H
 
@@ -15,6 +15,6 @@ void json_text(cJSON *object, const char *key, const char *text);
 void json_number(cJSON *object, const char *key, double value, int digits); /* decimals */
 void json_flag(cJSON *object, const char *key, bool value);
 
-void json_print(FILE *to, cJSON *json); /* and frees it */
+void json_print(FILE *to, cJSON *json); /* prints `json` and frees it */
 
 #endif

@@ -1,10 +1,10 @@
 /* likeness.c - similarity of one lab's kernels, by sim_c (similarity-tester).
  *
- * Each text is split into statements of tokens. Statements given by the lab are left out; the
- * others are written one per line, with every name as `v` and every literal as 0, so that no
- * student's text reaches sim_c. For each pair sim_c reports the share of the first found in the
- * second, in runs of at least RUN tokens. The share of the longer text counts, since a short kernel
- * is contained in many long ones.
+ * Each text is split into statements of tokens. Statements that the lab provides are left out; the
+ * other statements are written one per line, with every name as `v` and every literal as 0, so that
+ * no student's text reaches sim_c. For each pair sim_c reports the share of the first found in the
+ * second, in runs of at least RUN tokens. The share of the longer text counts, since many long
+ * kernels contain a given short one.
  */
 #include "gradebook/report/likeness.h"
 #include "base/process.h"
@@ -33,7 +33,7 @@ static const char cuda_words[] =
 typedef struct Statement {
     const char *tokens; /* each 0-terminated */
     int count;
-    uint64_t form; /* hash, with all identifiers equal except the language's words */
+    uint64_t form; /* hash; all identifiers count as equal, except the language's words */
 } Statement;
 
 typedef struct Statements {
@@ -94,7 +94,7 @@ static bool holds(const Statements *s, uint64_t form)
     return false;
 }
 
-/* True if the lab gives it: it is in the starter or in every rung. */
+/* True if the lab provides this statement: the starter or every rung contains it. */
 static bool is_given(uint64_t form, const Statements *skeleton, int skeletons)
 {
     if (skeletons && holds(&skeleton[0], form))
@@ -105,9 +105,9 @@ static bool is_given(uint64_t form, const Statements *skeleton, int skeletons)
     return skeletons > 1;
 }
 
-/* ---- For sim_c ---- */
+/* ---- sim_c's input ---- */
 
-/* True if a token was written. */
+/* Returns true if a token was written. */
 static bool write_token(FILE *to, const char *token)
 {
     if (*token == '\n')
@@ -122,7 +122,7 @@ static bool write_token(FILE *to, const char *token)
     return fprintf(to, "%.3s ", token) > 0; /* an operator */
 }
 
-/* The number of tokens written; -1 on a write error. */
+/* Returns the number of tokens written, or -1 on a write error. */
 static int write_text(const char *path, const char *text, const Statements *skeleton, int skeletons)
 {
     Statements s = statements_of(text);
@@ -178,7 +178,7 @@ static void in_order(Likenesses *found)
         qsort(found->list, (size_t) found->count, sizeof *found->list, by_percent);
 }
 
-/* In a full list the pair replaces the least similar one. */
+/* If the list is full, the pair replaces the least similar pair. */
 static void add(Likenesses *found, Likeness pair)
 {
     if (found->count == LIKENESS_PAIRS) {

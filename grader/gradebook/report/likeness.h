@@ -20,13 +20,14 @@ typedef struct Likenesses {
 } Likenesses;
 
 typedef struct Compared {
-    Likenesses pairs, fixed; /* two texts that are not fixed; one that is not and one that is */
-    char problem[300];       /* why nothing was compared; or "" */
+    Likenesses pairs, fixed; /* pairs without a fixed text; pairs with one */
+    char problem[300];       /* why nothing was compared, or "" */
 } Compared;
 
-/* Compares texts with each other, except those from index `fixed` (the ladder) among themselves.
- * Ignores names, comments, layout, and statements that occur in the starter (skeleton[0]) or in all
- * other skeletons (the rungs). Lists pairs with `least` percent or more. */
+/* Compares all texts with each other, except that the texts from index `fixed` on (the ladder) are
+ * not compared among themselves. Ignores names, comments, layout, and statements that occur in the
+ * starter (skeleton[0]) or in all other skeletons (the rungs). Lists pairs with `least` percent or
+ * more. */
 void likeness_find(const char *const *texts, int count, int fixed, const char *const *skeleton,
                    int skeletons, int least, Compared *found);
 

@@ -35,7 +35,7 @@ static void put_escaped(Page *page, const char *text)
         }
 }
 
-/* Writes the value of the conversion that `at` begins with; returns what follows it. */
+/* Writes the value of the conversion at `at`; returns the text after the conversion. */
 static const char *put_value(Page *page, const char *at, va_list *values)
 {
     size_t length = 1 + strcspn(at + 1, "%sdfg") + 1;
@@ -57,7 +57,7 @@ static const char *put_value(Page *page, const char *at, va_list *values)
         fprintf(page->to, conversion, va_arg(*values, double));
         break;
     default:
-        die("a page cannot show '%s'", at);
+        die("markup: unknown conversion '%s'", at);
     }
     return at + length;
 }

@@ -9,12 +9,12 @@ typedef struct Page {
     char nonce[40]; /* only styles and scripts with it are run */
 } Page;
 
-/* From the doctype to <main>, and from </main> to the end. */
+/* Writes everything up to <main>, and everything from </main> on. */
 void page_begin(Page *page, FILE *to, const char *title);
 void page_end(Page *page);
 void page_script(Page *page, const char *script);
 
-/* All that a page holds: `markup` is our own and is written unchanged. The values of its
+/* Writes a part of the page. `markup` is trusted and written unchanged. The values of its
  * conversions, %s, %d, %f and %g (with precision) and %%, may come from students: texts are escaped
  * for element content and quoted attributes. */
 void page_print(Page *page, const char *markup, ...) __attribute__((format(printf, 2, 3)));

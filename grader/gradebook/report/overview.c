@@ -55,7 +55,7 @@ static void print_table(Store *store)
         if (row.late)
             printf("  late");
         if (row.same > 0)
-            printf("  same as %d other%s", (int) row.same, row.same > 1 ? "s'" : "'s");
+            printf("  same kernel as %d other%s", (int) row.same, row.same > 1 ? "s" : "");
         if (*row.flag)
             printf("  flag: %.*s", (int) strcspn(row.flag, "\n"), row.flag);
         printf("\n");
@@ -101,7 +101,7 @@ static const struct {
       "SELECT st.name, st.number, 'submitted; several people on the roster match, or several "
       "students match one' FROM temp.enlisted e JOIN students st ON st.id = e.student"
       " WHERE e.member IS NULL AND e.unclear"
-      " UNION ALL SELECT m.name, m.number, 'on the roster; may be one of those above'"
+      " UNION ALL SELECT m.name, m.number, 'on the roster; may be one of the students above'"
       " FROM temp.enlisted e JOIN members m ON m.id = e.member"
       " WHERE e.student IS NULL AND e.unclear" },
     { "Files without an owner:", "SELECT r.entry, '', r.sentence FROM remarks r"

@@ -1,5 +1,6 @@
 "use strict";
-/* Sorting and filtering of the students' table. Without it the table is whole, in order of names. */
+/* Sorts and filters the students' table. Without this script, the table shows all students by
+ * name. */
 (function () {
     var table = document.getElementById("students");
     var body = table.tBodies[0];
@@ -31,7 +32,7 @@
         button.type = "button";
         button.textContent = printed.textContent = head.textContent;
         button.addEventListener("click", function () { sort(column); });
-        printed.className = "printed"; /* heads with buttons would not stand on every sheet */
+        printed.className = "printed"; /* a table head with buttons would not repeat on every printed page */
         head.textContent = "";
         head.appendChild(button);
         head.appendChild(printed);
@@ -58,7 +59,7 @@
             row.hidden = !matches(row);
             count += !row.hidden;
         });
-        shown.textContent = count + " of " + rows.length + " students are shown.";
+        shown.textContent = count + " of " + rows.length + " students shown.";
     }
 
     filter.hidden = false;

@@ -1,4 +1,4 @@
-/* page_labs.c - the parts of a class's page with data per lab. */
+/* page_labs.c - the parts of the class's page that show data per lab. */
 #include "gradebook/report/page_labs.h"
 #include "gradebook/report/chart.h"
 #include "base/registry.h"
@@ -14,7 +14,7 @@ static const LabEntry *entry_of(const char *lab)
     for (const LabEntry *entry = all_labs; entry->folder; entry++)
         if (!strcmp(entry->folder, lab))
             return entry;
-    return NULL; /* of another version of the workbook */
+    return NULL; /* from another version of the workbook */
 }
 
 /* ---- Speeds ---- */
@@ -143,7 +143,7 @@ static int by_students(const void *a, const void *b)
     return x->students != y->students ? y->students - x->students : by_what(a, b);
 }
 
-/* The name of a kind of failure: the verdict and the diagnosis, without the case. */
+/* Names a kind of failure by its verdict and diagnosis, without the case. */
 static void name_failure(Store *store, const Row *row, Verdict verdict, Failure *failure)
 {
     sqlite3_stmt *rows = store_ask(

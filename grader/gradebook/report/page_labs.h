@@ -1,4 +1,4 @@
-/* page_labs.h - the parts of a class's page with data per lab. */
+/* page_labs.h - the parts of the class's page that show data per lab. */
 #ifndef GRADEBOOK_REPORT_PAGE_LABS_H
 #define GRADEBOOK_REPORT_PAGE_LABS_H
 

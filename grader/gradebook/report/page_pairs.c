@@ -1,4 +1,4 @@
-/* page_pairs.c - the part of a class's page about identical and similar kernels. */
+/* page_pairs.c - the part of the class's page about identical and similar kernels. */
 #include "gradebook/report/page_pairs.h"
 #include "gradebook/report/similarity.h"
 #include "base/util.h"
@@ -70,7 +70,7 @@ static void put_same(Export *export, Page *page)
 static void put_list(Export *export, Page *page, const char *lab, const Similarity *s,
                      const Likenesses *found, const char *other)
 {
-    static const char *const columns[] = { "In common", "One", "The other", NULL };
+    static const char *const columns[] = { "In common", "Kernel", "Other kernel", NULL };
     char head[200], names[NAMES];
 
     if (!found->count)
@@ -88,10 +88,11 @@ static void put_list(Export *export, Page *page, const char *lab, const Similari
     }
     page_print(page, "</tbody></table></div>\n");
     if (found->count > SHOWN)
-        page_print(page,
-                   "<p class=\"soft\">The %d most similar of %d%s pairs. For more: export --format "
-                   "alike.</p>\n",
-                   SHOWN, found->count, found->cut ? " or more" : "");
+        page_print(
+            page,
+            "<p class=\"soft\">The %d most similar of %d%s pairs. For more pairs: export --format "
+            "alike.</p>\n",
+            SHOWN, found->count, found->cut ? " or more" : "");
 }
 
 static void put_lab(Export *export, Page *page, const char *lab)
@@ -111,10 +112,10 @@ void put_pairs(Export *export, Page *page)
     page_print(
         page,
         "<h2 id=\"alike\">Similar kernels</h2>\n<p class=\"soft\">"
-        "The share of each kernel that is found in another student's kernel or in a file "
+        "The share of each kernel that also occurs in another student's kernel or in a file "
         "of the lab's ladder (by sim_c), ignoring the lab's own code, names, comments and "
-        "layout. Pairs from %d %% are marked ⚑: no two honest kernels of the workbook in different "
-        "styles share so much. But a lesson leads many students to the same few lines: "
+        "layout. Pairs of at least %d %% are marked ⚑: no two of the workbook's honest kernels in "
+        "different styles share that much. But a lesson leads many students to the same few lines: "
         "compare the two files before you conclude anything.</p>\n",
         LIKENESS_ALIKE);
     put_same(export, page);

@@ -1,4 +1,4 @@
-/* page_pairs.h - the part of a class's page about identical and similar kernels. */
+/* page_pairs.h - the part of the class's page about identical and similar kernels. */
 #ifndef GRADEBOOK_REPORT_PAGE_PAIRS_H
 #define GRADEBOOK_REPORT_PAGE_PAIRS_H
 

@@ -5,8 +5,8 @@
 #include "gradebook/store/store.h"
 #include "base/marks.h"
 
-/* What the database holds of a result: a row per column, its kind, its field and its SQL. The
- * struct, the query, the reader and the copy of its texts are all made of this list. */
+/* The columns of a result, one per line: kind, field and SQL. The struct, the query, the reader and
+ * the copy of the texts are all generated from this list. */
 #define ROW_COLUMNS(WHOLE, REAL, FLAG, TEXT)                                                       \
     WHOLE(student, "st.id") /* rows of one student follow each other */                            \
     TEXT(name, "st.name")                                                                          \
@@ -26,9 +26,9 @@
     TEXT(source, "s.source")          /* of the submission that counts */                          \
     TEXT(path, "c.path")              /* of the kernel in it */                                    \
     WHOLE(kernel, "c.kernel")         /* equal for identical kernels; 0: none */                   \
-    WHOLE(same, "t.n - 1")            /* number of other students with it */                       \
+    WHOLE(same, "t.n - 1")            /* number of other students with the same kernel */          \
     WHOLE(attempts, "p.attempts")                                                                  \
-    WHOLE(attempt, "a.id") /* its figures; 0: none */                                              \
+    WHOLE(attempt, "a.id") /* whose figures count; 0: none */                                      \
     TEXT(device, "v.device")                                                                       \
     TEXT(uuid, "v.uuid")                                                                           \
     TEXT(simulated, "v.simulated")                                                                 \
@@ -40,7 +40,7 @@
     TEXT(lab_hash, "v.lab_hash")                                                                   \
     TEXT(at, "a.began")                                                                            \
     TEXT(log, "a.log")                                                                             \
-    TEXT(roster_id, "m.number") /* of the roster, as are the next two; "" */                       \
+    TEXT(roster_id, "m.number") /* from the roster, as are the next two; or "" */                  \
     TEXT(email, "m.email")                                                                         \
     TEXT(section, "m.section")                                                                     \
     TEXT(roster, "st.roster") /* "" (no roster, or found there), unknown, unclear, absent          \
@@ -54,7 +54,7 @@
 typedef struct Row {
     ROW_COLUMNS(ROW_WHOLE, ROW_REAL, ROW_FLAG, ROW_TEXT)
     bool has_marks;
-    double marks;  /* by the current course file, lateness deducted */
+    double marks;  /* by the current course file, after deductions for lateness */
     Marks earned;  /* the same, with the marks before lateness, the reason, and the delay */
     double weight; /* of the lab in the total: marks_add(&total, row.weight, &row.earned) */
 } Row;

@@ -9,7 +9,7 @@
 #define NOT_A_TEXT(field, sql)
 #define TEXT_AT(field, sql) offsetof(Row, field),
 
-/* A row's texts, which are valid only until the database's next row. */
+/* Offsets of a row's texts, which are valid only until the next row is read. */
 static const size_t texts[] = { ROW_COLUMNS(NOT_A_TEXT, NOT_A_TEXT, NOT_A_TEXT, TEXT_AT) };
 
 enum { TEXTS = sizeof texts / sizeof *texts };

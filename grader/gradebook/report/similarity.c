@@ -1,6 +1,6 @@
 /* similarity.c - kernels of a class that are similar to each other or to a rung.
  *
- * The ladder is in solutions/ of the current folder, as for grading; without it, kernels are
+ * The ladder is read from solutions/ in the current folder, as for grading. Without it, kernels are
  * compared only with each other.
  */
 #include "gradebook/report/similarity.h"
@@ -35,7 +35,7 @@ static void add_kernels(Store *store, const char *lab, Similarity *s)
     s->students = s->count;
 }
 
-/* Adds files of solutions/LAB by a pattern, without the starter. */
+/* Adds the files of solutions/LAB that match a pattern, except the starter. */
 static void add_files(const char *lab, const char *pattern, Similarity *s)
 {
     char whole[600], folder[300];

@@ -1,12 +1,12 @@
-/* similarity.h - kernels of a class that are similar to each other or to a rung. Only reported;
- * changes no verdict. */
+/* similarity.h - kernels of a class that are similar to each other or to a rung. They are only
+ * reported and change no verdict. */
 #ifndef GRADEBOOK_REPORT_SIMILARITY_H
 #define GRADEBOOK_REPORT_SIMILARITY_H
 
 #include "gradebook/report/likeness.h"
 #include "gradebook/report/results_table.h"
 
-/* One of a pair: a student's kernel, or a file of the lab's ladder. */
+/* One kernel of a pair: a student's, or a file of the lab's ladder. */
 typedef struct ComparedKernel {
     int64_t kernel;   /* 0: a file of the ladder */
     const char *file; /* "5_padded.cu", "beyond/…"; "" */

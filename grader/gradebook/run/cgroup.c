@@ -1,8 +1,8 @@
 /* cgroup.c - kernel-enforced limits for a grading as a whole, where systemd can set them.
  *
- * A cgroup limits all processes of a sandbox together and kills them at once. An unprivileged user
- * needs a delegated cgroup: systemd creates one for a scope, under the user's own manager or, for
- * root, the system's. `systemd-run --scope` becomes the program that it starts, so the program
+ * A cgroup limits all processes of a sandbox together, and can kill them together. An unprivileged
+ * user needs a delegated cgroup: systemd creates one for a scope, under the user's own manager or,
+ * for root, the system's. `systemd-run --scope` becomes the program that it starts, so the program
  * stays our child. Where that does not work, gradebook/run/limits.c alone enforces the limits.
  */
 #include "gradebook/run/cgroup.h"
@@ -16,7 +16,7 @@
 
 enum { TRY_S = 5, SAID_BYTES = 1024 };
 
-/* How systemd-run finds the user's manager. */
+/* With these variables systemd-run finds the user's manager. */
 static const char *const names[] = { "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS" };
 enum { NAMES = sizeof names / sizeof *names };
 

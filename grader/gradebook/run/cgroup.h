@@ -11,11 +11,12 @@ typedef struct Cgroup {
     Words environment; /* for systemd-run only; the program does not get it */
 } Cgroup;
 
-/* Tests whether systemd starts scopes for us. `environment`: of the programs to start. */
+/* Tests whether systemd can start scopes for this user. `environment` is that of the programs to
+ * start. */
 void cgroup_open(Cgroup *cgroup, const Words *environment);
 void cgroup_close(Cgroup *cgroup);
 
-/* If scopes work, adds the prefix that gives a command those limits. */
+/* If scopes work, begins the command with a prefix that sets these limits. */
 void cgroup_begin(const Cgroup *cgroup, const Limits *limits, Words *command);
 
 #endif

@@ -13,8 +13,8 @@
 
 enum { SLOW_ROW = 3 };
 
-static const double noisy = 0.05; /* as warpbook has it (judge/timing_gpu.c) */
-static const double drift = 0.10; /* verdicts are ratios, so less does not matter */
+static const double noisy = 0.05; /* the same as in warpbook (judge/timing_gpu.c) */
+static const double drift = 0.10; /* verdicts are ratios, so a smaller drift does not matter */
 
 void device_open(Device *gpu, const char *name)
 {
@@ -45,7 +45,7 @@ void device_identify(Device *gpu, const ParsedResult *result, const char *printe
     free(gpu->head);
     gpu->head = xcalloc(1, length + 1);
     memcpy(gpu->head, printed, length);
-    if (!gpu->name) /* the choice is final */
+    if (!gpu->name) /* from now on, always use the device that warpbook chose */
         gpu->name = gpu->simulated ? "sim" : "0";
 }
 
@@ -133,8 +133,8 @@ bool device_drifts(Device *gpu, int lab, const ParsedResult *result, char *why, 
     if (gpu->slow_row < SLOW_ROW)
         return false;
     put(why, size,
-        "the reference got slower on it, %.3f ms after %.3f ms in case %s of %s: the GPU is hot, "
-        "or something else uses it",
+        "the reference became slower, %.3f ms after %.3f ms in case %s of %s: the GPU is hot, "
+        "or another program uses it",
         now_ms, first_ms, figure(result, worst_case, "label"), all_labs[lab].folder);
     return true;
 }

@@ -20,22 +20,22 @@ typedef struct Device {
     char uuid[80], cc[16];
     char *head; /* warpbook's output before the first lab; "" before the first grading */
     bool simulated;
-    bool proved, proving; /* that it grades our own starter */
+    bool proved, proving; /* that it can grade the workbook's starter */
     bool out;             /* taken out of service */
-    int errors, slow_row; /* in a row */
+    int errors, slow_row; /* consecutive */
     bool prepared[LABS], preparing[LABS];
-    char *sealed[LABS]; /* of a lab that is prepared: shown to students' kernels in
-                           place of solutions/ (gradebook/run/stubs.h) */
+    char *sealed[LABS]; /* for prepared labs: the folder that students' kernels see instead of
+                           solutions/ (gradebook/run/stubs.h) */
     FirstTime first_time[LABS][GPU_CASES];
     int lock_fd;
-    bool reported; /* waiting for it was reported */
+    bool reported; /* the wait for this device was reported */
     Child keeper;  /* device_keep_awake */
 } Device;
 
 void device_open(Device *gpu, const char *name);
 void device_close(Device *gpu);
 
-/* After a first grading: takes the device's names and head from the output. */
+/* Sets the device's names and head from the output of its first grading. */
 void device_identify(Device *gpu, const ParsedResult *result, const char *printed);
 
 /* Keeps a process without student code on a real GPU, so that the driver need not initialise the
@@ -44,21 +44,21 @@ void device_identify(Device *gpu, const ParsedResult *result, const char *printe
 void device_keep_awake(Device *gpu, const char *build);
 void device_release(Device *gpu);
 
-/* Takes, without waiting, the lock that a single warpbook takes for a grading, for all gradings
- * here. On false, errno EWOULDBLOCK means that another process holds it; any other errno is an
- * error. */
+/* Takes the lock that warpbook takes for a single grading, here for all gradings, without waiting.
+ * If it returns false, errno EWOULDBLOCK means that another process holds the lock; any other errno
+ * is an error. */
 bool device_lock(Device *gpu);
 
-/* True, with a sentence in `why`, if the reference compared with itself varied too much to judge
- * any speed. That is measured before the student's process starts. */
+/* Returns true, with a sentence in `why`, if the reference compared with itself varied too much to
+ * judge any speed. That is measured before the student's process starts. */
 bool device_noisy(const ParsedResult *result, char *why, size_t size);
 
-/* True, with a sentence in `why`, if too many samples were disturbed to judge any speed. A kernel
- * can cause that, so it is graded again, and the last attempt counts. */
+/* Returns true, with a sentence in `why`, if too many samples were disturbed to judge any speed. A
+ * kernel can cause that, so it is graded again, and the last attempt counts. */
 bool device_disturbed(const ParsedResult *result, char *why, size_t size);
 
-/* True, with a sentence in `why`, if the reference was slower than at first in three gradings in a
- * row: the GPU is hot, or something else uses it. */
+/* Returns true, with a sentence in `why`, if the reference was slower than at first in three
+ * gradings in a row, because the GPU is hot or another program uses it. */
 bool device_drifts(Device *gpu, int lab, const ParsedResult *result, char *why, size_t size);
 
 #endif

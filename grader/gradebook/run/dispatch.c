@@ -1,7 +1,7 @@
-/* dispatch.c - gives each free worker the next thing to do, and starts it.
+/* dispatch.c - chooses and starts the next activity of each free worker.
  *
- * A device must first show that it can grade: the starter of the first lab is graded on it, which
- * also builds the references, seals them (gradebook/run/stubs.h) and identifies the GPU. This is
+ * A device must first show that it can grade: the starter of the first lab is graded on it. This
+ * also builds the references, seals them (gradebook/run/stubs.h) and identifies the GPU. It is
  * repeated once for each other lab.
  */
 #include "gradebook/run/dispatch.h"
@@ -13,10 +13,10 @@
 #include <string.h>
 
 enum {
-    KEEP_BYTES = 1 << 20,   /* of what a grading prints */
-    FILE_BYTES = 512 << 20, /* of one file that it writes */
+    KEEP_BYTES = 1 << 20,   /* kept of a grading's output */
+    FILE_BYTES = 512 << 20, /* limit of each file that a grading writes */
     GPU_WAIT_S = 24 * 3600, /* another grading may hold the GPU */
-    AHEAD = 8,              /* builds running or waiting, per GPU */
+    AHEAD = 8,              /* builds per GPU that are running or waiting */
 };
 
 /* ---- Starting ---- */
@@ -35,8 +35,7 @@ static bool start(Scheduler *s, Worker *worker, Activity activity, const Device 
                        .waits = !gpu->uuid[0] };
     char made[700];
     Words command = { 0 }, sandbox;
-    char *terms =
-        activity == GRADING ? terms_of(s->store, job.lab) : NULL; /* the starter needs none */
+    char *terms = activity == GRADING ? terms_of(s->store, job.lab) : NULL; /* starters have none */
 
     if (activity == TESTING && !s->sandbox->trusting) {
         job.sealed = PUT(made, "%s/sealed", worker->folder);
@@ -72,7 +71,7 @@ static void start_preparing(Scheduler *s, Worker *worker, int lab)
         gpu_retire(s, gpu, worker->program.trouble);
 }
 
-/* The sandbox shows the source as a file of its own. */
+/* Writes the source to a separate file, which the sandbox shows. */
 static void write_kernel(Scheduler *s, Worker *worker)
 {
     sqlite3_stmt *row =
@@ -115,7 +114,7 @@ static void start_task(Scheduler *s, Worker *worker, Activity activity, Task *ta
     }
 }
 
-/* ---- What next? ---- */
+/* ---- Choosing the next activity ---- */
 
 /* Two gradings that move data through host memory disturb each other: on a host with four H200s
  * (2026-11-22) lab 05's reference compared with itself varied by 6 % while another GPU graded the
@@ -131,8 +130,8 @@ static bool host_is_taken(const Scheduler *s, int lab)
     return false;
 }
 
-/* The next task for this device. Tasks that the machine has failed come last, preferably on another
- * device. A real GPU takes built tasks first, then a lab that is not prepared there yet. */
+/* The next task for this device. Tasks with machine errors come last, preferably on another device.
+ * A real GPU takes built tasks first, then a lab that is not prepared there yet. */
 static Task *next_task(Scheduler *s, Device *gpu)
 {
     bool others = gpus_in_service(s) > 1;
@@ -156,7 +155,7 @@ static Task *next_task(Scheduler *s, Device *gpu)
     return best;
 }
 
-/* Gives a device's worker its next work, if there is any. */
+/* Starts the next activity of a device's worker, if there is any. */
 static void feed(Scheduler *s, Worker *worker)
 {
     Device *gpu = worker->gpu;

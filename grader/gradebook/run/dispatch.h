@@ -4,8 +4,8 @@
 
 #include "gradebook/run/workers.h"
 
-/* Gives each idle worker its next work, if there is any. Counts GPUs locked by others in
- * s->waiting. */
+/* Starts the next activity, if any, of each idle worker. Sets s->waiting to the number of GPUs that
+ * other processes have locked. */
 void dispatch_work(Scheduler *s);
 
 #endif

@@ -1,9 +1,10 @@
-/* limits.c - what one grading may use in total: memory, processes, disk.
+/* limits.c - limits on the memory, processes and disk space that one grading uses in total.
  *
- * The kernel's own limits are per process (RLIMIT_AS would break CUDA, which reserves far more than
- * it uses) or need a delegated cgroup. So gradebook checks twice per second. Every process in a
- * sandbox descends from the one that we started, since the sandbox has its own PID namespace, whose
- * first process inherits orphans. A grading can exceed a limit for half a second, but no longer.
+ * Linux's own limits apply to single processes (RLIMIT_AS would break CUDA, which reserves far more
+ * memory than it uses) or need a delegated cgroup. So gradebook checks the usage twice per second.
+ * Every process in a sandbox descends from the process that gradebook started, since the sandbox
+ * has its own PID namespace, whose first process inherits orphans. A grading can exceed a limit for
+ * half a second, but no longer.
  */
 #include "gradebook/run/limits.h"
 #include "base/util.h"
@@ -18,10 +19,10 @@
 #include <unistd.h>
 
 enum {
-    PROCESSES = 256, /* a compilation has about ten */
-    DEPTH = 32,      /* of folders; more is no build */
+    PROCESSES = 256, /* a compilation needs about ten */
+    DEPTH = 32,      /* of nested folders; no build has more */
     DISK_MIB = 512,
-    LEAST_MIB = 2048, /* a compilation alone takes half of it */
+    LEAST_MIB = 2048, /* a compilation alone needs half of this */
     MOST_MIB = 16384, /* warpbook kills a kernel's process earlier, at 6 GiB */
 };
 

@@ -1,4 +1,4 @@
-/* limits.h - what one grading may use in total: memory, processes, disk. */
+/* limits.h - limits on the memory, processes and disk space that one grading uses in total. */
 #ifndef GRADEBOOK_RUN_LIMITS_H
 #define GRADEBOOK_RUN_LIMITS_H
 
@@ -9,14 +9,14 @@
 typedef struct Limits {
     size_t memory_bytes; /* of all its processes, and of its files in memory */
     int processes;
-    size_t disk_bytes; /* in its one writable folder */
+    size_t disk_bytes; /* in its only writable folder */
 } Limits;
 
-/* What this machine can give each of `gradings` at the same time. */
+/* The limits of each grading when `gradings` of them run at the same time on this machine. */
 Limits limits_for(int gradings);
 
-/* True, with a sentence in `why`, if a process and all its descendants exceed the limits. `folder`:
- * NULL if none. */
+/* Returns true, with a sentence in `why`, if a process and all its descendants exceed the limits.
+ * `folder`: the writable folder, or NULL. */
 bool limits_broken(const Limits *limits, pid_t pid, const char *folder, char *why, size_t size);
 
 #endif

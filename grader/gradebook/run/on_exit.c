@@ -1,7 +1,7 @@
 /* on_exit.c - handles the result of a finished warpbook.
  *
- * After three machine errors in a row, a device must show again that it can grade, or it is taken
- * out of service. A device whose speed drifts is taken out, too (gradebook/run/devices.h).
+ * After three machine errors in a row, a device must grade a starter again, or it is taken out of
+ * service. A device whose speed drifts is taken out, too (gradebook/run/devices.h).
  */
 #include "gradebook/run/on_exit.h"
 #include "gradebook/run/stubs.h"
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum { ERRORS_IN_A_ROW = 3 };
-static const double signal_s = 0.3; /* until a signal to all processes has reached us */
+static const double signal_s = 0.3; /* delay between signals to processes of one task */
 
 static void handle_self_test(Scheduler *s, Worker *worker, const Attempt *attempt)
 {
@@ -43,8 +43,8 @@ static void handle_self_test(Scheduler *s, Worker *worker, const Attempt *attemp
         cannot_write(made);
 }
 
-/* Cancelling a Slurm task signals all its processes. We may see the grading die before our own
- * signal arrives; that is not the kernel's fault. */
+/* Cancelling a Slurm task signals all its processes. gradebook may see the grading die before its
+ * own signal arrives; that is not the kernel's fault. */
 static bool was_cancelled(const Scheduler *s, const Attempt *attempt)
 {
     if (!s->options->listed.count ||

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUIET_S = 30 }; /* between two lines without a terminal */
+enum { QUIET_S = 30 }; /* between two lines, if not printed to a terminal */
 
 void progress_begin(Progress *progress, int all)
 {
@@ -40,7 +40,7 @@ double progress_left(const Progress *progress, const int open[LABS], int workers
     }
     if (!all || workers < 1)
         return -1;
-    /* A lab without gradings so far is assumed to take the others' average. */
+    /* A lab without gradings so far is assumed to take the average of the other labs. */
     for (int lab = 0; all_labs[lab].folder; lab++) {
         int counted = progress->counted[lab];
         double lab_s = open[lab] * (counted ? progress->seconds[lab] / counted : all_s / all);

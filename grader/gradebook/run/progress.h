@@ -16,13 +16,13 @@ typedef struct Progress {
 } Progress;
 
 void progress_begin(Progress *progress, int all);
-void progress_count(Progress *progress, int lab, double seconds); /* one more graded */
-void progress_error(Progress *progress, bool given_up);           /* one machine error */
+void progress_count(Progress *progress, int lab, double seconds); /* one more kernel was graded */
+void progress_error(Progress *progress, bool given_up);           /* one more machine error */
 
-/* Seconds left, estimated from each lab's average so far; < 0: not known yet. */
+/* Seconds left, estimated from each lab's average so far; < 0: still unknown. */
 double progress_left(const Progress *progress, const int open[LABS], int workers);
 
-/* Shows the progress at intervals. `workers`: gradings at the same time. */
+/* Shows the progress at intervals. `workers`: number of simultaneous gradings. */
 void progress_show(Progress *progress, const int open[LABS], int workers);
 
 /* Prints a message on its own line. */

@@ -1,15 +1,17 @@
 /* sandbox.c - runs one `warpbook grade` in bubblewrap, which shows it only what it needs.
  *
- * The sandbox has a new root with only: the system's programs and libraries, the CUDA Toolkit, the
- * workbook's labs/ and common/ and the grading programs, all read-only; the one kernel to grade; a
- * /tmp and a build cache in memory, limited in size and discarded afterwards. It has no network and
- * none of our processes, users or environment. So it sees no other student, result or database, and
- * nothing that it writes remains. It sees our solutions only as binaries, built earlier in a
- * sandbox without student code (gradebook/run/stubs.h).
+ * The sandbox has a new root that contains only the system's programs and libraries, the CUDA
+ * Toolkit, the workbook's labs/ and common/ and the grading programs, all read-only; the kernel to
+ * grade; and a /tmp and a build cache in memory, limited in size and discarded afterwards. It has
+ * no network and does not see the host's processes, users or environment. So a submission cannot
+ * read other students' files, results or the database, and its files do not outlive the sandbox. It
+ * sees the solutions only as binaries, built earlier in a sandbox without student code
+ * (gradebook/run/stubs.h).
  *
  * For a real GPU a kernel is built in one sandbox without a GPU and graded in another.
  *
- * $GRADEBOOK_BWRAP and $GRADEBOOK_WARPBOOK name other programs (the tests' scripted ones).
+ * $GRADEBOOK_BWRAP and $GRADEBOOK_WARPBOOK replace bubblewrap and warpbook with other programs (in
+ * the tests, scripts).
  */
 #include "gradebook/run/sandbox.h"
 #include "base/process.h"
@@ -33,9 +35,9 @@ enum {
     SAID_BYTES = 4096,
 };
 
-/* ---- What is shown ---- */
+/* ---- What a submission sees ---- */
 
-/* Shown read-only where they exist. */
+/* Shown read-only if they exist. */
 static const char *const system_paths[] = { "/usr",
                                             "/bin",
                                             "/sbin",
@@ -47,12 +49,12 @@ static const char *const system_paths[] = { "/usr",
                                             "/etc/ld.so.conf",
                                             "/etc/ld.so.conf.d" };
 
-/* Device files of a real GPU (the last is WSL's), and what CUDA reads about it. */
+/* Device files of a real GPU (the last is for WSL), and files that CUDA reads about it. */
 static const char *const gpu_devices[] = { "/dev/nvidia[0-9]*", "/dev/nvidiactl",
                                            "/dev/nvidia-uvm",   "/dev/nvidia-uvm-tools",
                                            "/dev/nvidia-caps",  "/dev/dxg" };
 
-/* The part of our environment that is passed on. */
+/* The environment variables that are passed to the sandbox. */
 static const char *const environment_names[] = { "PATH",
                                                  "LANG",
                                                  "LD_LIBRARY_PATH",
@@ -112,7 +114,7 @@ static void expose(Sandbox *sandbox, const char *path)
     free(real);
 }
 
-/* True if the folder's contents are those of a toolkit or a compiler. */
+/* True if the folder contains a toolkit or a compiler. */
 static bool is_a_toolkit(const char *folder)
 {
     static const char *const signs[] = { "include/cuda_runtime.h", "nvvm/bin/cicc", "lib/gcc",
@@ -125,8 +127,8 @@ static bool is_a_toolkit(const char *folder)
     return false;
 }
 
-/* Shows the toolkit that contains a program: .../cuda for .../cuda/bin/nvcc. For a wrapper, only
- * the program: the X of X/bin/nvcc may be a home folder. */
+/* Shows the toolkit that contains a program: .../cuda for .../cuda/bin/nvcc. If it is a wrapper,
+ * shows only the program, since the X of X/bin/nvcc may be a home folder. */
 static void expose_program(Sandbox *sandbox, const char *path)
 {
     char *real = path && *path ? realpath(path, NULL) : NULL, *slash;
@@ -231,8 +233,8 @@ static void add_tmpfs(const Sandbox *sandbox, Words *w, const char *path, int by
     words_add_all(w, (const char *const[]){ "--tmpfs", path, NULL });
 }
 
-/* Builds of our own kernels are kept. Students' builds are discarded, or stored in a separate
- * folder to be graded in another sandbox. */
+/* Builds of the grader's own kernels are kept. Students' builds are discarded, or stored in a
+ * separate folder to be graded in another sandbox. */
 static void add_built(const Sandbox *sandbox, Words *w, const SandboxJob *job)
 {
     char kept[PATH_MAX], seen[PATH_MAX];
@@ -257,7 +259,7 @@ static void add_built(const Sandbox *sandbox, Words *w, const SandboxJob *job)
     add_entries(w, PUT(kept, "%s/floor", sandbox->store), seen);
 }
 
-/* Only our own kernels see the solutions; students' kernels see the sealed builds. */
+/* Only the grader's own kernels see the solutions; students' kernels see the sealed builds. */
 static void add_solutions(const Sandbox *sandbox, Words *w, const SandboxJob *job)
 {
     char path[PATH_MAX];
@@ -292,7 +294,7 @@ static void add_cell(const Sandbox *sandbox, Words *w, const SandboxJob *job, bo
                                             NULL });
     if (sandbox->closed)
         words_add_all(w, (const char *const[]){ "--unshare-user", "--disable-userns", NULL });
-    if (job && job->trusted && job->waits && gpu) /* it contains the GPUs' locks */
+    if (job && job->trusted && job->waits && gpu) /* this folder contains the GPUs' locks */
         mount(w, "--bind", lock_folder(), "/tmp");
     else
         add_tmpfs(sandbox, w, "/tmp", TMP_BYTES);
@@ -341,14 +343,14 @@ void sandbox_command(const Sandbox *sandbox, const SandboxJob *job, Words *comma
     bool gpu = !job->cc && (!job->device || strncmp(job->device, "sim", 3) != 0);
 
     *command = (Words){ 0 };
-    if (job->cc) /* other gradings are being measured */
+    if (job->cc) /* low priority, since other gradings may be timed meanwhile */
         words_add_all(command, (const char *const[]){ "/usr/bin/env", "nice", "-n", "19", NULL });
     if (!sandbox->trusting)
         add_cell(sandbox, command, job, gpu);
     add_task(sandbox, command, job);
 }
 
-/* ---- Does it work here? ---- */
+/* ---- Testing bubblewrap ---- */
 
 static bool find_bwrap(Sandbox *sandbox)
 {
@@ -442,7 +444,7 @@ static bool find_programs(Sandbox *sandbox, char *problem, size_t size)
     }
     self[length] = 0;
     *strrchr(self, '/') = 0;
-    if (named && *named) /* the tests' scripted one */
+    if (named && *named) /* the tests use a script */
         PUT(sandbox->warpbook, "%s", named);
     else
         PUT(sandbox->warpbook, "%s/warpbook", self);
@@ -453,7 +455,7 @@ static bool find_programs(Sandbox *sandbox, char *problem, size_t size)
     return true;
 }
 
-/* Folders shown to a submission must not contain the gradebook, nor the reverse. */
+/* A folder that submissions see must not contain the gradebook. */
 bool sandbox_lies_apart(const Sandbox *sandbox, char *problem, size_t size)
 {
     static const char *const own[] = { "labs", "common", "solutions" };
@@ -469,7 +471,7 @@ bool sandbox_lies_apart(const Sandbox *sandbox, char *problem, size_t size)
         if (!strncmp(sandbox->store, shown, length) &&
             (!sandbox->store[length] || sandbox->store[length] == '/')) {
             put(problem, size,
-                "--out %s is in a folder that submissions can see: choose another folder",
+                "--out %s is in a folder that submissions can read: choose another folder",
                 sandbox->store);
             return false;
         }

@@ -1,4 +1,4 @@
-/* scheduler.c - grades all open kernels: fills the workers (gradebook/run/dispatch.c), waits, kills
+/* scheduler.c - grades all open kernels: starts workers (gradebook/run/dispatch.c), waits, kills
  * programs that exceed a limit, and handles finished ones (gradebook/run/on_exit.c).
  *
  * All state is in the database: killing this program loses only the gradings that are running.
@@ -27,7 +27,8 @@ static void show_progress(Scheduler *s)
     progress_show(&s->progress, open, grading);
 }
 
-/* The warpbook that waits for a lock reports it, but its output is not shown. */
+/* A warpbook that waits for a lock reports this, but its output is not shown, so gradebook reports
+ * it. */
 static void report_waiting(Scheduler *s, Worker *worker)
 {
     if (worker->activity != TESTING || worker->gpu->reported || !worker->program.errors.used ||
@@ -60,7 +61,7 @@ static void check_limits(Scheduler *s)
     }
 }
 
-/* False once nothing runs and nothing can start. */
+/* Returns false once no worker runs and none can start. */
 static bool step(Scheduler *s)
 {
     Program *programs[MOST_WORKERS];
@@ -93,7 +94,7 @@ RunEnd scheduler_run(Store *store, const Sandbox *sandbox, const GradingOptions 
 
     *s = (Scheduler){ .store = store, .sandbox = sandbox, .options = options };
     cgroup_open(&s->cgroup, &sandbox->environment);
-    remove_tree(PUT(work, "%s/work", sandbox->store)); /* of a run that was killed */
+    remove_tree(PUT(work, "%s/work", sandbox->store)); /* left by a run that was killed */
     if (options->listed.count)
         queue_of_list(&options->listed, options->listed_lab, &s->queue);
     else

@@ -7,17 +7,18 @@
 enum { DEVICES = 16, MOST_WORKERS = 64 };
 
 typedef struct GradingOptions {
-    const char *devices[DEVICES]; /* "0", "1", or "sim", "sim:t4"; none: warpbook's choice */
+    const char *devices[DEVICES]; /* "0", "1", or "sim", "sim:t4"; empty: warpbook chooses */
     int device_count;
-    int jobs; /* at the same time: gradings on a simulated GPU, builds for a real one; 0: one per
-               * processor */
+    int jobs; /* number of simultaneous gradings on a simulated GPU, or builds for real GPUs; 0: one
+                 per processor */
     bool quick;
     double limit_s;      /* per attempt */
-    size_t memory_bytes; /* per attempt; 0: by the machine */
+    size_t memory_bytes; /* per attempt; 0: depends on the machine */
     bool requested[LABS];
     int64_t only;      /* only this kernel; 0: all */
-    KernelList listed; /* --kernels: one attempt at each of these, under its number; none: all */
-    int listed_lab;    /* their lab */
+    KernelList listed; /* --kernels: one attempt at each of these kernels, with the given number;
+                          empty: all kernels */
+    int listed_lab;    /* the lab of `listed` */
 } GradingOptions;
 
 #endif

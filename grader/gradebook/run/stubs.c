@@ -1,8 +1,9 @@
-/* stubs.c - what sandboxes show in place of solutions/: sealed/DEVICE/LAB-DIGEST, made once.
+/* stubs.c - the folder sealed/DEVICE/LAB-DIGEST, created once, which sandboxes show instead of
+ * solutions/.
  *
- * `warpbook grade --seal` makes it in a sandbox that grades our own starter, without student code.
- * A changed lab or another compiler changes the digest: the folder is then made again, and the old
- * one is no longer used.
+ * `warpbook grade --seal` creates it in a sandbox that grades the workbook's starter, without
+ * student code. A changed lab or another compiler changes the digest: a new folder is then created,
+ * and the old one is no longer used.
  */
 #include "gradebook/run/stubs.h"
 #include "gradebook/import/source.h"
@@ -27,7 +28,7 @@ static void refused(void *context, const char *path, const char *sentence)
     (void) context, (void) path, (void) sentence;
 }
 
-/* Files come in any order, so their hashes are summed. */
+/* Files are visited in any order, so their hashes are summed. */
 static void add_file(void *context, const char *path, const VisitedFile *file)
 {
     uint64_t hash = hash_bytes(file->hash, path, strlen(path)), *sum = context;
@@ -54,7 +55,7 @@ uint64_t stub_digest(const Sandbox *sandbox, const char *lab)
     return hash_bytes(hash, sandbox->compiler, strlen(sandbox->compiler));
 }
 
-/* sealed/GPU-1234, and in it 06_transpose-0123456789abcdef. */
+/* Sets the paths sealed/GPU-1234 and sealed/GPU-1234/06_transpose-0123456789abcdef. */
 static void name(const Sandbox *sandbox, const char *uuid, const char *lab, uint64_t digest,
                  char *device, char *folder)
 {
@@ -88,6 +89,6 @@ bool stub_keep(const Sandbox *sandbox, const char *uuid, const char *lab, uint64
         return true;
     if (errno != ENOTEMPTY && errno != EEXIST)
         return false;
-    remove_tree(from); /* another device of that name made the same folder */
+    remove_tree(from); /* another device with the same name created the folder first */
     return true;
 }

@@ -1,8 +1,8 @@
 /* workers.c - devices in and out of service, and the workers on them.
  *
  * A worker runs one warpbook at a time. Each GPU has one worker; the simulated GPU has as many as
- * requested, since each process has its own. For real GPUs more workers build in advance on all
- * processors, so that a GPU need not wait for a compiler.
+ * requested, since each process simulates its own GPU. For real GPUs, more workers build in advance
+ * on all processors, so that a GPU need not wait for a compiler.
  */
 #include "gradebook/run/workers.h"
 #include "gradebook/run/stubs.h"
@@ -95,7 +95,7 @@ Device *gpu_to_build_for(Scheduler *s, int lab)
     return NULL;
 }
 
-/* True if it is the device that the course file names. */
+/* True if results on this device count, by the course file. */
 static bool counts(Scheduler *s, Device *gpu, const ParsedResult *result)
 {
     const Course *course = &s->store->course;
@@ -140,7 +140,7 @@ void gpu_proved(Scheduler *s, Device *gpu, const ParsedResult *result, const cha
     }
     for (Device *other = s->gpus; other < gpu; other++)
         if (!other->out && !strcmp(other->uuid, gpu->uuid))
-            gpu_retire(s, gpu, "it is the same GPU as another one in --devices");
+            gpu_retire(s, gpu, "it is the same GPU as another device in --devices");
     if (!gpu->out)
         device_keep_awake(gpu, s->sandbox->build);
     for (int i = 0; i < s->worker_count; i++)

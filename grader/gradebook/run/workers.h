@@ -19,9 +19,9 @@ typedef struct Worker {
     Device *gpu; /* NULL: this worker only builds */
     Activity activity;
     Program program;
-    Task *task; /* NULL: it prepares `lab` */
+    Task *task; /* NULL while it prepares `lab` */
     int lab;
-    char folder[600]; /* its own, in work/ */
+    char folder[600]; /* its own folder in work/ */
     char kernel[620]; /* path of the source being graded */
     char built[620];  /* where its task's build is kept; or "" */
 } Worker;
@@ -36,7 +36,7 @@ typedef struct Scheduler {
     uint64_t digest[LABS]; /* stub_digest, computed on demand */
     Worker workers[MOST_WORKERS];
     int worker_count;
-    int waiting; /* GPUs locked by others */
+    int waiting; /* GPUs locked by other processes */
     Limits limits;
     Cgroup cgroup;
     double checked_s;
@@ -45,14 +45,14 @@ typedef struct Scheduler {
 
 /* Opens all requested devices, with one worker each, and sets the limits of a grading. */
 void workers_open(Scheduler *s);
-void workers_close(Scheduler *s); /* kills what runs in them */
+void workers_close(Scheduler *s); /* kills their programs */
 
 /* Takes a device out of service and reports why. */
 void gpu_retire(Scheduler *s, Device *gpu, const char *why);
 int gpus_in_service(const Scheduler *s);
 
-/* True if we hold the GPU's lock; with --trust-submissions every warpbook takes it itself. False:
- * we wait for it, or the GPU is out of service. */
+/* True if gradebook holds the GPU's lock; with --trust-submissions, each warpbook takes the lock
+ * itself. False while another process holds it, or if the GPU is out of service. */
 bool gpu_lock(Scheduler *s, Device *gpu);
 
 /* Marks the lab as ready if its sealed folder exists, from this or an earlier run. */
@@ -62,8 +62,8 @@ uint64_t lab_digest(Scheduler *s, int lab); /* stub_digest, computed once */
 /* A real GPU on which that lab can be graded, or NULL. */
 Device *gpu_to_build_for(Scheduler *s, int lab);
 
-/* A device has shown that it can grade. The first time it gets its workers, unless it is not the
- * course's device or is listed twice. */
+/* Call this when a device has shown that it can grade. The first time, it gets its workers, unless
+ * it is not the course's device or is listed twice. */
 void gpu_proved(Scheduler *s, Device *gpu, const ParsedResult *result, const char *printed);
 
 #endif

@@ -1,6 +1,6 @@
 /* batch.h - the folder through which a gradebook and the tasks of its Slurm array communicate.
  *
- * DIR/slurm/batch/ exists while an array runs, and holds
+ * DIR/slurm/batch/ exists while an array runs. It contains:
  *
  *     name            NAME, the array's name in Slurm, by which it is found again
  *     job             its number, once known (the tasks write it, too)
@@ -39,16 +39,17 @@ typedef struct Batch {
 void batch_folder(const char *store, char *folder, size_t size);
 bool batch_exists(const char *store);
 
-/* Makes DIR/slurm. With `shared`, a folder that all nodes see, it is a link to a new folder there,
- * so that the database may be on a local disk; an existing batch stays where it is. False, with
- * `problem`. batch_leave removes it again if it holds no batch. */
+/* Creates DIR/slurm. With `shared`, a folder that all nodes see, DIR/slurm is a link to a new
+ * folder there, so that the database may be on a local disk; an existing batch stays where it is.
+ * On failure, returns false and sets `problem`. batch_leave removes DIR/slurm again if it holds no
+ * batch. */
 bool batch_place(const char *store, const char *shared, char *problem, size_t size);
 void batch_leave(const char *store);
 
-/* Reads a batch: tasks, name, job. False, with `problem`. */
+/* Reads a batch: tasks, name, job. On failure, returns false and sets `problem`. */
 bool batch_read(const char *folder, Batch *batch, char *problem, size_t size);
-bool batch_find_job(Batch *batch); /* reads the job's number if it is known by now */
-bool batch_write(const Batch *batch, const char *name, const char *text); /* a file of it */
+bool batch_find_job(Batch *batch); /* reads the job's number, if known */
+bool batch_write(const Batch *batch, const char *name, const char *text); /* writes one file */
 void batch_free(Batch *batch);
 
 /* The path of an attempt's log. */

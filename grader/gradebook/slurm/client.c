@@ -1,4 +1,4 @@
-/* client.c - Slurm's own programs: sbatch, squeue, sacct. Bounded in time and output. */
+/* client.c - runs sbatch, squeue and sacct, with limits on their time and output. */
 #include "gradebook/slurm/client.h"
 #include "gradebook/run/sandbox.h"
 #include "gradebook/import/submission.h"
@@ -10,12 +10,12 @@
 
 enum { ANSWER_S = 60, PRINTED_BYTES = 4 << 20 };
 
-/* sbatch passes our limits on to the tasks, so file sizes are not limited. */
+/* sbatch passes its own limits on to the tasks, so it runs without a limit on file sizes. */
 static const size_t file_bytes = (size_t) -1;
 
-/* ---- Running one of them ---- */
+/* ---- Running a program ---- */
 
-/* The first line of its standard error. */
+/* The first line of the program's standard error. */
 static void error_of(const Program *program, const char *name, char *error, size_t size)
 {
     const char *errors = program->errors.text;
@@ -28,7 +28,8 @@ static void error_of(const Program *program, const char *name, char *error, size
     show(error);
 }
 
-/* Runs it to completion. True on success; then its output is in program->out.text. */
+/* Runs a command to completion. Returns true on success; its output is then in
+ * program->out.text. */
 static bool run(Words *command, Program *program, char *error, size_t size)
 {
     bool ok =
@@ -84,7 +85,7 @@ bool slurm_submit(const char *const options[], const char *script, char *job, si
     return ok;
 }
 
-/* squeue's answer for a number that it does not know (any more). */
+/* Distinguishes, by squeue's error, a job that it does not know from a missing answer. */
 static Reply unknown(const char *error)
 {
     return strstr(error, "Invalid job id") ? REPLY_UNKNOWN : REPLY_NONE;
@@ -120,7 +121,7 @@ static bool is_live(const char *state)
     return *state != 0;
 }
 
-/* Copies the next part up to a '|', printable; NULL at the end of the line. */
+/* Copies the text up to the next '|', made printable; returns NULL at the end of the line. */
 static const char *part(const char *at, char *text, size_t size)
 {
     size_t length = at ? strcspn(at, "|\n") : 0;

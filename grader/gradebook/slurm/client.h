@@ -1,4 +1,4 @@
-/* client.h - Slurm's own programs: sbatch, squeue, sacct. Bounded in time and output. */
+/* client.h - runs sbatch, squeue and sacct, with limits on their time and output. */
 #ifndef GRADEBOOK_SLURM_CLIENT_H
 #define GRADEBOOK_SLURM_CLIENT_H
 
@@ -19,8 +19,8 @@ typedef enum Reply {
     REPLY_NONE,    /* no answer: ask again later */
 } Reply;
 
-/* Submits; `options` are sbatch's, NULL-terminated. Sets `job` to the array's number. False, with
- * sbatch's message in `error`. */
+/* Submits a script with these options of sbatch (NULL-terminated). Sets `job` to the array's
+ * number. On failure, returns false with sbatch's message in `error`. */
 bool slurm_submit(const char *const options[], const char *script, char *job, size_t job_size,
                   char *error, size_t size);
 
@@ -28,14 +28,14 @@ bool slurm_submit(const char *const options[], const char *script, char *job, si
  */
 Reply slurm_find(const char *name, char *job, size_t job_size, char *error, size_t size);
 
-/* The states of tasks 0 to count - 1 of an array, by squeue. */
+/* Asks squeue for the states of tasks 0 to count - 1 of an array. */
 Reply slurm_states(const char *job, TaskState *states, int count, char *error, size_t size);
 
-/* The same for tasks no longer known to squeue, by accounting if available. */
+/* Asks accounting, if available, for the states of tasks that squeue no longer knows. */
 void slurm_recall(const char *job, TaskState *states, int count);
 
-/* Parses one line of squeue or sacct, "12_3|TIMEOUT|node7|None", into its task's state. False if it
- * is invalid. */
+/* Parses one line of squeue or sacct, "12_3|TIMEOUT|node7|None", into its task's state. Returns
+ * false if the line is invalid. */
 bool slurm_parse_line(const char *line, const char *job, TaskState *states, int count);
 
 #endif

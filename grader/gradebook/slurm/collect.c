@@ -42,7 +42,7 @@ static void record(Cluster *c, WorkItem *item, Attempt *attempt)
     Task *task = find_task(c, item->attempt.kernel);
     char *terms = terms_of_batch(c, item->lab);
 
-    if (!task) { /* requested by another command, so not counted so far */
+    if (!task) { /* requested by another command, so not in the queue */
         task = &other;
         c->progress.all++;
     }
@@ -85,7 +85,7 @@ void slurm_collect(Cluster *c)
 
 /* ---- Tasks that have ended ---- */
 
-/* The last line that a task printed; false without any. */
+/* Copies the last line that a task printed; returns false if it printed nothing. */
 static bool last_line(const Cluster *c, int task, char *line, size_t size)
 {
     char path[700], *text = read_file(PUT(path, "%s/printed/%d.txt", c->batch.folder, task),
@@ -114,13 +114,13 @@ static char *describe_end(const Cluster *c, int task, char *text, size_t size)
     return text;
 }
 
-/* Reports why a task has begun nothing. */
+/* Reports why a task has not begun any attempt. */
 static void report_useless(Cluster *c, int task)
 {
     char line[300], end[200];
 
     if (!last_line(c, task, line, sizeof line))
-        PUT(line, "it printed nothing; check that its node can see %s", c->batch.folder);
+        PUT(line, "it printed nothing; check that its node can read %s", c->batch.folder);
     if (!strcmp(line, c->message))
         return;
     PUT(c->message, "%s", line);
@@ -134,7 +134,7 @@ static void record_lost(Cluster *c, WorkItem *item, const char *log)
     Attempt attempt;
 
     describe_end(c, item->task, why, sizeof why);
-    APPEND(why, " before this was graded");
+    APPEND(why, " before this kernel was graded");
     attempt_lost(&attempt, attempt_log_host(log, host, sizeof host), why);
     record(c, item, &attempt);
     attempt_free(&attempt);

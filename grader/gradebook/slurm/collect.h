@@ -20,9 +20,9 @@ typedef struct Cluster {
     Batch batch;
     TaskState *states; /* per task */
     double *ended_s;   /* when we learned that the task ended; 0: not ended */
-    int running;       /* tasks, now */
-    int recorded;      /* attempts of this batch */
-    char message[400]; /* the last one, to avoid repeating it for each task */
+    int running;       /* number of tasks running now */
+    int recorded;      /* number of attempts of this batch recorded so far */
+    char message[400]; /* the last message, to avoid repeating it for each task */
 } Cluster;
 
 /* Records the attempts that have ended. */

@@ -1,9 +1,9 @@
 /* job.c - divides open work into tasks and writes the batch for a Slurm array.
  *
  * A task grades several kernels of one lab, since scheduling, the tests of bubblewrap and GPU, and
- * the build of the lab's references take at least as long as one grading, and since Slurm limits
- * arrays to 1000 tasks. A task must not be too long, because another array grades what a lost task
- * had not begun. So a task takes about ten minutes.
+ * the build of the lab's references take at least as long as one grading, and since Slurm by
+ * default limits arrays to 1000 tasks. A task must not take too long, because the kernels that a
+ * lost task has not begun wait for the next array. So a task takes about ten minutes.
  */
 #include "gradebook/slurm/job.h"
 #include "gradebook/store/terms.h"
@@ -20,7 +20,7 @@ enum {
     TASK_S = 600,
     GUESS_S = 40, /* per kernel of a lab without gradings so far */
     MOST_KERNELS = 200,
-    MOST_TASKS = 1000, /* Slurm's MaxArraySize is 1001 unless set */
+    MOST_TASKS = 1000, /* Slurm's MaxArraySize is 1001 by default */
     MOST_PATH = 380,
 };
 
@@ -35,7 +35,7 @@ int task_size(const SlurmOptions *options, int jobs, double seconds, int open)
         return options->batch;
     if (size > MOST_KERNELS)
         size = MOST_KERNELS;
-    if (jobs && size > (open + jobs - 1) / jobs) /* every task gets some */
+    if (jobs && size > (open + jobs - 1) / jobs) /* give each task some of the kernels */
         size = (open + jobs - 1) / jobs;
     return size < 1 ? 1 : size;
 }
@@ -65,7 +65,8 @@ static int count_open(const Queue *queue)
     return open;
 }
 
-/* The tasks of one lab, a line each; kernels beyond the limit are left for a later batch. */
+/* Writes the tasks of one lab, one per line. Kernels that exceed the limit are left for a later
+ * batch. */
 static int write_tasks_of(const Queue *queue, int lab, int size, int tasks, FILE *list)
 {
     int count = 0;
@@ -124,7 +125,7 @@ static void set_variable(FILE *script, const char *name, const char *value)
     fprintf(script, "%s=%s\n", name, shell_quote(value, quoted, sizeof quoted));
 }
 
-/* task.sh, with what it needs to know before it. */
+/* The text of task.sh, after the variables that it needs. */
 static char *script_text(const Sandbox *sandbox, const GradingOptions *grading,
                          const SlurmOptions *options, const char *folder, const char *name)
 {
@@ -206,7 +207,7 @@ void batch_make(Store *store, const Sandbox *sandbox, const GradingOptions *grad
 
 /* ---- sbatch's options ---- */
 
-/* Options that we set and a user must not override. */
+/* Options that gradebook sets and a user must not override. */
 static const char *const reserved[] = { "-a",         "--array", "-J",     "--job-name",
                                         "--wrap",     "-W",      "--wait", "--test-only",
                                         "--parsable", "-H",      "--hold" };
@@ -249,13 +250,13 @@ Words sbatch_options(const GradingOptions *grading, const SlurmOptions *options,
         APPEND(array, "%%%d", grading->jobs);
     add_option(&words, "--array", array);
     add_option(&words, "--job-name", batch->name);
-    add_option(&words, "--chdir",
-               "/"); /* the node may not have our folder; the script changes to it */
-    add_option(&words, "--output", "/dev/null"); /* the script writes its own file */
+    /* A node may lack the current folder. The script changes to the right one. */
+    add_option(&words, "--chdir", "/");
+    add_option(&words, "--output", "/dev/null"); /* the script redirects its output itself */
     add_option(&words, "--error", "/dev/null");
     add_option(&words, "--gres", strcmp(gres, "none") ? gres : NULL);
     add_option(&words, "--cpus-per-task",
-               simulates(grading) ? "1" : "4"); /* nvcc, and both children */
+               simulates(grading) ? "1" : "4"); /* for nvcc and both child processes */
     add_option(&words, "--account", options->account);
     add_option(&words, "--partition", options->partition);
     for (int i = 0; i < options->option_count; i++)

@@ -15,19 +15,19 @@ typedef struct SlurmOptions {
     const char *account, *partition, *gres; /* NULL: not given */
     const char *options[SLURM_OPTIONS];     /* passed to sbatch unchanged */
     int option_count;
-    const char *shared; /* a folder that all nodes see; NULL: --out is one */
+    const char *shared; /* a folder that all nodes see; NULL: --out is such a folder */
     int batch;          /* kernels per task; 0: about ten minutes' work */
 } SlurmOptions;
 
-/* The number of kernels per task. `seconds`: per kernel of the lab (< 0: not known yet); `open`:
- * kernels of all labs. */
+/* The number of kernels per task. `seconds`: average per kernel of the lab (< 0: still unknown);
+ * `open`: number of open kernels of all labs. */
 int task_size(const SlurmOptions *options, int jobs, double seconds, int open);
 
-/* Writes slurm/batch/ atomically; exits if the disk is full. */
+/* Writes slurm/batch/ atomically; exits on failure. */
 void batch_make(Store *store, const Sandbox *sandbox, const GradingOptions *grading,
                 const SlurmOptions *options, const Queue *queue);
 
-/* True if the user may pass this option to sbatch; false for those that we set. */
+/* True if the user may pass this option to sbatch; false for options that gradebook sets. */
 bool slurm_may_pass(const char *option);
 
 /* sbatch's options for a batch. */

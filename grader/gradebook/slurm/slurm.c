@@ -1,12 +1,13 @@
 /* slurm.c - grades open kernels as job arrays of a Slurm cluster, one GPU per task.
  *
- * One array runs at a time, with its own folder (slurm/batch.h). The open work is divided into
- * tasks and written there (slurm/job.c); sbatch is called; each task runs `gradebook grade` on its
- * node (slurm/task.sh), whose logs are written to that folder. Only this process writes to the
- * database: it imports the logs as they come (slurm/collect.c) and asks squeue which tasks have
- * ended. An attempt that an ended task had begun but not finished is a machine error. Then the next
- * array grades all that is still open. The folder is the only state: after a crash, gradebook finds
- * the array by its number or, if that was not written, by its name.
+ * One array runs at a time, with its own folder (slurm/batch.h). The kernels to grade are divided
+ * into tasks and written there (slurm/job.c), and sbatch submits the array. Each task runs
+ * `gradebook grade` on its node (slurm/task.sh), which writes its logs to that folder. Only the
+ * gradebook that follows the array writes to the database: it imports the logs as they come
+ * (slurm/collect.c) and asks squeue which tasks have ended. An attempt that an ended task had begun
+ * but not finished is a machine error. The next array grades the kernels that are still open. The
+ * folder is the only state: after a crash, gradebook finds the array by its number or, if that was
+ * not written, by its name.
  */
 #include "gradebook/slurm/slurm.h"
 #include "base/number.h"
@@ -24,7 +25,7 @@
 enum {
     LOOK_S = 1, /* between two checks for results */
     ASK_S = 5,
-    ASK_MOST_S = 30, /* between two questions to Slurm */
+    ASK_MOST_S = 30, /* between two queries to Slurm */
     GRACE_S = 60,    /* until a file is visible over a network (NFS caches directories) */
     IDLE_ARRAYS = 2, /* arrays without results, in a row */
 };
@@ -68,7 +69,7 @@ static void note_job(Cluster *c)
         progress_say(&c->progress, "Cannot write %s/job: %s", c->batch.folder, strerror(errno));
 }
 
-/* Asks for the array by name until Slurm answers; true if Slurm knows it. */
+/* Looks the array up by name until Slurm answers; returns true if Slurm knows it. */
 static bool find_job(Cluster *c, int times)
 {
     char error[400];
@@ -89,14 +90,14 @@ static bool find_job(Cluster *c, int times)
     return false;
 }
 
-/* False if Slurm rejects it. */
+/* Submits the array. Returns false if Slurm rejects it. */
 static bool submit(Cluster *c)
 {
     char error[400] = "";
 
     if (call_sbatch(c, error, sizeof error))
         return true;
-    /* Perhaps only the answer was lost. */
+    /* The array may have been submitted, with only the answer lost. */
     if (strstr(error, "ontact") && find_job(c, 1))
         return true;
     if (!stop_requested())
@@ -172,7 +173,7 @@ static void show_progress(Cluster *c)
     progress_show(&c->progress, open, c->running);
 }
 
-/* False if it was stopped. */
+/* Collects results until the array has ended. Returns false if gradebook was stopped. */
 static bool follow(Cluster *c)
 {
     double began = now_s(), asked_s = 0;
@@ -230,7 +231,7 @@ static void close_batch(Cluster *c, bool over)
     c->ended_s = NULL;
 }
 
-/* Finds or submits the array. False if that fails. */
+/* Finds or submits the array. Returns false if that fails. */
 static bool have_job(Cluster *c, bool fresh)
 {
     if (c->batch.job[0])
@@ -245,7 +246,7 @@ static bool have_job(Cluster *c, bool fresh)
     return true;
 }
 
-/* Runs one array from start to end. Sets *end when nothing more can be done. */
+/* Runs one array from start to end. Sets *end if grading cannot continue. */
 static bool run_array(Cluster *c, bool fresh, RunEnd *end)
 {
     bool submitted, over;

@@ -1,6 +1,6 @@
-# task.sh - a task of gradebook's Slurm array. Grades its line of `tasks` on the node where it runs.
+# task.sh - a task of gradebook's Slurm array. Grades the kernels of its line in `tasks`.
 #
-# job.c puts a head before it, which sets batch, name, root, program, WARPBOOK_BUILD and options.
+# job.c prepends lines that set batch, name, root, program, WARPBOOK_BUILD and options.
 
 cd "$batch" || exit 3
 exec >> "printed/$SLURM_ARRAY_TASK_ID.txt" 2>&1
@@ -13,7 +13,7 @@ cd "$root" && [ -x "$program" ] || {
     exit 3
 }
 
-# The gradebook of this task is on a local disk. Only its logs, which are the results, are in the batch's folder.
+# This task's gradebook is on a local disk. Only its logs, which are the results, go to the batch's folder.
 [ -d "${TMPDIR:-/tmp}" ] || unset TMPDIR
 find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'warpbook-slurm-*' -type d -user "$(id -u)" -mmin +1 \
     -exec flock --nonblock '{}/gradebook.lock' rm -rf '{}' \; # left behind by a killed task
@@ -30,10 +30,10 @@ out=$(mktemp -d "${TMPDIR:-/tmp}/warpbook-slurm-XXXXXX") || exit 3
 watcher=$!
 
 jobs=${SLURM_CPUS_ON_NODE:-1}
-trap : TERM # after gradebook, which is signalled too, the folder is removed
+trap : TERM # gradebook is signalled, too; once it has exited, remove the folder
 "$program" grade "$batch/kernels" --kernels "$kernels" --labs "$lab" --course "$batch/course.ini" --out "$out" \
     --logs "$batch/$name" --jobs "$((jobs < 64 ? jobs : 64))" "${options[@]}"
 status=$?
-{ kill -KILL "$watcher" && wait "$watcher"; } 2> /dev/null # bash reports it otherwise
+{ kill -KILL "$watcher" && wait "$watcher"; } 2> /dev/null # otherwise bash would report the kill
 rm -rf "$out"
 exit $status

@@ -1,12 +1,12 @@
 /* attempt.c - an attempt at grading a kernel: its outcome, its log, its database rows.
  *
- * A verdict of warpbook about a kernel is final. If warpbook could not judge (`unsound`), died,
+ * A verdict that warpbook gives a kernel is final. If warpbook could not judge (`unsound`), died,
  * exceeded the time limit or printed invalid output, that is a machine error, and the kernel gets
  * another attempt.
  *
- * A log, logs/06_transpose/17.1.txt, is for people, and the format in which a Slurm task returns
- * its results: header lines up to `why:`, warpbook's standard output and its standard error, whose
- * lengths the header states.
+ * A log, such as logs/06_transpose/17.1.txt, is written for people; a Slurm task also returns its
+ * results in this form. It holds header lines up to `why:`, then warpbook's standard output and
+ * standard error, whose lengths the header states.
  */
 #include "gradebook/store/attempt.h"
 #include "gradebook/import/submission.h"
@@ -104,7 +104,7 @@ bool attempt_graded(const Attempt *attempt)
 
 /* ---- Writing its log ---- */
 
-/* The path of the log, and its name in the database. Makes its folder. */
+/* Sets the log's path and its name in the database, and creates its folder. */
 static void log_path(Store *store, const Task *task, char log[200], char path[1200])
 {
     const char *lab = all_labs[task->lab].folder;
@@ -114,7 +114,7 @@ static void log_path(Store *store, const Task *task, char log[200], char path[12
     PUT(folder, "%s/%s", store->logs ? store->logs : logs, lab);
     put(log, 200, "logs/%s/%lld.%d.txt", lab, (long long) task->kernel, task->number);
     put(path, 1200, "%s/%lld.%d.txt", folder, (long long) task->kernel, task->number);
-    /* Folders given by --logs must exist, so that a task of an older array cannot make them again.
+    /* A folder given by --logs must exist, so that a task of an older array cannot create it again.
      */
     if (store->logs ? mkdir(folder, 0700) && errno != EEXIST : !make_folders(folder))
         cannot_write(path);
@@ -192,7 +192,7 @@ static bool number_of(const char *head, const char *key, double most, double *va
     return parse_number(value_of(head, key, text, sizeof text), 0, most, value);
 }
 
-/* Skips `mark` at *at; false if something else is there. */
+/* Skips `mark` at *at; returns false if it is not there. */
 static bool skip(char **at, const char *end, const char *mark)
 {
     size_t length = strlen(mark);
@@ -203,7 +203,7 @@ static bool skip(char **at, const char *end, const char *mark)
     return true;
 }
 
-/* Splits the text into header and outputs, each with a 0 after its end. */
+/* Splits the text into the header and the two outputs, each terminated by a 0. */
 static bool split_log(char *text, size_t size, Attempt *attempt, char head[HEAD_BYTES])
 {
     static const char out_mark[] = "---- stdout ----\n", errors_mark[] = "---- stderr ----\n";
@@ -278,7 +278,7 @@ char *attempt_log_host(const char *path, char *host, size_t size)
 
 static void add_verdict(Store *store, int64_t attempt, const ParsedResult *result)
 {
-    /* As the columns of `verdicts` after marks and ratio. */
+    /* In the order of the columns of `verdicts` after marks and ratio. */
     static const char *const keys[] = { "why",        "note",      "flag",   "device",
                                         "uuid",       "simulated", "driver", "nvcc",
                                         "version",    "protocol",  "seed",   "lab_hash",

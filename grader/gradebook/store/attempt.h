@@ -9,31 +9,31 @@
 
 typedef struct Attempt {
     const char *outcome; /* graded; or a machine error: unsound, died, late, garbled, noisy */
-    char why[1000];      /* unless graded */
+    char why[1000];      /* of a machine error */
     char device[64];
     char host[64];
     int64_t began;            /* seconds since 1970 */
-    double seconds;           /* that it took */
-    const char *terms;        /* graded under (terms.h); NULL: the current terms */
+    double seconds;           /* duration */
+    const char *terms;        /* under which it was graded (terms.h); NULL: the current terms */
     const char *out, *errors; /* what warpbook printed; "": nothing */
-    ParsedResult result;      /* if it could be parsed */
-    char *text;               /* storage of a log's texts; else NULL */
+    ParsedResult result;      /* valid if it could be parsed */
+    char *text;               /* owns the texts read from a log, or NULL */
 } Attempt;
 
-/* The outcome of a program that graded this lab. Refers to the program's output. */
+/* Sets the outcome of a program that graded this lab. It refers to the program's output. */
 void attempt_of(const Program *program, const char *lab, const char *device, Attempt *attempt);
 
-/* An attempt that was interrupted, and why. */
+/* Sets the outcome of an attempt that was interrupted, and why. */
 void attempt_lost(Attempt *attempt, const char *device, const char *why);
 void attempt_free(Attempt *attempt);
 bool attempt_graded(const Attempt *attempt);
 
-/* Creates the log of an attempt that begins now; it names this host. False if the log exists: the
- * attempt has begun elsewhere. */
+/* Creates the log of an attempt that begins now, with this host's name. Returns false if the log
+ * exists, since the attempt has then begun elsewhere. */
 bool attempt_begin(Store *store, const Task *task, const char *device);
 
-/* Reads the log of a finished attempt. False unless it is complete and valid; the result must be
- * of this lab. Trusts no input. */
+/* Reads the log of a finished attempt without trusting it. Returns false unless the log is complete
+ * and valid and its result is for this lab. */
 bool attempt_read_log(const char *path, const char *lab, Attempt *attempt);
 
 /* The host on which the attempt of a log began; "" if unknown. */

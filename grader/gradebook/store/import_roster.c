@@ -53,7 +53,7 @@ bool import_roster(Store *store, const char *path, int *count, char **mistakes)
 
 /* ---- Matching ---- */
 
-/* Reads the current roster; ids: the members' rows. */
+/* Reads the current roster, and the row ids of its members into *ids. */
 static void read_members(Store *store, Roster *roster, int64_t **ids)
 {
     static const char of_latest[] = " FROM members WHERE roster = (SELECT max(id) FROM rosters)";

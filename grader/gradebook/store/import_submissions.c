@@ -59,8 +59,8 @@ static int64_t student_row(Store *store, const Submission *submission)
                         submission->student, submission->number);
 }
 
-/* Identifies the content. It contains the ids of the kernels, which were compared, so forging it
- * gains nothing. */
+/* Identifies the content. The digest covers the ids of kernels that were compared byte by byte, so
+ * a forged digest gains nothing. */
 static void digest_of(const Submission *submission, const Extracted *found,
                       const int64_t kernels[LABS], char *text, size_t size)
 {
@@ -146,9 +146,9 @@ static int64_t submission_row(Store *store, Submission *submission, const Extrac
     return id;
 }
 
-/* ---- All of it ---- */
+/* ---- The whole import ---- */
 
-/* The index of the only requested lab; -1: several. */
+/* The index of the only requested lab; -1 if several are requested. */
 static int only_lab(const bool requested[LABS])
 {
     int only = -1;

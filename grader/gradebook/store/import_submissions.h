@@ -8,7 +8,7 @@
 
 typedef struct ImportCounts {
     int students, submissions, parts; /* parts: submitted kernels of all labs */
-    int kernels;                      /* different ones in this gradebook */
+    int kernels;                      /* distinct kernels in this gradebook */
     int refused;
 } ImportCounts;
 

@@ -10,7 +10,7 @@
 
 enum { PAIRS = 4096 };
 
-/* Replaces the format's "\n" and "\\"; unprintable characters become '?'. */
+/* Unescapes the format's "\n" and "\\"; unprintable characters become '?'. */
 static const char *unescape(char *value)
 {
     char *to = value;
@@ -84,7 +84,7 @@ bool parsed_read(const char *text, const char *lab, ParsedResult *result, char *
     else if (strcmp(parsed_get(result, "format"), "1"))
         put(why, size, "its result is not of format 1");
     else if (strcmp(parsed_get(result, "lab"), lab))
-        put(why, size, "its result is of another lab");
+        put(why, size, "its result is for another lab");
     else if (strcmp(parsed_get(result, "end"), lab) ||
              strcmp(result->pairs[result->count - 1].key, "end"))
         put(why, size, "its result is incomplete");

@@ -7,7 +7,7 @@
 
 typedef struct Pair {
     const char *key, *value; /* unescaped */
-    bool of_lab;             /* after lab:; else of the machine */
+    bool of_lab;             /* it follows `lab:`; otherwise it describes the machine */
 } Pair;
 
 typedef struct ParsedResult {
@@ -16,7 +16,8 @@ typedef struct ParsedResult {
     int count;
 } ParsedResult;
 
-/* True if the text is complete, of format 1 and only of this lab. Else false, with `why`. */
+/* Returns true if the text is complete, in format 1 and only about this lab; otherwise sets
+ * `why`. */
 bool parsed_read(const char *text, const char *lab, ParsedResult *result, char *why, size_t size);
 const char *parsed_get(const ParsedResult *result, const char *key); /* "" if missing */
 void parsed_free(ParsedResult *result);

@@ -110,7 +110,7 @@ bool kernels_import(Store *store, const char *folder, int lab, const KernelList 
 
 int queue_request_changed(Store *store, const char *lab, uint64_t hash)
 {
-    /* 0: unknown hash. Open kernels are graded anyway. */
+    /* A hash of 0 is unknown. Kernels that are still open are graded anyway. */
     static const char changed[] =
         " FROM progress p JOIN verdicts v ON v.attempt = p.latest"
         " WHERE p.lab = ?1 AND p.graded > 0 AND v.lab_hash NOT IN (?2, '', '0')"

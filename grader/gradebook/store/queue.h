@@ -31,11 +31,11 @@ typedef struct KernelList {
     int count;
 } KernelList;
 
-/* Parses "17.1,18.3" into an empty list, which the caller frees. False if it is invalid. */
+/* Parses "17.1,18.3" into an empty list, which the caller frees. Returns false if it is invalid. */
 bool kernels_parse(const char *text, KernelList *kernels);
 
-/* Adds the sources FOLDER/17.cu of a lab to an empty gradebook, under these numbers. False, with
- * `problem`, if one cannot be read. */
+/* Adds the sources FOLDER/17.cu of a lab to an empty gradebook, under these numbers. Returns false
+ * and sets `problem` if a source cannot be read. */
 bool kernels_import(Store *store, const char *folder, int lab, const KernelList *kernels,
                     char *problem, size_t size);
 
@@ -44,11 +44,11 @@ typedef struct Queue {
     int count;
 } Queue;
 
-/* Counted kernels of the requested labs that are not graded and not given up. `only`: only that
- * kernel; 0: all. */
+/* Reads the counted kernels of the requested labs that are neither graded nor given up. If `only`
+ * is not 0, reads only that kernel. */
 void queue_read(Store *store, const bool requested[LABS], int64_t only, Queue *queue);
 
-/* These kernels, with one attempt each. */
+/* Fills the queue with these kernels, one attempt each. */
 void queue_of_list(const KernelList *kernels, int lab, Queue *queue);
 void queue_free(Queue *queue);
 
@@ -56,9 +56,9 @@ void queue_free(Queue *queue);
 int queue_request_changed(Store *store, const char *lab, uint64_t hash);
 bool task_open(const Task *task); /* not graded and not given up */
 
-/* The state of the gradebook, over requested labs. */
+/* The state of the gradebook for the requested labs. */
 typedef struct QueueCounts {
-    int students, parts, missing; /* parts and missing: of students times labs */
+    int students, parts, missing; /* parts + missing = students x labs */
     int kernels, graded, given_up, open;
 } QueueCounts;
 void queue_count(Store *store, QueueCounts *counts);

@@ -2,9 +2,9 @@
 #ifndef GRADEBOOK_STORE_SCHEMA_H
 #define GRADEBOOK_STORE_SCHEMA_H
 
-/* Tables that came with version 2.
+/* Tables that version 2 added.
  * courses: course files, verbatim; the latest counts.
- * terms: the terms of a lab's gradings, as from course_terms; the latest row of a lab counts.
+ * terms: the terms of a lab's gradings, from course_terms; the latest row of a lab counts.
  * rosters, members: the students of the course; the latest roster counts. */
 #define TABLES_OF_2                                                                                \
     "CREATE TABLE courses (id INTEGER PRIMARY KEY, at TEXT NOT NULL, text TEXT NOT NULL);"         \
@@ -61,13 +61,13 @@ static const char schema[] =
     "CREATE TABLE students (id INTEGER PRIMARY KEY, name TEXT NOT NULL, number TEXT NOT NULL,"
     "  UNIQUE (name, number));"
 
-    /* One submission of a student. The same content at the same path is the same row. */
+    /* One submission of a student. The same content at the same path shares one row. */
     "CREATE TABLE submissions (id INTEGER PRIMARY KEY, student INTEGER NOT NULL REFERENCES "
     "students,"
     "  source TEXT NOT NULL, layout TEXT NOT NULL, late INTEGER NOT NULL, sent INTEGER NOT NULL,"
     "  refused INTEGER NOT NULL, digest TEXT NOT NULL,"
-    "  timed INTEGER NOT NULL DEFAULT 0," /* `sent` is from the learning system; else a file's time
-                                           */
+    "  timed INTEGER NOT NULL DEFAULT 0," /* 1: `sent` is from the learning system; 0: it is a
+                                             file's time */
     "  UNIQUE (student, source, digest));"
     "CREATE TABLE remarks (id INTEGER PRIMARY KEY, submission INTEGER REFERENCES submissions,"
     "  import INTEGER REFERENCES imports, kind TEXT NOT NULL, entry TEXT NOT NULL,"
@@ -78,13 +78,13 @@ static const char schema[] =
     "  submission INTEGER NOT NULL REFERENCES submissions, place INTEGER NOT NULL,"
     "  PRIMARY KEY (import, submission)) WITHOUT ROWID;"
 
-    /* Distinct kernels; hash: of their bytes. */
+    /* Distinct kernels, with a hash of their bytes. */
     "CREATE TABLE kernels (id INTEGER PRIMARY KEY, lab TEXT NOT NULL, hash INTEGER NOT NULL,"
     "  source BLOB NOT NULL);"
     "CREATE INDEX kernels_by_hash ON kernels (lab, hash);"
     "CREATE TABLE parts (submission INTEGER NOT NULL REFERENCES submissions, lab TEXT NOT NULL,"
     "  kernel INTEGER REFERENCES kernels, path TEXT NOT NULL, predictions BLOB,"
-    "  changed INTEGER NOT NULL DEFAULT 0," /* the kernel's file; 0: not known */
+    "  changed INTEGER NOT NULL DEFAULT 0," /* modification time of the kernel's file; 0: unknown */
     "  PRIMARY KEY (submission, lab));"
 
     /* Requests to grade a kernel again; after: its number of attempts at that time. */
@@ -116,7 +116,8 @@ static const char *const upgrades[] = {
     [1] =
         "ALTER TABLE submissions ADD COLUMN timed INTEGER NOT NULL DEFAULT 0;"
         "UPDATE submissions SET timed = 1 WHERE layout = 'gradescope' AND sent <> 0 AND student IN"
-        "  (SELECT id FROM students WHERE name NOT LIKE 'submission%');" /* the name came with it */
+        "  (SELECT id FROM students WHERE name NOT LIKE 'submission%');" /* the name came with the
+                                                                            time */
         "ALTER TABLE attempts ADD COLUMN terms TEXT NOT NULL DEFAULT '';"
         "DROP VIEW progress;" TABLES_OF_2 VIEW_PROGRESS,
     [2] = "DROP VIEW counted;" VIEWS_COUNTED,

@@ -1,8 +1,8 @@
 /* store.c - the gradebook's database: one SQLite file, written by one process.
  *
  * It uses SQLite's write-ahead log with full syncs: a commit is on disk when it returns, and a
- * killed program's last transaction is atomic. The writer holds a lock on another file in the
- * folder as long as it runs; readers need no lock.
+ * killed program's last transaction is atomic. While it runs, the writer locks a separate file in
+ * the folder; readers need no lock.
  */
 #include "gradebook/store/store.h"
 #include "gradebook/store/schema.h"
@@ -22,7 +22,7 @@ enum { APPLICATION = 0x57704762 }; /* "WpGb" */
 
 /* ---- Queries ---- */
 
-/* The cause and the remedy, by SQLite's and the system's error codes. No remedy deletes files,
+/* The cause and the remedy for SQLite's and the system's error codes. No remedy deletes files,
  * since results cannot be recreated. */
 static const char *advice(int code, int system_error)
 {
@@ -40,7 +40,7 @@ static const char *advice(int code, int system_error)
                "disk";
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return "Another program has locked it: wait until that program is done";
+        return "Another program has locked it: wait until that program has finished";
     case SQLITE_CANTOPEN:
         return "It cannot be opened: check that you may read and write the folder and its files";
     case SQLITE_IOERR:
@@ -77,7 +77,7 @@ static void bind(Store *store, sqlite3_stmt *statement, const char *types, va_li
             status = bytes ? sqlite3_bind_blob64(statement, at, bytes, size, SQLITE_TRANSIENT)
                            : sqlite3_bind_null(statement, at);
         } else {
-            die("store: no such type: %c", *types);
+            die("store: unknown argument type: %c", *types);
         }
     }
     if (status != SQLITE_OK)
@@ -221,7 +221,7 @@ static bool make_tables(Store *store)
     return false;
 }
 
-/* Upgrades one version at a time, atomically. A reader needs the lock for that, too. */
+/* Upgrades one version at a time, atomically. For an upgrade, a reader needs the lock, too. */
 static bool bring_up_to_date(Store *store, int version, bool to_write)
 {
     char sql[100];
@@ -257,7 +257,8 @@ static bool has_logs(const Store *store)
     return any;
 }
 
-/* A query failed with `code`; SQLITE_OK: the database is damaged. */
+/* Reports that a query failed with `code`, or, if `code` is no error, that the database is
+ * damaged. */
 static void say_unreadable(Store *store, int code)
 {
     if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
@@ -312,8 +313,9 @@ bool store_open(Store *store, const char *folder, bool to_write)
         return false;
     }
     if (!to_write && !file_exists(path)) {
-        PUT(store->problem, "no gradebook in %s. To make one: gradebook grade SUBMISSIONS --out %s",
-            folder, folder);
+        PUT(store->problem,
+            "no gradebook in %s. To create one: gradebook grade SUBMISSIONS --out %s", folder,
+            folder);
         return false;
     }
     if (to_write && !lock(store))

@@ -1,7 +1,7 @@
 /* store.h - the gradebook's database: one SQLite file, written by one process.
  *
  * Rows are only added, in transactions, so the file is consistent whatever happens to the program.
- * Open work is computed from the rows (queue.c); no row says "running".
+ * Open work is computed from the rows (queue.c); no row is marked as running.
  */
 #ifndef GRADEBOOK_STORE_STORE_H
 #define GRADEBOOK_STORE_STORE_H
@@ -16,7 +16,7 @@ enum { STORE_SCHEMA = 4 }; /* an older one is upgraded when opened */
 
 typedef struct Store {
     sqlite3 *db;
-    int lock_fd;      /* held by the writer; -1: only reads */
+    int lock_fd;      /* held by the writer; -1 for readers */
     char folder[512]; /* --out: gradebook.sqlite, logs/, cache/, floor/ */
     const char *logs; /* the folder of logs; NULL: logs/ in `folder` */
     char problem[700];
@@ -24,26 +24,26 @@ typedef struct Store {
     char *course_text; /* a new course file to be stored; else NULL */
 } Store;
 
-/* Opens the gradebook in a folder, to write (created if missing; refused while another process
- * writes) or to read. False, with `problem` set. */
+/* Opens the gradebook in a folder for writing (created if missing; refused while another process
+ * writes) or for reading. On failure, returns false and sets `problem`. */
 bool store_open(Store *store, const char *folder, bool to_write);
 void store_close(Store *store);
 
-/* From here on any failure is a machine error, such as a full disk: the program reports it and
- * exits; the open transaction is rolled back. `types` has one letter per argument: i int64_t, d
- * double, t text (NULL: null), b bytes and size_t. */
+/* In the functions below, any failure is a machine error, such as a full disk: the program reports
+ * it and exits, and the open transaction is rolled back. `types` has one letter per argument: i
+ * int64_t, d double, t text (NULL: null), b bytes and size_t. */
 void store_do(Store *store, const char *sql, const char *types, ...);
-int64_t store_last(Store *store); /* the last row added */
+int64_t store_last(Store *store); /* the id of the last row added */
 
-/* Starts a query: while (store_row(store, q)) ..., which also finalizes it. Read columns by
- * sqlite3_column_*. */
+/* Starts a query. Loop with `while (store_row(store, q))`, which also finalizes it, and read
+ * columns with sqlite3_column_*. */
 sqlite3_stmt *store_ask(Store *store, const char *sql, const char *types, ...);
 bool store_row(Store *store, sqlite3_stmt *question);
 
-/* The number that a query returns; `otherwise` without a row. */
+/* The number that a query returns, or `otherwise` if it returns no row. */
 int64_t store_number(Store *store, int64_t otherwise, const char *sql, const char *types, ...);
 
-/* Exits with errno's message, and what to do. */
+/* Prints errno's message and what to do, then exits. */
 void __attribute__((noreturn)) cannot_write(const char *path);
 
 const char *store_text(sqlite3_stmt *question, int column); /* never NULL */

@@ -2,7 +2,7 @@
  *
  * The gradebook stores course files verbatim; marks are computed from the latest on demand. The
  * settings that change measurements are stored separately per lab, as a text (course.h). An attempt
- * records the text that it was graded under, and counts while its lab has that text.
+ * records the text under which it was graded, and counts as long as its lab has the same text.
  */
 #include "gradebook/store/terms.h"
 #include "base/util.h"
@@ -19,7 +19,7 @@ static const char *now(char text[32])
     return text;
 }
 
-/* The caller frees; NULL: none. */
+/* The caller frees the text; NULL if there is none. */
 static char *text_of(Store *store, const char *sql, const char *lab)
 {
     sqlite3_stmt *row = store_ask(store, sql, lab ? "t" : "", lab);

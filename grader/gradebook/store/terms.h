@@ -4,8 +4,8 @@
 
 #include "gradebook/store/store.h"
 
-/* Fills store->course from a file; `path` NULL: from the stored one, if any. Stores nothing. On
- * errors returns false, with all of them in *mistakes (the caller frees). */
+/* Fills store->course from a file, or, if `path` is NULL, from the stored course file, if any.
+ * Stores nothing. On errors returns false, with all of them in *mistakes (the caller frees). */
 bool terms_load(Store *store, const char *path, char **mistakes);
 
 /* Stores the loaded course file, if new, as the current one. Kernels graded under other bars, seeds
@@ -15,8 +15,8 @@ void terms_keep(Store *store);
 /* The text of the current course file, including secrets; "" without one. The caller frees. */
 char *terms_text(Store *store);
 
-/* The current terms of a lab, for `warpbook grade --course -`; "": the workbook's own. The caller
- * frees. */
+/* The current terms of a lab, for `warpbook grade --course -`, or "" for the workbook's own. The
+ * caller frees the text. */
 char *terms_of(Store *store, const char *lab);
 
 #endif

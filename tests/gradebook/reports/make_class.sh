@@ -1,7 +1,7 @@
 #!/bin/bash
-# make_class.sh STUDENTS LABS FOLDER - a class made of the labs' own rungs, wrong kernels and honest ones, each
-# with a line of its own, so that all differ; LABS as "06_transpose 07_reduction". Among the students are a
-# few whose names and files try to break out of a report.
+# make_class.sh STUDENTS LABS FOLDER - creates a class from the labs' rungs, wrong kernels and honest kernels. An
+# additional line makes each kernel distinct. LABS is a list such as "06_transpose 07_reduction". Some students' names
+# and files try to break out of a report.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 students=$1 labs=$2 folder=$3
@@ -22,7 +22,7 @@ for lab in $labs; do
         END {
             while ((getline student < (folder ".names")) > 0) {
                 count++
-                if ((count + length(lab)) % 17 == 0) continue # hands in nothing for this lab
+                if ((count + length(lab)) % 17 == 0) continue # submits no kernel for this lab
                 path = folder "/" student "/" lab "/kernel.cu"
                 own = "#define OWN_" count "\n// </script><script>document.title = 1</script> " count "\n"
                 printf "%s%s", text[(count * 7 + length(lab)) % NR + 1], own > path

@@ -1,5 +1,5 @@
--- results.sql - a result for each kernel that has none, as warpbook would have given it: verdicts, ratios and
--- sentences by the kernel's number, so that a class of any size has all of them without a grading.
+-- results.sql - adds a result in warpbook's form for each kernel without one. Verdicts, ratios and sentences depend
+-- on the kernel's number, so that a class of any size has all of them without a grading.
 CREATE TEMP TABLE drawn AS
   SELECT id AS kernel, lab, (id * 7919) % 100 AS v, (id * 104729) % 1000 / 1000.0 AS r FROM kernels
   WHERE id NOT IN (SELECT kernel FROM attempts);
