@@ -36,7 +36,7 @@ typedef struct Gpu {
     size_t l2_bytes;
 } Gpu;
 
-/* CORRECT: checked whole. TIMED: checked by samples, and its speed must reach `bar`. CONTROL:
+/* CORRECT: checked completely. TIMED: checked by samples, and its speed must reach `bar`. CONTROL:
  * timed and shown, never graded: a case in which the lab's flaw has no effect. */
 typedef enum CaseKind { CORRECT, TIMED, CONTROL } CaseKind;
 
@@ -59,7 +59,7 @@ typedef struct Case {
      * case must not be marked so. */
     bool spares_rung1;
 
-    /* CONTROL: the case shows what launches cost, so `scale` stays 1 even if a call is short. */
+    /* CONTROL: the case shows the cost of launches, so `scale` stays 1 even if a call is short. */
     bool stays_short;
 
     /* CORRECT: too large to simulate. The case checks that launches are valid, so a simulated
@@ -83,7 +83,7 @@ typedef struct Array {
     Fill fill; /* inputs: what they hold */
     void *data;
     bool host;        /* inputs, outputs */
-    const char *name; /* as kernel.h has it; NULL: in, in[1], ..., out, out[1], scratch */
+    const char *name; /* as in kernel.h; NULL: in, in[1], ..., out, out[1], scratch */
 } Array;
 
 /* An array with no elements is absent. Scratch is poisoned before each call. */
@@ -106,7 +106,7 @@ typedef struct Work {
 typedef struct Prediction {
     const char *key, *question;
     double answer, tolerance; /* right: |guess - answer| <= tolerance */
-    const char *because;      /* the explanation, whether right or not */
+    const char *because;      /* the explanation, shown for any guess */
 } Prediction;
 
 /* What a simulated GPU counts during one call. SECTORS_READ of in[array] and SECTORS_WRITTEN of
@@ -135,10 +135,10 @@ typedef struct Mechanism {
     double most;
 } Mechanism;
 
-/* What `make hint` prints first after such a result; the first row that fits is used. `symptom`
- * is a verdict, "unsafe", optionally followed by a diagnosis, "unsafe race", "wrong tail
- * unwritten", in the words of grader/base/verdict.h and grader/base/diagnosis.h. A remedy leads
- * one step further and never gives the rung itself. */
+/* The text that `make hint` prints first after a certain result; the first row that matches is
+ * used. `symptom` is a verdict, "unsafe", optionally followed by a diagnosis, "unsafe race", "wrong
+ * tail unwritten", in the words of grader/base/verdict.h and grader/base/diagnosis.h. A remedy
+ * leads one step further and never gives the rung itself. */
 typedef struct Remedy {
     const char *symptom, *text;
     const char *in; /* only in a case whose label contains this */
@@ -173,10 +173,10 @@ typedef struct Lab {
      * 1024; use fewer where truth is slow. */
     int window;
 
-    /* For outputs of more than a million elements, where truth would take too long: is the whole
-     * output right? If not, elements first .. first + count - 1, which truth can compute, are
-     * not all right. A randomised test must fail with a probability below 10^-5. NULL: truth is
-     * fast enough. */
+    /* For outputs of more than a million elements, where truth would take too long. Returns whether
+     * the whole output is right; if not, at least one of the elements first .. first + count - 1,
+     * which truth can compute, is wrong. A randomised test must miss an error with a probability
+     * below 10^-5. NULL: truth is fast enough. */
     bool (*check)(const Case *, const Inputs *, int out, const void *got, size_t *first,
                   size_t *count);
 
@@ -193,7 +193,7 @@ typedef struct Lab {
     const Remedy remedies[LAB_REMEDIES];           /* ends with no symptom */
     const Prediction predictions[LAB_PREDICTIONS]; /* ends with an empty key */
     const char *question;                          /* a transfer question, asked after the pass */
-    const char *symbols[LAB_SYMBOLS]; /* what kernel.cu may link to besides the usual */
+    const char *symbols[LAB_SYMBOLS]; /* what kernel.cu may link to besides the usual symbols */
 } Lab;
 
 /* The kernel under test, with the type of the prototype in kernel.h. The prototype is never
