@@ -42,21 +42,20 @@ typedef enum CaseKind { CORRECT, TIMED, CONTROL } CaseKind;
 
 typedef struct Case {
     const char *label;
-    long dim[LAB_DIMS]; /* TIMED, CONTROL: the size where speed is not judged, on a simulated
-                         * GPU */
+    long dim[LAB_DIMS]; /* TIMED, CONTROL: the size on a simulated GPU where speed is not
+                         * judged */
     CaseKind kind;
     double bar; /* TIMED: the required fraction of the reference's speed */
 
     /* Sets dim for a GPU; NULL: dim is unchanged. For TIMED and CONTROL cases `scale` starts at
      * 1 and doubles until the reference takes 0.2 ms, or 0.1 ms of modelled time; sizes grow
-     * with it. For balanced cases on a simulated GPU it starts at 1 / 64. For CORRECT ones it is
-     * 1.
-     */
+     * with it. For balanced cases on a simulated GPU it starts at 1 / 64. For CORRECT cases
+     * it is 1. */
     void (*size)(long dim[LAB_DIMS], const Gpu *gpu, double scale);
 
     /* TIMED: the lab's flaw has little effect here, or none. The case catches kernels that fix
-     * it halfway or do something worse, so rung 1 need not be far below the bar. At least one
-     * case must not be marked so. */
+     * it only halfway or make it worse, so rung 1 need not be far below the bar. At least one
+     * TIMED case must not be marked in this way. */
     bool spares_rung1;
 
     /* CONTROL: the case shows the cost of launches, so `scale` stays 1 even if a call is short. */
@@ -68,7 +67,7 @@ typedef struct Case {
 
     /* TIMED, CONTROL, if positive: dim[balanced], which `size` leaves 0, is chosen such that the
      * work it adds, done alone, takes `balance` times as long as a call without it. The
-     * reference is used to find it. */
+     * reference's calls determine it. */
     double balance;
     int balanced;
 } Case;
@@ -148,9 +147,9 @@ typedef struct Remedy {
 typedef struct Lab {
     const char *title;    /* a few words, for tables */
     bool unmarked;        /* a warm-up: a correct kernel passes; no TIMED case, no marks */
-    int launches;         /* not 0: launch.cpp, next to lab.c, defines the function. The student
-                           * defines FUNCTION_kernel, which it launches and kernel.h declares: one
-                           * block on each SM, of this many threads */
+    int launches;         /* not 0: launch.cpp, next to lab.c, defines the function. It launches
+                           * FUNCTION_kernel, which kernel.h declares and the student defines, with
+                           * one block of this many threads on each SM */
     bool streams;         /* the lab copies to and from the host and uses several streams. CUDA is
                            * started with all its queues, and only one GPU of a host measures at a
                            * time, since they share the host's memory */
