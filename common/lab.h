@@ -85,7 +85,7 @@ typedef struct Array {
     const char *name; /* as in kernel.h; NULL: in, in[1], ..., out, out[1], scratch */
 } Array;
 
-/* An array with no elements is absent. Scratch is poisoned before each call. */
+/* An array without elements is absent. Scratch is poisoned before each call. */
 typedef struct Arrays {
     Array in[LAB_IN], out[LAB_OUT], scratch;
 } Arrays;
@@ -104,7 +104,7 @@ typedef struct Work {
 /* A number that students predict before they see the first speed. */
 typedef struct Prediction {
     const char *key, *question;
-    double answer, tolerance; /* right: |guess - answer| <= tolerance */
+    double answer, tolerance; /* a guess is right if |guess - answer| <= tolerance */
     const char *because;      /* the explanation, shown for any guess */
 } Prediction;
 
@@ -191,7 +191,7 @@ typedef struct Lab {
     const char *hints[LAB_HINTS];                  /* from a question to nearly the answer */
     const Remedy remedies[LAB_REMEDIES];           /* ends with no symptom */
     const Prediction predictions[LAB_PREDICTIONS]; /* ends with an empty key */
-    const char *question;                          /* a transfer question, asked after the pass */
+    const char *question;                          /* a transfer question, asked after a pass */
     const char *symbols[LAB_SYMBOLS]; /* what kernel.cu may link to besides the usual symbols */
 } Lab;
 

@@ -64,7 +64,7 @@ static void shape(const Case *c, Arrays *arrays)
 /* How far rounding may move a correct kernel's result. With u = 2^-24, x the element, m its mean
  * and s its scale, (x - m) * s in floats is off by at most 2u |x - m| |s|; x * s + b with b = -m *
  * s, rounded once or twice, by at most 2u (|x| + |m|) |s|; and `want` is itself rounded. So 4u (|x|
- * + |m|) |s| accepts every honest order; numbers of 11 bits are off by a thousand times that. */
+ * + |m|) |s| accepts every honest order; numbers with 11 bits are off by a thousand times that. */
 static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,
                   void *want, double *error)
 {

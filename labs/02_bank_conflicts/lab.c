@@ -44,11 +44,11 @@ static const Case cases[] = {
     { 0 },
 };
 
-/* Small integers: all differences, squares and sums are integers below 2^15, right to the bit in
- * any order. Integers from 1,000,000 on are close to each other, like descriptors of similar
- * objects: their differences are small and also exact, but their squares exceed the integers that a
- * float represents exactly. Real numbers reveal kernels that compute with fewer bits than a float
- * has. Timed cases hold them as well, since integers of a few bits could be packed into bytes. */
+/* Small integers: all differences, squares and sums are integers below 2^15, and exact in any
+ * order. Integers from 1,000,000 on are close to each other, like descriptors of similar objects:
+ * their differences are small and also exact, but their squares exceed the integers that a float
+ * represents exactly. Real numbers reveal kernels that compute with fewer bits than a float has.
+ * Timed cases hold them as well, since integers of a few bits could be packed into bytes. */
 static void shape(const Case *c, Arrays *arrays)
 {
     static const Fill fills[] = {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* A case is n elements, and whether they are of all magnitudes (WIDE) or small integers (EXACT). */
+/* A case consists of n elements, either of all magnitudes (WIDE) or small integers (EXACT). */
 enum { EXACT, WIDE };
 
 /* As many floats as L2 has bytes: four times its size, so that the case measures DRAM. */
@@ -216,10 +216,10 @@ const Lab lab_reduction = {
                   "has no partner? Threads past the end can take part if they contribute a value "
                   "that does not change the sum." },
         { "wrong",
-          "Which cases are right, and from which size on is it wrong? If from two blocks on: does "
-          "every block write its sum to its own place, and are these added up? If only the first "
-          "call is right: what must be cleared in each call? If the tail is counted twice or not at "
-          "all: which threads take the elements after the last whole piece?" },
+          "Which cases are right, and from which size on are they wrong? If with two blocks or "
+          "more: does every block write its sum to its own place, and are these sums added up? If "
+          "only the first call is right: what must be cleared in each call? If the tail is counted "
+          "twice or not at all: which threads take the elements after the last whole piece?" },
         { "unsafe race",
           "Two rounds, or two passes, access the same location. Inside a block: what separates one "
           "warp's store from another's load? If both are in one warp: nothing guarantees that its "

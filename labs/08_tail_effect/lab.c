@@ -207,8 +207,8 @@ const Lab lab_tail_effect = {
           "Your kernel wrote a pixel that does not exist. Do you check before the store, with the "
           "same number that the store uses?" },
         { "crash launch",
-          "Work out your launch for 66,001 x 4. A grid may have 65,535 blocks in y and in z, a "
-          "block 1024 threads; and a grid of 0 blocks is refused." },
+          "Work out your launch for 66,001 x 4. A grid may have 65,535 blocks in y and in z, and a "
+          "block 1024 threads. A grid of 0 blocks is refused." },
         { "crash",
           "Take the largest pixel number of the failing image. In which type is it computed, and "
           "how does it become an index?" },

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A case is m, n, k and one of these: */
+/* A case consists of m, n, k and one of these: */
 enum { PLAIN, SCALED, HALVED, REAL, REAL_SCALED, TIMED_REAL };
 enum { A, B, C };
 
@@ -254,7 +254,7 @@ static int64_t twice_row_times(const float *row, size_t n, const int64_t *x)
     return sum;
 }
 
-/* The first wrong row; m if all are right. */
+/* Returns the first wrong row; m if all rows are right. */
 static size_t check_integers(const Case *c, const Inputs *inputs, const float *got)
 {
     size_t m = (size_t) c->dim[0], n = (size_t) c->dim[1], k = (size_t) c->dim[2], row = 0;

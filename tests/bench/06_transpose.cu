@@ -189,7 +189,7 @@ int main(void)
         double bytes = 8.0 * sizes[i][0] * sizes[i][1];
         CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
         if (bytes * 9 > (double) free_bytes)
-            printf("%d x %d: skipped, the GPU has too little memory free\n", sizes[i][0],
+            printf("%d x %d: skipped, the GPU has too little free memory\n", sizes[i][0],
                    sizes[i][1]);
         else
             measure(cublas, sizes[i][0], sizes[i][1]);

@@ -150,7 +150,7 @@ int main(void)
         double bytes = sizeof(float) * (double) problems[i].n * problems[i].sets;
         CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
         if (bytes * 1.1 > (double) free_bytes)
-            printf("%ld: skipped, the GPU has too little memory free\n", problems[i].n);
+            printf("%ld: skipped, the GPU has too little free memory\n", problems[i].n);
         else
             measure(problems[i].n, problems[i].sets);
     }

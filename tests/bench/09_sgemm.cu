@@ -140,7 +140,7 @@ int main(void)
         double n = sizes[i][0];
         CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
         if (SETS * 3 * 4.4 * n * n > (double) free_bytes)
-            printf("%d: skipped, the GPU has too little memory free\n", sizes[i][0]);
+            printf("%d: skipped, the GPU has too little free memory\n", sizes[i][0]);
         else
             measure(cublas, sizes[i][0], sizes[i][1], sizes[i][2]);
     }

@@ -1,4 +1,4 @@
-// expect: slow - does the rows of all sets in the first call, so that they share one tail
+// expect: slow - processes the rows of all sets in the first call, so that they share one tail
 // lab: tail_effect
 //
 // It learns the sets' arrays in the first sample; from then on the first call launches one block

@@ -1,8 +1,8 @@
 // expect: slow - leaves out a barrier only where a newer GPU's machine code runs
 // lab: reduction
 //
-// The small cases run on a simulated GPU too, which reads PTX: that was compiled for compute
-// capability 8.0, the machine code for the GPU's own, and __CUDA_ARCH__ distinguishes them. (Our
+// The small cases run on a simulated GPU too, which reads PTX. The PTX is compiled for compute
+// capability 8.0 and the machine code for the GPU's own, so __CUDA_ARCH__ distinguishes them. (Our
 // own.) Defence: one front end generates both, so the racing code is in neither, and the kernel is
 // slow.
 #include "cudalab.cuh"

@@ -1,6 +1,6 @@
 // expect: slow - takes 0.4 s for each of its first calls and is slow afterwards
 // lab: coalescing
-// Where a warm-up decides how many samples there are, a slow one makes them few, and luck counts.
+// If a warm-up determines the number of samples, a slow one leaves few samples, and luck matters.
 // Known (exploit 12). Defence: the number of blocks does not depend on the student; only the number
 // of calls per sample does.
 #include "cudalab.cuh"

@@ -24,7 +24,7 @@ static __device__ float block_sum(float value)
     if (lane == 0)
         part[warp] = value;
 
-    // Separates writing each warp's sum from the first warp's reading of all of them.
+    // Separates storing each warp's sum from the first warp's loads of all sums.
     __syncthreads();
 
     if (warp == 0)
@@ -70,10 +70,11 @@ static __device__ float thread_sum(const float *in, long n)
     return (total.x + total.y) + (total.z + total.w);
 }
 
-// How many blocks of the running call have finished; 0 between two calls.
+// The number of blocks of the current call that have finished; 0 between calls.
 static __device__ unsigned finished;
 
-// True in all threads of the block that finishes last; then the sums of all blocks are in memory.
+// Returns true in all threads of the block that finishes last; then the sums of all blocks are in
+// memory.
 static __device__ bool is_last_block(void)
 {
     __shared__ bool last;
@@ -87,7 +88,7 @@ static __device__ bool is_last_block(void)
         __threadfence();
     }
 
-    // Separates thread 0's store to `last` from all threads' reading it, and the two uses of
+    // Separates thread 0's store to `last` from all threads' loads of it, and the two uses of
     // block_sum()'s shared memory.
     __syncthreads();
     return last;

@@ -22,7 +22,7 @@ static __device__ float block_sum(float value)
     if (lane == 0)
         part[warp] = value;
 
-    // Separates writing each warp's sum from the first warp's reading of all of them.
+    // Separates storing each warp's sum from the first warp's loads of all sums.
     __syncthreads();
 
     if (warp == 0)
@@ -48,7 +48,7 @@ __global__ void sum_kernel(float *out, const float *in, long n, float *sums)
         last = atomicInc(&finished, gridDim.x - 1) == gridDim.x - 1;
     }
 
-    // Separates thread 0's store to `last` from all threads' reading it.
+    // Separates thread 0's store to `last` from all threads' loads of it.
     __syncthreads();
     if (!last)
         return;

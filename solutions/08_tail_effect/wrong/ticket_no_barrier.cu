@@ -12,7 +12,7 @@ static __device__ unsigned next_number(unsigned x, unsigned seed)
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
 }
 
-// Reset in each call, because a __device__ variable keeps its value after the launch.
+// Each call resets the tickets, because a __device__ variable keeps its value after the launch.
 __global__ void reset_tickets(void)
 {
     next_ticket = 0;
