@@ -19,9 +19,9 @@ typedef enum FillKind {
     FILL_SMALL,   /* integers +-1 .. +-8, never 0: sums of them are exact in any order below 2^24 */
     FILL_WIDE,    /* reals of either sign, magnitudes log-uniform in [2^-20, 2^20) */
     FILL_RANGE,   /* integers lo .. hi - 1 */
-    FILL_SUMMED,  /* as FILL_SMALL, but each 1024th makes its chunk's sum a hashed value */
+    FILL_SUMMED,  /* as FILL_SMALL, but every 1024th makes its chunk's sum a hashed value */
     FILL_SKEWED,  /* as FILL_RANGE, but nine in ten are lo */
-    FILL_RUNS,    /* as FILL_RANGE, but each 32 in a row, a warp's, are the same */
+    FILL_RUNS,    /* as FILL_RANGE, but every 32 in a row (one warp's) are equal */
     FILL_UNIT,    /* reals in [-1, 1), without spikes */
 } FillKind;
 
@@ -35,7 +35,7 @@ typedef struct Fill {
     int lo, hi; /* FILL_RANGE, FILL_SKEWED, FILL_RUNS */
 } Fill;
 
-/* ---- Values of a word of the stream ---- */
+/* ---- Values from a word of the stream ---- */
 
 FILL_FN int32_t fill_small_of(uint32_t bits)
 {
@@ -137,7 +137,7 @@ FILL_FN float fill_f32(Fill fill, FillKey key, size_t index)
 }
 
 #ifndef __CUDACC__
-/* False: an element shares its word with others, or has none of its own. */
+/* Returns false if an element shares its word with others, or has none of its own. */
 static inline bool fill_has_words(Fill fill)
 {
     return fill.kind != FILL_SUMMED && fill.kind != FILL_RUNS;

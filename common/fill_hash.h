@@ -32,12 +32,12 @@ enum { FILL_ROUNDS = 6, FILL_DOMAIN = 0x6c796765 };
 
 /* Words 4 group .. 4 group + 3 of the pseudorandom stream that the key selects.
  *
- * They are a permutation of key and position, plus key and position, as in ChaCha's block
- * function (D. J. Bernstein, 2008); the permutation has HalfSipHash's round, as many times as
- * HalfSipHash-1-3 has it for eight bytes. The addition cannot be undone without the key, so the
- * elements that a kernel reads reveal neither the key nor any other element. A hash that can be
- * inverted would reveal the key, and a kernel that knows the key can write the expected result
- * without doing the work. */
+ * They are a permutation of key and position, plus key and position, as in ChaCha's block function
+ * (D. J. Bernstein, 2008); the permutation applies HalfSipHash's round as often as HalfSipHash-1-3
+ * does for eight bytes. The addition cannot be undone without the key, so the elements that a
+ * kernel reads reveal neither the key nor any other element. A hash that can be inverted would
+ * reveal the key, and a kernel that knows the key can write the expected result without doing the
+ * work. */
 FILL_FN void fill_words(FillKey key, uint64_t group, uint32_t words[4])
 {
     const uint32_t first[4] = { key.a, key.b, (uint32_t) group,
@@ -51,7 +51,8 @@ FILL_FN void fill_words(FillKey key, uint64_t group, uint32_t words[4])
         words[i] += first[i];
 }
 
-/* Not words[i]: on a GPU an array with a variable index lies in memory, not in registers. */
+/* Does not use words[i]: on a GPU an array with a variable index lies in memory, not in
+ * registers. */
 FILL_FN uint32_t fill_pick(const uint32_t words[4], size_t i)
 {
     uint32_t low = i & 1 ? words[1] : words[0], high = i & 1 ? words[3] : words[2];

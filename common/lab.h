@@ -36,30 +36,29 @@ typedef struct Gpu {
     size_t l2_bytes;
 } Gpu;
 
-/* CORRECT: checked whole. TIMED: checked by samples, and its speed must reach `bar`. CONTROL:
+/* CORRECT: checked completely. TIMED: checked by samples, and its speed must reach `bar`. CONTROL:
  * timed and shown, never graded: a case in which the lab's flaw has no effect. */
 typedef enum CaseKind { CORRECT, TIMED, CONTROL } CaseKind;
 
 typedef struct Case {
     const char *label;
-    long dim[LAB_DIMS]; /* TIMED, CONTROL: the size where speed is not judged, on a simulated
-                         * GPU */
+    long dim[LAB_DIMS]; /* TIMED, CONTROL: the size on a simulated GPU where speed is not
+                         * judged */
     CaseKind kind;
     double bar; /* TIMED: the required fraction of the reference's speed */
 
     /* Sets dim for a GPU; NULL: dim is unchanged. For TIMED and CONTROL cases `scale` starts at
      * 1 and doubles until the reference takes 0.2 ms, or 0.1 ms of modelled time; sizes grow
-     * with it. For balanced cases on a simulated GPU it starts at 1 / 64. For CORRECT ones it is
-     * 1.
-     */
+     * with it. For balanced cases on a simulated GPU it starts at 1 / 64. For CORRECT cases
+     * it is 1. */
     void (*size)(long dim[LAB_DIMS], const Gpu *gpu, double scale);
 
     /* TIMED: the lab's flaw has little effect here, or none. The case catches kernels that fix
-     * it halfway or do something worse, so rung 1 need not be far below the bar. At least one
-     * case must not be marked so. */
+     * it only halfway or make it worse, so rung 1 need not be far below the bar. At least one
+     * TIMED case must not be marked in this way. */
     bool spares_rung1;
 
-    /* CONTROL: the case shows what launches cost, so `scale` stays 1 even if a call is short. */
+    /* CONTROL: the case shows the cost of launches, so `scale` stays 1 even if a call is short. */
     bool stays_short;
 
     /* CORRECT: too large to simulate. The case checks that launches are valid, so a simulated
@@ -68,7 +67,7 @@ typedef struct Case {
 
     /* TIMED, CONTROL, if positive: dim[balanced], which `size` leaves 0, is chosen such that the
      * work it adds, done alone, takes `balance` times as long as a call without it. The
-     * reference is used to find it. */
+     * reference's calls determine it. */
     double balance;
     int balanced;
 } Case;
@@ -83,10 +82,10 @@ typedef struct Array {
     Fill fill; /* inputs: what they hold */
     void *data;
     bool host;        /* inputs, outputs */
-    const char *name; /* as kernel.h has it; NULL: in, in[1], ..., out, out[1], scratch */
+    const char *name; /* as in kernel.h; NULL: in, in[1], ..., out, out[1], scratch */
 } Array;
 
-/* An array with no elements is absent. Scratch is poisoned before each call. */
+/* An array without elements is absent. Scratch is poisoned before each call. */
 typedef struct Arrays {
     Array in[LAB_IN], out[LAB_OUT], scratch;
 } Arrays;
@@ -105,8 +104,8 @@ typedef struct Work {
 /* A number that students predict before they see the first speed. */
 typedef struct Prediction {
     const char *key, *question;
-    double answer, tolerance; /* right: |guess - answer| <= tolerance */
-    const char *because;      /* the explanation, whether right or not */
+    double answer, tolerance; /* a guess is right if |guess - answer| <= tolerance */
+    const char *because;      /* the explanation, shown for any guess */
 } Prediction;
 
 /* What a simulated GPU counts during one call. SECTORS_READ of in[array] and SECTORS_WRITTEN of
@@ -135,10 +134,10 @@ typedef struct Mechanism {
     double most;
 } Mechanism;
 
-/* What `make hint` prints first after such a result; the first row that fits is used. `symptom`
- * is a verdict, "unsafe", optionally followed by a diagnosis, "unsafe race", "wrong tail
- * unwritten", in the words of grader/base/verdict.h and grader/base/diagnosis.h. A remedy leads
- * one step further and never gives the rung itself. */
+/* The text that `make hint` prints first after a certain result; the first row that matches is
+ * used. `symptom` is a verdict, "unsafe", optionally followed by a diagnosis, "unsafe race", "wrong
+ * tail unwritten", in the words of grader/base/verdict.h and grader/base/diagnosis.h. A remedy
+ * leads one step further and never gives the rung itself. */
 typedef struct Remedy {
     const char *symptom, *text;
     const char *in; /* only in a case whose label contains this */
@@ -148,9 +147,9 @@ typedef struct Remedy {
 typedef struct Lab {
     const char *title;    /* a few words, for tables */
     bool unmarked;        /* a warm-up: a correct kernel passes; no TIMED case, no marks */
-    int launches;         /* not 0: launch.cpp, next to lab.c, defines the function. The student
-                           * defines FUNCTION_kernel, which it launches and kernel.h declares: one
-                           * block on each SM, of this many threads */
+    int launches;         /* not 0: launch.cpp, next to lab.c, defines the function. It launches
+                           * FUNCTION_kernel, which kernel.h declares and the student defines, with
+                           * one block of this many threads on each SM */
     bool streams;         /* the lab copies to and from the host and uses several streams. CUDA is
                            * started with all its queues, and only one GPU of a host measures at a
                            * time, since they share the host's memory */
@@ -173,10 +172,10 @@ typedef struct Lab {
      * 1024; use fewer where truth is slow. */
     int window;
 
-    /* For outputs of more than a million elements, where truth would take too long: is the whole
-     * output right? If not, elements first .. first + count - 1, which truth can compute, are
-     * not all right. A randomised test must fail with a probability below 10^-5. NULL: truth is
-     * fast enough. */
+    /* For outputs of more than a million elements, where truth would take too long. Returns whether
+     * the whole output is right; if not, at least one of the elements first .. first + count - 1,
+     * which truth can compute, is wrong. A randomised test must miss an error with a probability
+     * below 10^-5. NULL: truth is fast enough. */
     bool (*check)(const Case *, const Inputs *, int out, const void *got, size_t *first,
                   size_t *count);
 
@@ -192,8 +191,8 @@ typedef struct Lab {
     const char *hints[LAB_HINTS];                  /* from a question to nearly the answer */
     const Remedy remedies[LAB_REMEDIES];           /* ends with no symptom */
     const Prediction predictions[LAB_PREDICTIONS]; /* ends with an empty key */
-    const char *question;                          /* a transfer question, asked after the pass */
-    const char *symbols[LAB_SYMBOLS]; /* what kernel.cu may link to besides the usual */
+    const char *question;                          /* a transfer question, asked after a pass */
+    const char *symbols[LAB_SYMBOLS]; /* what kernel.cu may link to besides the usual symbols */
 } Lab;
 
 /* The kernel under test, with the type of the prototype in kernel.h. The prototype is never

@@ -1,7 +1,7 @@
 /* First: a copy. Which thread does what, the bounds check, the error check. */
 #include "kernel.h"
 
-/* Both arrays together are 8 times L2, so that every access goes to DRAM. */
+/* Both arrays together are 8 times as large as L2, so every access goes to DRAM. */
 static void large(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     dim[0] = (long) ((double) gpu->l2_bytes * scale);
@@ -74,27 +74,28 @@ const Lab lab_first = {
         "more?",
         "The number is blockIdx.x * blockDim.x + threadIdx.x, and a thread with a number below n "
         "copies that one element; the others do nothing. n / BLOCK blocks are one too few whenever "
-        "n is not a multiple of BLOCK. These three variables are 32 bits wide, n is 64.",
+        "n is not a multiple of BLOCK. These three variables are 32 bits wide; n has 64 bits.",
         "long i = (long) blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] = in[i]; launched "
         "with (n + BLOCK - 1) / BLOCK blocks; then CUDA_CHECK(cudaGetLastError()). If your kernel "
         "has all of this and is still wrong, look at the case that make grade names.",
     },
     .remedies = {
         { "wrong tail unwritten",
-          "From which element on is it missing? If that is a multiple of your block's size: how "
-          "many blocks are launched, and what distinguishes the threads of one block from those of "
-          "another? If it is the last few only: which way does n / BLOCK round?" },
+          "From which element on is the output missing? If that is a multiple of your block's "
+          "size: how many blocks are launched, and what distinguishes the threads of one block "
+          "from those of another? If only the last few are missing: which way does n / BLOCK "
+          "round?" },
         { "wrong shifted",
           "Every element holds its neighbour's value. Write down, for thread 0 of block 0, "
           "which element it reads and which it writes." },
         { "wrong unwritten",
           "No thread has written there. Did the launch succeed? A failed launch reports nothing "
-          "unless you check for errors: TODO 4. If it did, which thread should have written the "
-          "element that make grade names?" },
+          "unless you check for errors: TODO 4. If the launch succeeded, which thread should have "
+          "written the element that make grade names?" },
         { "wrong",
           "Take the element that make grade names. Which thread of which block should write it? "
           "What does your code compute for that thread? If the first case is right and all others "
-          "are wrong: what is kept from one call to the next?" },
+          "are wrong: what does your code keep from one call to the next?" },
         { "stray input",
           "Your kernel wrote to `in`. Look at the copy: what is on the left of the =, and in which "
           "order does the launch pass out and in?" },
@@ -106,25 +107,26 @@ const Lab lab_first = {
           "A thread read or wrote an element that does not exist. With n = 1000 and blocks of 256, "
           "which threads have a number of 1000 or more, and what do they do?" },
         { "crash launch",
-          "The GPU refused the launch: it has run nothing. Between <<< and >>> come the number of "
-          "blocks and the number of threads per block. What is the largest value allowed for the "
-          "second, and how large can each become with your formula? Can one be 0?" },
+          "The GPU refused the launch, so your kernel never ran. Between <<< and >>> come the "
+          "number of blocks and the number of threads per block. What is the largest value allowed "
+          "for the second, and how large can each become with your formula? Can either be 0?" },
         { "crash misaligned",
           "An access of 16 bytes needs an address that is a multiple of 16. For which elements of "
           "an array of floats is that true?" },
         { "crash illegal",
           "A thread used an invalid address. Does it also happen with a single element? Then the "
-          "pointer is wrong. If only with many: is the product of block number and block size "
-          "computed in a type that is wide enough?" },
+          "pointer is wrong. If it happens only with many elements: is the product of block number "
+          "and block size computed in a type that is wide enough?" },
         { "crash",
           "Which of your lines run on the host, and which on the GPU? `out` and `in` are valid "
           "addresses on only one of the two." },
         { "timeout",
-          "Which loop does not end? Look at what its variable is compared with. Can its type hold "
-          "that value?" },
+          "Which loop never ends? Check the value that its variable is compared with. Can the "
+          "variable's type hold that value?" },
         { "build",
-          "The first line named is in your code; the other errors follow from it. If it is a call "
-          "that the lab does not allow: your task is to write the copy yourself." },
+          "Start with the first line named: it is in your code, and the other errors follow from "
+          "it. If it is a call that the lab does not allow: your task is to write the copy "
+          "yourself." },
     },
     .predictions = {
         { "blocks",
@@ -136,7 +138,7 @@ const Lab lab_first = {
           "How many of their threads have nothing to do?",
           24, 0, "4 * 256 - 1000. These 24 are why every kernel checks its bounds." },
         { "bytes",
-          "How many bytes must cross the memory's pins for a copy of 1,000,000 floats?",
+          "How many bytes must move between the GPU and its memory for a copy of 1,000,000 floats?",
           8e6, 0, "4,000,000 are read and 4,000,000 are written: both count." },
         { "gbps",
           "A copy of 100,000,000 floats takes 0.4 ms. How many GB/s is that?",

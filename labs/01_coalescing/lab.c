@@ -7,8 +7,8 @@
 enum { COLS = 16, COLS_MOST = 1024, ROWS_UNIT = 1024, ROWS_MOST = (1 << 30) / COLS };
 enum { TABLE, MEAN, SCALE };
 
-/* 16 features, each array 4 times L2: what the pass over one feature fetched has left L2 long
- * before the pass over the next. */
+/* 16 features. Each array is 4 times as large as L2, so the data that one feature's pass fetched
+ * has left L2 long before the next feature's pass. */
 static void table(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     double rows = (double) gpu->l2_bytes / COLS * scale;
@@ -61,11 +61,10 @@ static void shape(const Case *c, Arrays *arrays)
     arrays->out[0] = (Array){ F32, rows, cols, uniform, NULL };
 }
 
-/* How far the roundings of a correct kernel may take it. With u = 2^-24, x the element, m its
- * mean and s its scale, (x - m) * s in floats is off by at most 2u |x - m| |s|; x * s + b with b
- * = -m * s, rounded once or twice, by at most 2u (|x| + |m|) |s|; and `want` is itself rounded.
- * So 4u (|x| + |m|) |s| accepts every honest order; numbers of 11 bits are off by a thousand
- * times that. */
+/* How far rounding may move a correct kernel's result. With u = 2^-24, x the element, m its mean
+ * and s its scale, (x - m) * s in floats is off by at most 2u |x - m| |s|; x * s + b with b = -m *
+ * s, rounded once or twice, by at most 2u (|x| + |m|) |s|; and `want` is itself rounded. So 4u (|x|
+ * + |m|) |s| accepts every honest order; numbers with 11 bits are off by a thousand times that. */
 static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,
                   void *want, double *error)
 {
@@ -113,15 +112,15 @@ const Lab lab_coalescing = {
     .truth = truth,
     .call = call,
     .work = work,
-    /* Rows that are not aligned to sectors touch a sector or two more in places. */
+    /* Rows that are not aligned to sectors sometimes touch one or two extra sectors. */
     .mechanism = { { SECTORS_READ, TABLE, 1.15 }, { SECTORS_WRITTEN, 0, 1.15 } },
     .hints = {
         "Take one warp of the starter and one of its loads from `in`. Write down the byte addresses "
         "of lanes 0, 1, 2 and 31 for cols = 16. How many different 32-byte sectors do the 32 lanes "
         "touch, and how many bytes of each sector do they use?",
         "In memory, neighbours lie along a row of the table: c, then c + 1. So neighbouring lanes "
-        "must take neighbouring values of c. Which column a thread works on comes from threadIdx.x; "
-        "its rows come from threadIdx.y and blockIdx.x. The four rows per thread can stay.",
+        "must take neighbouring values of c. A thread's column comes from threadIdx.x; its rows "
+        "come from threadIdx.y and blockIdx.x. The four rows per thread can stay.",
         "dim3 block(cols, 256 / cols) for cols up to 256, (cols, 1) above. A thread's column is "
         "threadIdx.x, its rows are first_row + threadIdx.y + j * blockDim.y for j = 0..3, where "
         "the block's first_row is blockIdx.x * blockDim.y * 4. Load all four, then store all four.",
@@ -148,14 +147,14 @@ const Lab lab_coalescing = {
           "element travel between DRAM and the GPU during one call? And how many loads has a thread "
           "issued before it waits for the first one?" },
         { "wrong right_edge unwritten",
-          "All columns from some number on: is that number the width of your block? Which thread "
-          "should take the next column, after its first one?" },
+          "All columns from some index on are missing: is that index the width of your block? "
+          "Which thread should process the next column, after its first one?" },
         { "wrong tail unwritten",
           "The last rows are missing. Which way did you round the number of blocks? And what does a "
           "block do if only some of its rows exist?" },
         { "wrong outside_corner unwritten",
-          "Only a corner is right. How many rows and columns does it have, and which two numbers of "
-          "your launch are these?" },
+          "Only a corner is right. How many rows and columns does it have, and which two numbers "
+          "in your launch match them?" },
         { "wrong transposed",
           "Rows and columns are exchanged in one index. The table is row-major: which of the two "
           "indices is multiplied, and by what?" },
@@ -180,12 +179,12 @@ const Lab lab_coalescing = {
           "thread's rows checked against `rows`, or only its first? In a loop: is the index that "
           "you test the one that you use?" },
         { "unsafe race",
-          "One thread writes to shared memory and another one reads the same place, but nothing "
+          "One thread writes to shared memory and another one reads the same location, but nothing "
           "makes the reader wait. Which warps are the two in? What makes a whole block wait?" },
         { "unsafe uninitialised",
-          "Your kernel reads a place that has not been written yet, or never is. Which thread "
-          "should write it, and what makes the reader wait? For which columns or rows does no "
-          "thread write it?" },
+          "Your kernel reads a location that has not been written yet, or that is never written. "
+          "Which thread should write it, and what makes the reader wait? For which columns or rows "
+          "does no thread write it?" },
         { "crash launch",
           "Work out your launch for the case that failed: how many threads does a block have at "
           "1024 columns, and how many blocks does the grid have in y at 4,500,007 rows? The limits "
@@ -197,7 +196,7 @@ const Lab lab_coalescing = {
           "Work out the largest index in the failing case, and compare it with the size of the "
           "array. Which shape does your index assume, rows x cols or cols x rows?" },
         { "timeout",
-          "Which loop does not end? Look at its step: can it be 0 for one column, or for 1024?" },
+          "Which loop never ends? Check its step: can it be 0 for one column, or for 1024?" },
     },
     .predictions = {
         { "load_16",
@@ -217,10 +216,10 @@ const Lab lab_coalescing = {
                 "used." },
         { "bytes_factor",
           "cols = 16: if every sector is moved once for each load or store that touches it, how "
-          "many times the least number of bytes does the starter move?",
-          8, 0, "It moves 32 bytes for 4. On an H200 (2026-11-21) a draft moved as much as 16 times "
-                "the minimum: 8 times in writes and 24 times in reads, since a sector that is only "
-                "partly written must be read first." },
+          "many times the minimum number of bytes does the starter move?",
+          8, 0, "It moves 32 bytes for every 4 that it uses. On an H200 (2026-11-21) a draft moved "
+                "16 times the minimum: 8 times in writes and 24 times in reads, since a sector "
+                "that is only partly written must be read first." },
     },
     .question = "Particles are structs of eight floats, 32 bytes each; thread i takes particle i. "
                 "One kernel reads and writes all eight fields, another adds up the first field "

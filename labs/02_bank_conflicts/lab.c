@@ -1,19 +1,18 @@
 /* Bank conflicts: which word lies in which bank of shared memory.
  *
- * The flaw wastes wavefronts of shared memory. Every GPU since Maxwell has one per clock and SM
- * (Turing half of one). No cache can save them, and DRAM is nearly idle. */
+ * The flaw wastes wavefronts of shared memory. Every GPU since Maxwell processes one per clock and
+ * SM (Turing: half of one). No cache can reduce their number, and DRAM is nearly idle. */
 #include "kernel.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* A case is n rows, d columns, and what they hold. */
+/* A case consists of n rows, d columns, and the kind of values. */
 enum { SMALL, NEAR, REAL, UNIT };
 enum { TILE = 32, N_MOST = 32768, D_MOST = 128, GROUP = 8 };
 
-/* A square of tiles of 32 x 32, eight per SM, and more until a call is long enough. At d = 64
- * packed rows are slow. At d = 63 they are not; that case catches kernels that always pad by
- * one. */
+/* A square of 32 x 32 tiles: eight per SM, or more if a call would be too short. At d = 64 packed
+ * rows are slow. At d = 63 they are not; that case catches kernels that always pad by one. */
 static void tiles_for_all(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     double side = floor(sqrt(8.0 * gpu->sms * scale)) * TILE;
@@ -24,9 +23,9 @@ static void tiles_for_all(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 static const Case cases[] = {
     { "1 x 1", { 1, 1, SMALL } },
     { "2 x 1", { 2, 1, SMALL } },
-    { "31 x 3, a tile but one", { 31, 3, SMALL } },
+    { "31 x 3, one less than a tile", { 31, 3, SMALL } },
     { "32 x 32, a tile", { 32, 32, SMALL } },
-    { "33 x 31, a tile and one", { 33, 31, SMALL } },
+    { "33 x 31, one more than a tile", { 33, 31, SMALL } },
     { "5 x 128, few and long", { 5, 128, SMALL } },
     { "67 x 64", { 67, 64, SMALL } },
     { "65 x 63", { 65, 63, SMALL } },
@@ -45,11 +44,11 @@ static const Case cases[] = {
     { 0 },
 };
 
-/* Small integers: all differences, squares and sums are integers below 2^15, right to the bit in
- * any order. Integers from 1,000,000 on are near each other, as descriptors of similar things
- * are: their differences are small and exact, too, while their squares exceed what a float
- * holds. Real numbers reveal kernels that compute with fewer bits than a float has. Timed cases
- * hold them as well, since integers of a few bits could be packed into bytes. */
+/* Small integers: all differences, squares and sums are integers below 2^15, and exact in any
+ * order. Integers from 1,000,000 on are close to each other, like descriptors of similar objects:
+ * their differences are small and also exact, but their squares exceed the integers that a float
+ * represents exactly. Real numbers reveal kernels that compute with fewer bits than a float has.
+ * Timed cases hold them as well, since integers of a few bits could be packed into bytes. */
 static void shape(const Case *c, Arrays *arrays)
 {
     static const Fill fills[] = {
@@ -64,16 +63,17 @@ static void shape(const Case *c, Arrays *arrays)
     arrays->out[0] = (Array){ F32, n, n, { FILL_UNIFORM, 0, 0 }, NULL, .name = "dist" };
 }
 
-/* How far a float may be off. A difference is rounded once and counts twice, a square may be
- * rounded once, and each of at most d additions rounds once more. No term is negative, so in any
- * order the error is at most (d + 3) u of the result, u = 2^-24. `want` is itself rounded. */
+/* How far a float result may be off. A difference is rounded once and counts twice, since it is
+ * squared; a square may be rounded once, and each of at most d additions rounds once more. No term
+ * is negative, so in any order the error is at most (d + 3) u of the result, u = 2^-24. `want` is
+ * itself rounded. */
 static double rounding(size_t d)
 {
     return ((double) d + 4) * 0x1p-24;
 }
 
-/* Rows first .. first + count - 1 of x in groups of GROUP, and within a group k by k. So the
- * distances of one row from a whole group are computed together; arrays have up to 10^7
+/* Rows first .. first + count - 1 of x in groups of GROUP rows, each stored column by column. So
+ * the distances of one row from a whole group are computed together; arrays have up to 10^7
  * elements. */
 static double *grouped(const Inputs *inputs, size_t first, size_t count, size_t d)
 {
@@ -101,7 +101,7 @@ static void distances_from(const double *x, const double *group, size_t d, doubl
             sum[j] += (x[k] - group[j]) * (x[k] - group[j]);
 }
 
-/* `count` elements from column `col` on, of row `i`; `rows` begins with row `first` of x. */
+/* `count` elements of row `i`, from column `col` on; `rows` begins with row `first` of x. */
 static void row_of_truth(const Inputs *inputs, size_t i, size_t col, size_t count, size_t d,
                          const double *rows, size_t first, float *want)
 {
@@ -118,7 +118,7 @@ static void row_of_truth(const Inputs *inputs, size_t i, size_t col, size_t coun
     }
 }
 
-/* Computes only the requested columns, since a window is most often a part of one row. */
+/* Computes only the requested columns, since a window is usually part of one row. */
 static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,
                   void *want, double *error)
 {
@@ -165,8 +165,8 @@ const Lab lab_bank_conflicts = {
     .window = 128,
     .call = call,
     .work = work,
-    /* Exactly what the lesson teaches: two lanes per bank, in one of the two loads, already make
-     * 1.5. */
+    /* The limit is strict, because this is what the lesson teaches: two lanes per bank in only one
+     * of the two loads already give 1.5. */
     .mechanism = { { SHARED_WAVEFRONTS, 0, 1.05 } },
     .hints = {
         "At step k, lane t of a warp reads word t * pitch + k of b. Which of the 32 banks holds "
@@ -176,8 +176,8 @@ const Lab lab_bank_conflicts = {
         "between rows do 32 lanes use 32 different banks? And which distances are one word away "
         "from one that you know to be bad? d = 63 is one of the graded cases.",
         "Any odd pitch works, since it shares no factor with 32: pitch = d | 1. Why not d + 1? "
-        "Another way needs no padding word: round rows up to a multiple of 32 words and store word "
-        "k of row r at position k ^ r.",
+        "Another way needs no padding: round rows up to a multiple of 32 words and store word k of "
+        "row r at position k ^ r.",
     },
     .remedies = {
         { "slow", .in = "d = 63",
@@ -185,8 +185,8 @@ const Lab lab_bank_conflicts = {
                   "formula: what is the pitch now, and how many of the 32 lanes share a bank? What "
                   "was it before?" },
         { "slow shared_wavefronts",
-          "Which word does lane t read at step k, with your pitch? How often does 2 divide that "
-          "pitch? Write down the banks of lanes 0, 1, 2 and 16." },
+          "Which word does lane t read at step k, with your pitch? How many factors of 2 does that "
+          "pitch have? Write down the banks of lanes 0, 1, 2 and 16." },
         { "slow", .below = 0.20,
           .text = "If your rows are in shared memory, nearly all lanes wait for the same bank. Of "
                   "the two loads in the loop, which one changes from lane to lane? By how many "
@@ -194,15 +194,15 @@ const Lab lab_bank_conflicts = {
                   "the problem to the other load. If nothing is in shared memory, each lane reads "
                   "its own row from global memory: see lab 01." },
         { "slow", .below = 0.80,
-          .text = "Fewer lanes share a bank than before, but some still do. How often does 2 divide "
-                  "your pitch? Each factor of 2 doubles the number of wavefronts." },
+          .text = "Fewer lanes share a bank than before, but some still do. How many factors of 2 "
+                  "does your pitch have? Each of them doubles the number of wavefronts." },
         { "slow",
           "Are any conflicts left? warpbook calc banks computes them for your pitch. If there are "
           "none: what else did you add to each step, an address computation or a second barrier? In "
           "the control case the starter's own loop has no conflicts: compare with it." },
         { "wrong outside_corner unwritten",
-          "Results in incomplete tiles, or beyond your grid, are missing. How many tiles does n = "
-          "33 need, how many n = 1033, and how many blocks do you launch?" },
+          "Results in incomplete tiles, or beyond your grid, are missing. How many tiles do n = 33 "
+          "and n = 1033 need, and how many blocks do you launch?" },
         { "wrong tail unwritten",
           "The last rows are missing. How many tiles does n = 33 need, and which way do you "
           "round?" },
@@ -224,37 +224,37 @@ const Lab lab_bank_conflicts = {
           "stay inside its row if d is not a power of two, or not a multiple of 32? Does every lane "
           "read all d words?" },
         { "unsafe race",
-          "32 warps fill the rows, and each lane then reads rows that other warps have filled. What "
-          "is needed between the last store and the first load? And before the rows are filled "
-          "again, if they are?" },
+          "32 warps fill the rows, and each lane then reads rows that other warps have filled. "
+          "What is needed between the last store and the first load? And if the rows are filled "
+          "again, what is needed before that?" },
         { "unsafe uninitialised",
-          "A thread reads a word of shared memory that has not been written yet, or never is. Which "
-          "warp should write it, and what makes the reader wait for that warp? If something does: "
-          "take the row and the k of the thread that is named; do the store and the load compute "
-          "the position by the same formula?" },
+          "A thread reads a word of shared memory that has not been written yet, or that is never "
+          "written. Which warp should write it, and what makes the reader wait for that warp? If "
+          "something does: take the row and the k of the thread that make grade names. Do the "
+          "store and the load compute the position by the same formula?" },
         { "unsafe out_of_bounds",
-          "An access past the end. In x: which rows of the last tile do not exist, and do you check "
-          "for them? In shared memory: what is the largest position that your formula gives, and "
-          "how many words does the block have?" },
+          "An access goes past the end of an array. In x: which rows of the last tile do not "
+          "exist, and do you check for them? In shared memory: what is the largest position that "
+          "your formula gives, and how many words does the block have?" },
         { "unsafe",
           "All threads of the block must reach a barrier. Is one inside an if, or after a return?" },
         { "stray",
           "Your kernel wrote past the end. In dist: check both the row and the column. In shared "
-          "memory: what is the largest position that your formula gives, for d = 48 say, and how "
+          "memory: what is the largest position that your formula gives, say for d = 48, and how "
           "many words does the block have?" },
         { "crash launch",
           "How many bytes of shared memory does your block request at d = 128? A launch may use 48 "
           "KiB unless the kernel raises its limit (cudaFuncSetAttribute), and a refused launch does "
           "nothing. Do you need all of it?" },
         { "crash misaligned",
-          "A load of 16 bytes wants an address that is a multiple of 16. With d = 63, which rows of "
-          "x begin at such an address? And which of your rows in shared memory?" },
+          "A load of 16 bytes needs an address that is a multiple of 16. With d = 63, which rows "
+          "of x begin at such an address? And which of your rows in shared memory?" },
         { "crash",
           "Take the last tile of the failing case: what is its largest index into x, into dist and "
           "into shared memory?" },
         { "timeout",
-          "Which loop does not end? Look at its step. Or do some warps wait at a barrier that "
-          "others never reach?" },
+          "Which loop never ends? Check its step. Or do some warps wait at a barrier that others "
+          "never reach?" },
     },
     .predictions = {
         { "degree_66",
@@ -266,8 +266,8 @@ const Lab lab_bank_conflicts = {
           8, 0, "gcd(72, 32) = 8: only 32 / 8 = 4 banks are used, each by eight lanes." },
         { "degree_pad_63",
           "d = 63, and each row padded by one word, as the textbook says: how many wait?",
-          32, 0, "63 + 1 = 64 is a multiple of 32: all lanes meet in one bank. Packed, with a step "
-                 "of 63, there was no conflict at all." },
+          32, 0, "63 + 1 = 64 is a multiple of 32: all lanes hit the same bank. Packed, with a "
+                 "step of 63, there was no conflict at all." },
         { "wavefronts",
           "d = 64, the starter: how many wavefronts do a warp's two loads of one step k take, that "
           "of a and that of b together?",
@@ -278,11 +278,11 @@ const Lab lab_bank_conflicts = {
           "without conflicts?",
           16.5, 0, "33 wavefronts per step become 2. Filling the tile and waiting take time in "
                    "both, so you will see less than that: a draft on an H200 (2026-11-21) was 12.5 "
-                   "times faster at d = 64, and 14.2 times at d = 128, where twice as many steps "
-                   "follow each filling." },
+                   "times faster at d = 64, and 14.2 times at d = 128, where each filled tile "
+                   "serves twice as many steps." },
     },
-    .question = "Particles lie in shared memory as structs of six floats, and lane t reads the x of "
-                "particle t. How many lanes wait for one bank? And with eight floats, or with "
-                "seven? Which change costs no memory at all, and what would it mean for a lane that "
-                "needs all fields of its particle?",
+    .question = "Particles lie in shared memory as structs of six floats, and lane t reads the x "
+                "of particle t. How many lanes wait for one bank? How many with eight floats, and "
+                "with seven? Which change costs no memory at all, and what would it mean for a "
+                "lane that needs all fields of its particle?",
 };

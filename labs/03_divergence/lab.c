@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* A case is n, rounds, and how the kinds lie: */
+/* A case consists of n, rounds, and the order of the kinds: */
 enum { MIXED, SKEWED, RUNS, ALIKE };
 enum { STATE, KIND };
 
@@ -95,8 +95,9 @@ const Lab lab_divergence = {
     .window = 128,
     .call = call,
     .work = work,
-    /* 20 of 32 lanes. Unsorted, 4.1 are active with mixed kinds and 9 with skewed ones; queues
-     * of 256 items make 22 and 16 active, queues of 512 items 26 and 22. */
+    /* The limit requires 20 active lanes of 32. Unsorted, 4.1 are active with mixed kinds and 9
+     * with skewed ones; with queues of 256 items it is 22 and 16, with queues of 512 items 26 and
+     * 22. */
     .mechanism = { { IDLE_LANES, 0, 1.6 } },
     .hints = {
         "A warp issues one instruction at a time, for all its lanes. Where lanes need different "
@@ -130,11 +131,11 @@ const Lab lab_divergence = {
           "pass of each queue, and how many passes does a queue of your length have? Does one run "
           "hold the ends of two queues?" },
         { "wrong", .in = "all of a kind",
-          .text = "All items are of one kind here. How long can a queue become, and how long is "
-                  "yours? Is it processed until it is empty?" },
+          .text = "All items are of one kind here. How long can a queue become, and how many items "
+                  "does yours hold? Is it processed until it is empty?" },
         { "wrong", .in = "nine in ten",
-          .text = "Most items are of one kind here. How long can a queue become, and how long is "
-                  "yours? Is it processed until it is empty?" },
+          .text = "Most items are of one kind here. How long can a queue become, and how many "
+                  "items does yours hold? Is it processed until it is empty?" },
         { "wrong tail unwritten",
           "The last items are missing. Which way did you round the number of blocks, and what "
           "happens to a batch that is not full?" },
@@ -142,10 +143,10 @@ const Lab lab_divergence = {
           "Some items were never processed. Take the one that make grade names: which queue is it "
           "in, which warp processes that queue, and when does it stop?" },
         { "wrong",
-          "Are the right numbers there, but in other places? An item that is moved must remember "
-          "where its result goes. If only the first case is right: which counter still holds values "
-          "of the previous call? If the number of rounds is not a multiple of your step: what "
-          "happens to the rest?" },
+          "Are the right numbers there, but in the wrong places? An item that is moved must "
+          "remember where its result goes. If only the first case is right: which counter still "
+          "holds values of the previous call? If the number of rounds is not a multiple of your "
+          "step: what happens to the rest?" },
         { "unsafe race",
           "There are three phases: counters are cleared, items enter queues, queues are processed. "
           "Different warps take part in each. What separates one phase from the next?" },
@@ -169,12 +170,12 @@ const Lab lab_divergence = {
           "Where do you use the kind or the slot as an index, and which value does a thread without "
           "an item use there?" },
         { "timeout",
-          "Some threads wait for ever: at a barrier that others never reach, or in a loop that "
-          "takes runs until none is left but never notices that." },
+          "Some threads wait forever: at a barrier that others never reach, or in a loop that does "
+          "not notice when no run is left." },
     },
     .predictions = {
         { "passes_striped",
-          "kind[i] = i % 8: through how many cases of the switch does a warp of the starter walk?",
+          "kind[i] = i % 8: how many cases of the switch does a warp of the starter execute?",
           8, 0, "Each kind has four lanes of every warp: eight passes, each with 4 active lanes." },
         { "passes_runs",
           "kind[i] = i / 32 % 8: how many now? There are as many items of each kind as before.",
@@ -186,20 +187,21 @@ const Lab lab_divergence = {
                      "(7/8)^32) = 7.89. That is close to the worst case." },
         { "lanes_busy",
           "So how many of the 32 lanes are active per instruction, on average?",
-          4.06, 0.5, "32 items in 7.89 passes: 4.06 lanes. A profiler calls it active threads per "
-                     "warp instruction." },
+          4.06, 0.5, "32 items in 7.89 passes: 4.06 lanes. Profilers call this the active threads "
+                     "per warp instruction." },
         { "share_256",
-          "A block sorts its 256 items by kind, and warps of one kind each serve them. What share "
-          "of the lanes is active then, from 0 to 1?",
-          0.69, 0.08, "32 items of each kind on average, but seldom just 32: 33 take two passes. "
-                      "256 / (32 * sum of ceil(count / 32)) is 0.69; with 1024 items it is 0.89, with "
-                      "2048 0.94. A queue's last pass is half empty, however long the queue is." },
+          "A block sorts its 256 items by kind, and each warp processes items of one kind. What "
+          "share of the lanes is active then, from 0 to 1?",
+          0.69, 0.08, "32 items of each kind on average, but rarely exactly 32: 33 take two "
+                      "passes. 256 / (32 * sum of ceil(count / 32)) is 0.69; with 1024 items it is "
+                      "0.89, with 2048 0.94. A queue's last pass is half empty on average, however "
+                      "long the queue is." },
         { "parity_one_operation",
           "Two branches of one operation each, `if (i % 2) x += 3; else x ^= 5;`. By what factor is it "
           "slower than with (i / 32) % 2, in a kernel that reads and writes x?",
           1, 0.1, "No branch is left: the compiler computes both results and selects one. And the "
-                  "kernel waits for memory anyway. Divergence costs as much as the branches "
-                  "contain." },
+                  "kernel waits for memory anyway. Divergence costs as much as the work inside the "
+                  "branches." },
     },
     .question = "A ray tracer's rays hit glass, metal or nothing; after each bounce a third of them end. "
                 "Which of your queues would you keep between bounces, and what would you do about "

@@ -10,7 +10,7 @@
 LAB_API void advance(float *x1, float *v1, const float *x0, const float *v0, float dt, int n,
                      int steps);
 
-/* launch.cpp gives the launch: four warps on each SM, as if other work occupied the rest of the
+/* launch.cpp launches the kernel: four warps on each SM, as if other work occupied the rest of the
  * GPU. */
 enum { BLOCK = 128 };
 

@@ -1,20 +1,21 @@
 /* ILP and TLP: what a thread does while it waits.
  *
- * The flaw exposes latency. With four warps per SM and one oscillator at a time, a scheduler
- * issues 5 instructions in 20 cycles, and an SM has 1 KB of loads in flight. No cache shortens
- * an addition, and the four arrays of `short` together are 8 times L2. */
+ * The flaw exposes latency. With four warps per SM and one oscillator at a time, a scheduler issues
+ * 5 instructions in 20 cycles, and an SM has 1 KB of loads in flight. No cache shortens an
+ * addition, and the four arrays of `short` together are 8 times as large as L2. */
 #include "kernel.h"
 
 #include <math.h>
 
-/* Short: L2 bytes / 2 oscillators, so that each of the four arrays is twice L2. Whole rounds of
- * 16 per thread, since oscillators left over are not the subject. At most 2^28, to limit the
- * memory used. */
+/* The case `short` has one oscillator per 2 bytes of L2, so each of the four arrays is twice as
+ * large as L2. The number is a multiple of 16 per thread, since remainders are not the subject of
+ * this lab, and at most 2^28, to limit memory use. */
 enum { ROUND = 16, STEPS = 4096, FEW_STEPS = 12, MOST = 1 << 28 };
 
 /* The time step is a power of two, so that products with it are exact. It is so large that no
- * method of a higher order needs fewer evaluations of the force. With 1/128 one did: a single
- * Runge-Kutta-Nystroem step, corrected for the first method's own error, replaced twelve steps. */
+ * method of a higher order needs fewer evaluations of the force. With 1/128 such a method existed:
+ * a single Runge-Kutta-Nystroem step, corrected for the first method's own error, replaced twelve
+ * steps. */
 static const float dt = 1.0f / 4;
 
 static long a_thread(const Gpu *gpu, long oscillators)
@@ -28,9 +29,9 @@ static void many_steps(long dim[LAB_DIMS], const Gpu *gpu, double scale)
     dim[1] = (long) (STEPS * scale);
 }
 
-/* As many steps as the loads of other oscillators can hide. With one oscillator at a time, a
- * thread waits for its steps and for its loads, so it is slow even on a GPU with little
- * bandwidth per SM. */
+/* As many steps as fit into the time of other oscillators' loads. With one oscillator at a time, a
+ * thread waits for its steps and for its loads, so it is slow even on a GPU with little bandwidth
+ * per SM. */
 static void few_steps(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     double n = (double) gpu->l2_bytes / 2 * scale;
@@ -50,7 +51,7 @@ static const Case cases[] = {
     { "1 oscillator, 1 step", { 1, 1 } },
     { "5 oscillators, no step", { 5, 0 } },
     { "3 oscillators, 4099 steps", { 3, 4099 } },
-    { "127, a block but one, 7 steps", { 127, 7 } },
+    { "127, one less than a block, 7 steps", { 127, 7 } },
     { "129, 33 steps", { 129, 33 } },
     { "4096, 16 steps", { 4096, 16 } },
     { "8191, a prime, 5 steps", { 8191, 5 } },
@@ -89,15 +90,14 @@ static void advance_some(double x[SIDE], double v[SIDE], long steps)
 }
 
 /* How large the error of rounding to float may become. A step rounds x and v, which are about 1, by
- * at most one part in 2^24 each; roundings in the force count only dt times. The system is not
- * chaotic. A small error in the state changes the amplitude, and thus the frequency, so it grows
- * with the remaining time, by about a quarter per unit. Errors of random sign add up by their
- * squares.
+ * at most one part in 2^24 each; rounding errors of the force are multiplied by dt. The system is
+ * not chaotic. A small error in the state changes the amplitude, and thus the frequency, so it
+ * grows with the remaining time, by about a quarter per unit. Errors of random sign add in
+ * quadrature.
  *
- * On a CPU we tried six ways to write the force and the step, with and without fused
- * multiply-add, for 1 to 32,768 steps and 4,096 oscillators: at most 1.7 of these units. Euler's
- * explicit step, or one without the cube, is off by hundreds of units after its first step.
- */
+ * On a CPU we tried six ways to write the force and the step, with and without fused multiply-add,
+ * for 1 to 32,768 steps and 4,096 oscillators: the error was at most 1.7 of these units. Euler's
+ * explicit step, or one without the cube, is off by hundreds of units after its first step. */
 static double rounding(long steps)
 {
     const double u = 0x1p-24, most = 8;
@@ -169,16 +169,16 @@ const Lab lab_ilp_tlp = {
          * kernel with its steps one after the other stays below 0.30 in `long`, if not in both. */
         { "slow", .in = "long", .below = 0.30,
           .text = "The arithmetic is as slow as before. Look at your loop over the steps: which "
-                  "operations in its body need not wait for the previous one? Several loads at once "
-                  "do not make the steps independent, and sixteen steps of one oscillator depend on "
-                  "each other however you write them. Which loop is inside which?" },
+                  "operations in its body need not wait for the previous one? Several loads at "
+                  "once do not make the steps independent, and sixteen steps of one oscillator "
+                  "depend on each other however you write them. Which loop is the inner one?" },
         { "slow", .in = "long",
           .text = "Compare with the starter's speed in this case. If yours is the same, the steps "
                   "still run one oscillator after the other, even if you load several at once: "
-                  "which loop is inside which? If yours is faster, some of the gaps are filled. A "
+                  "which loop is the inner one? If yours is faster, some of the gaps are filled. A "
                   "result takes 4 cycles and a scheduler has one warp: how many independent "
-                  "operations are in flight now, and how many could be? If you have enough of them: "
-                  "does the compiler keep an array in local memory because an index is not a "
+                  "operations are in flight now, and how many could be? If you have enough of "
+                  "them: does the compiler keep an array in local memory because an index is not a "
                   "constant (-Xptxas -v)?" },
         { "slow", .in = "short",
           .text = "If `long` is below its bar as well, begin there. If only `short` is, the kernel "
@@ -199,10 +199,10 @@ const Lab lab_ilp_tlp = {
           "A value became infinite or NaN. Does each oscillator keep its own x and v, from load to "
           "store? An index that is off by one mixes two of them." },
         { "wrong",
-          "Off by a little, and more with more steps? Then it is the step: which x does the new v "
-          "see, and which v does the new x? Is the factor 0.3 there, and is dt unchanged? Wrong "
-          "from some number of steps on: what happens to steps if your loop takes several at a "
-          "time?" },
+          "Off by a little, and by more with more steps? Then check the step: which x does the new "
+          "v use, and which v does the new x use? Is the factor 0.3 there, and is dt unchanged? "
+          "Wrong only for some numbers of steps? If your loop takes several steps at a time, what "
+          "happens to the remaining ones?" },
         { "stray input",
           "Your kernel changed an input: write the new state to x1 and v1 only." },
         { "stray",
@@ -215,8 +215,8 @@ const Lab lab_ilp_tlp = {
           "Threads exchange values through shared memory. What makes one warp's load wait for the "
           "other's store?" },
         { "unsafe",
-          "Which thread writes the place that is read here, and when? In this task no thread needs "
-          "another thread's values." },
+          "Which thread writes the location that is read here, and when? In this task no thread "
+          "needs another thread's values." },
         { "crash misaligned",
           "A float4 needs an index that is a multiple of 4. At which index does each thread, or "
           "each block, begin? The arrays themselves begin at multiples of 256 bytes." },
@@ -228,8 +228,8 @@ const Lab lab_ilp_tlp = {
           "the parameters that kernel.h declares. The number of threads is fixed; what each thread "
           "does is up to you." },
         { "timeout",
-          "Which loop does not end? The step of the loop over oscillators must grow with the number "
-          "taken at a time." },
+          "Which loop never ends? The step of the loop over oscillators must grow with the number "
+          "of oscillators that a thread takes at a time." },
     },
     .predictions = {
         { "cycles_a_step",
@@ -244,7 +244,7 @@ const Lab lab_ilp_tlp = {
           5, 0, "One per cycle: 5 of 20 cycles are used. One oscillator at a time can reach at most "
                 "a quarter of the peak, however you write it." },
         { "chains",
-          "How many oscillators at a time fill that scheduler with its one warp?",
+          "How many oscillators at a time keep that scheduler busy with its one warp?",
           4, 0, "Little's law: 1 instruction per cycle times 4 cycles of latency is 4 instructions "
                 "in flight. (With 16 lanes per scheduler, on sm_70 to sm_80, a warp's instruction "
                 "takes two cycles to issue, and 2 are enough.)" },
@@ -253,8 +253,8 @@ const Lab lab_ilp_tlp = {
           "bytes are in flight to that SM?",
           1024, 0, "128 * 2 * 4. With four oscillators at a time it is four times as much." },
         { "bytes_needed",
-          "Memory delivers 2100 GB/s to 132 SMs (an H200 that reads and writes as much), and a load "
-          "takes 600 ns. How many bytes must be in flight to each SM?",
+          "Memory delivers 2100 GB/s to 132 SMs (an H200 that reads as much as it writes), and a "
+          "load takes 600 ns. How many bytes must be in flight to each SM?",
           9545, 500, "2100 bytes per ns * 600 ns / 132 = 9545. One oscillator per thread gives a "
                      "ninth of it, eight give 8192." },
     },

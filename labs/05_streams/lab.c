@@ -1,7 +1,7 @@
 /* Streams: three engines, and who waits for whom.
  *
- * The flaw leaves two of three engines idle: upload, kernel and download take turns. No cache gives
- * that time back. */
+ * The flaw leaves two of three engines idle: upload, kernel and download take turns. No cache can
+ * recover that time. */
 #include "kernel.h"
 
 /* 64 MB each way: 1.2 ms over a link of 55 GB/s. */
@@ -18,8 +18,8 @@ static void far_too_much(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 
 /* Without rounds the reference's call takes as long as copies in both directions at once, plus its
  * first and last chunk: 1.15 times one direction alone (drafts, H200, 2026-11-21). So kernels that
- * take 0.87 of that make three equal stages. The control's kernels take twelve times as much, and
- * overlap can save an eighth at most. With fewer words it would save more (with a quarter of them,
+ * take 0.87 of that make three equal stages. The control's kernels take twelve times as long, and
+ * overlap can save at most an eighth. With fewer words it would save more (with a quarter of them,
  * one stream reaches 0.79), since then a chunk's kernel does not fill the GPU.
  *
  * Unless n is small, there are more chunks than buffers, so that each buffer is used twice;
@@ -136,15 +136,15 @@ const Lab lab_streams = {
         { "slow", .below = 0.45,
           .text = "Everything still runs one after the other. What does your loop wait for before "
                   "it starts the next chunk's upload? Look for a synchronisation, for a copy "
-                  "without Async, for an operation in the default stream." },
+                  "without Async, or for an operation in the default stream." },
         { "slow", .below = 0.75,
           .text = "About two of the three engines are busy at a time. How many chunks can be in "
                   "flight at once, and for how many stages does each hold its buffer? Or does "
                   "something make you wait once per chunk, although there are many streams?" },
         { "slow",
           "Nearly there. How long do the first upload and the last download take, while nothing "
-          "else runs? How many chunks do you have, and what does each operation cost whatever its "
-          "size? warpbook calc overlap adds it up." },
+          "else runs? How many chunks do you have, and what does each operation cost regardless of "
+          "its size? warpbook calc overlap adds it up." },
         { "correct",
           "Speed was not judged, so draw it: three rows, your first six chunks. In which columns "
           "are all three rows busy? warpbook calc overlap computes what is possible with your "
@@ -184,8 +184,8 @@ const Lab lab_streams = {
           "An invalid argument? Then check the limits: B chunks against `capacity`, the length of "
           "the last copy, and the direction of each copy (its last argument but the stream)." },
         { "build",
-          "The refused call is named above. Use the device memory that is given, `device`; streams "
-          "and events you create yourself." },
+          "The refused call is named above. Use the device memory that you are given, `device`; "
+          "you may create streams and events." },
         { "timeout",
           "Your code waits for something that never happens: an event that was never recorded, or a "
           "loop over chunks whose step can be 0 when capacity is small." },
@@ -213,7 +213,7 @@ const Lab lab_streams = {
                 "waits for that: almost nothing overlaps. In our drafts (H200, 2026-11-21) this "
                 "took 2.6 times as long as the three stages one after the other with pinned memory." },
     },
-    .question = "Your results are not words but one sum per chunk, 4 bytes, and the upload takes as long "
-                "as before. Which of the three rows is left, how many buffers do you need, and how long "
-                "does it take with 16 chunks if upload and kernel take 1 each?",
+    .question = "Your results are not words but one sum per chunk, 4 bytes, and the upload takes "
+                "as long as before. Which of the three rows are left, how many buffers do you "
+                "need, and how long does it take with 16 chunks if upload and kernel take 1 each?",
 };

@@ -4,7 +4,7 @@
 /* rows * cols stays below 2^31, so that kernels may use int for indices. */
 enum { FLAT_ROWS = 32, FLAT_COLS_MOST = (1 << 26) - 64, SIDE_UNIT = 128, SIDE_UNITS_MOST = 362 };
 
-/* 32 channels, long enough to make both arrays together 8 times L2. */
+/* 32 channels, so long that both arrays together are 8 times as large as L2. */
 static void flat(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     double cols = (double) gpu->l2_bytes / 16 * scale;
@@ -18,8 +18,8 @@ static int power_of_two(long n)
     return (n & (n - 1)) == 0;
 }
 
-/* Nearly square, 8 L2 of elements of 4 bytes. Sides are whole tiles, unequal and no powers of
- * two, so that no special case decides. */
+/* Nearly square; each array is 8 times as large as L2. The sides are whole tiles, unequal and not
+ * powers of two, so that no special case affects the result. */
 static void square(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     double elements = 8.0 * (double) gpu->l2_bytes / sizeof(float) * scale;
@@ -34,7 +34,7 @@ static void square(long dim[LAB_DIMS], const Gpu *gpu, double scale)
     dim[1] = (units - 1) * SIDE_UNIT;
 }
 
-/* As many elements as flat, in one row: both sides are contiguous for any kernel. */
+/* As many elements as flat, in one row: both accesses are contiguous for any kernel. */
 static void one_row(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     flat(dim, gpu, scale);
@@ -116,7 +116,7 @@ const Lab lab_transpose = {
                    { SHARED_WAVEFRONTS, 0, 6 } },
     .hints = {
         "Look at one warp: which of its two accesses, the read or the write, is strided? Exchange "
-        "rows and columns, so that the other one is. Is it faster? Why?",
+        "rows and columns, so that the other one is strided. Is it faster? Why?",
         "Neither side need be strided. Let a block read a tile of 32 x 32 along rows of the input "
         "into shared memory, wait at a barrier, and write it along rows of the result: in the "
         "second half, the lane number is the tile's row. The transposition happens in shared "
@@ -138,8 +138,8 @@ const Lab lab_transpose = {
           "the line that make grade named: which word of the tile does each lane access, and which "
           "of the 32 banks holds it? Work it out for lanes 0, 1 and 2." },
         { "slow", .in = "square",
-          .text = "Your kernel passes `flat` but not `square`. Which memory do blocks access that "
-                  "run at the same time? Look at the order in which your blocks cover the matrix, "
+          .text = "Your kernel passes `flat` but not `square`. Which memory do blocks that run at "
+                  "the same time access? Look at the order in which your blocks cover the matrix, "
                   "and at what a whole row of blocks reads and writes." },
         { "slow", .below = 0.30,
           .text = "Each lane's store still touches its own sector, whether blocks are lines or "
@@ -156,8 +156,8 @@ const Lab lab_transpose = {
           "barriers, and how many tiles does an SM have in flight meanwhile? How full are your "
           "tiles with 32 rows?" },
         { "wrong by_tiles",
-          "Halfway there. A transposition has two parts: each tile goes to its mirrored place, and "
-          "inside the tile rows become columns. Which of them does your kernel do?" },
+          "Halfway there. A transposition has two parts: each tile moves to its mirrored place, "
+          "and rows become columns inside the tile. Which of them does your kernel do?" },
         { "wrong copied",
           "The result equals the input. Follow element (0, 1): where is it in `in`, where should it "
           "be in `out`, and where do you write it?" },
@@ -174,13 +174,14 @@ const Lab lab_transpose = {
           "Only a corner is written. How many tiles are there across and down, and does each of the "
           "two numbers use the right one of rows and cols?" },
         { "wrong unwritten",
-          "No thread has written there. Take the first element that is named: which tile is it in, "
-          "which thread should write it, and what does the bounds check of the second half compare "
-          "for that thread?" },
+          "No thread has written there. Take the first element that make grade names: which tile "
+          "is it in, which thread should write it, and what does the bounds check of the second "
+          "half compare for that thread?" },
         { "wrong",
-          "Is it right for square shapes and wrong for others? Then one index uses rows in place of "
-          "cols, or you divide the block's number by the wrong one. Is it wrong in different places "
-          "each time? What makes a warp wait until the others have filled their part of the tile?" },
+          "Is it right for square shapes and wrong for others? Then one index uses rows instead of "
+          "cols, or you divide the block's number by the wrong one. Is it wrong in different "
+          "places each time? What makes a warp wait until the others have filled their part of the "
+          "tile?" },
         { "unsafe race",
           "A lane reads from the tile what a lane of another warp has written. What makes all warps "
           "of the block wait for each other? __syncwarp() synchronises only one warp." },
@@ -188,10 +189,10 @@ const Lab lab_transpose = {
           "Not all threads reach the barrier: it is inside an if, or after a return. Check bounds "
           "around the load and around the store, not around the barrier." },
         { "unsafe uninitialised",
-          "The second half reads a place of the tile that has not been written yet, or never is. "
-          "Another warp should write it: what makes this one wait? If something does: lane and row "
-          "have changed roles, so does the check of the second half test the element that is "
-          "written, or the one that this thread read before?" },
+          "The second half reads an element of the tile that has not been written yet, or that is "
+          "never written. Another warp should write it: what makes the reader wait? If something "
+          "does: lane and row have changed roles. Does the check of the second half test the "
+          "element that the thread writes, or the one that it read before?" },
         { "unsafe",
           "Your kernel accesses an element that does not exist. Both halves need their own check: "
           "lane and row change roles in between, so the row and column to compare change, too." },
@@ -212,15 +213,16 @@ const Lab lab_transpose = {
           "Take the last block of the failing shape: what is the largest index that it computes, "
           "into `in` and into `out`?" },
         { "timeout",
-          "Which loop does not end, or which threads wait at a barrier that others never reach?" },
+          "Which loop never ends, or which threads wait at a barrier that others never reach?" },
     },
     .predictions = {
         { "load_sectors",
-          "One warp of the starter reads from `in`, once, in a row that starts with a sector. How many "
-          "sectors of 32 bytes does it touch?",
+          "One warp of the starter reads from `in`, once, in a row that begins at a sector "
+          "boundary. How many sectors of 32 bytes does it touch?",
           4, 0, "32 contiguous floats are 128 bytes: 4 sectors, all of them used." },
         { "store_sectors",
-          "The same warp writes to `out`, once, with 8 rows or more. How many sectors?",
+          "The same warp writes to `out`, once, if the matrix has 8 rows or more. How many "
+          "sectors?",
           32, 0, "Neighbouring lanes write rows * 4 bytes apart: each touches its own sector and "
                  "writes 4 of its 32 bytes." },
         { "degree_32",

@@ -14,7 +14,7 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
     part[tid] = i < n ? in[i] : 0;
 
-    // Separates filling from the first round: a thread adds what another one has loaded.
+    // Separates filling from the first round: a thread adds values that others have loaded.
     __syncthreads();
 
     // TODO: count the threads that work in each of these eight rounds, and the warps that wait. All

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* A case is n elements, and whether they are of all magnitudes (WIDE) or small integers (EXACT). */
+/* A case consists of n elements, either of all magnitudes (WIDE) or small integers (EXACT). */
 enum { EXACT, WIDE };
 
 /* As many floats as L2 has bytes: four times its size, so that the case measures DRAM. */
@@ -14,9 +14,9 @@ static void long_array(long dim[LAB_DIMS], const Gpu *gpu, double scale)
     dim[0] = (long) (n < most ? n : most);
 }
 
-/* So few elements that launches take longer than reading: a power of two of blocks of 256, one
- * or two per SM, which is 65,536 elements on the 132 SMs of an H200. With more, the trees would
- * show on a GPU with a slow clock. */
+/* So few elements that launches take longer than reading: a power of two of blocks of 256, one or
+ * two per SM, which is 65,536 elements on the 132 SMs of an H200. With more, the trees' time would
+ * be visible on a GPU with a slow clock. */
 static void few_elements(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     long blocks = 1;
@@ -30,10 +30,10 @@ static void few_elements(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 static const Case cases[] = {
     { "1 element", { 1, EXACT } },
     { "2 elements", { 2, EXACT } },
-    { "31, a warp but one", { 31, EXACT } },
+    { "31, one less than a warp", { 31, EXACT } },
     { "32, a warp", { 32, EXACT } },
-    { "33, a warp and one", { 33, EXACT } },
-    { "255, a block of 256 but one", { 255, EXACT } },
+    { "33, one more than a warp", { 33, EXACT } },
+    { "255, one less than a block of 256", { 255, EXACT } },
     { "256", { 256, EXACT } },
     { "257, two partial sums of 256", { 257, EXACT } },
     { "1023", { 1023, EXACT } },
@@ -60,8 +60,8 @@ static const Case cases[] = {
  * sum stays below 2^24. No honest order comes near that. If a kernel chooses the elements of a
  * partial sum without reading them, a chunk of 1024 adds a mean of at most 1/2 and a standard
  * deviation of at most sqrt(1023 * 25.5 + 512^2 / 3) = 337. The largest array, 2^30 elements, has
- * 2^20 chunks, which make that 0.5 M and 0.35 M: 2^24 = 16.8 M is over 46 standard deviations away.
- * So a result that differs by one bit is wrong.
+ * 2^20 chunks, which give a mean of 0.5 M and a deviation of 0.35 M: 2^24 = 16.8 M is over 46
+ * standard deviations away. So a result that differs by one bit is wrong.
  *
  * The others (FILL_WIDE) reveal sums that are exact on small integers only: sums in integers, in
  * half precision or of rounded inputs. */
@@ -80,14 +80,14 @@ static void shape(const Case *c, Arrays *arrays)
  * nearly independent and of mean zero, so that with probability 1 - d they come to at most u sqrt(2
  * ln(2 / d)) sqrt(sum s^2) (Higham and Mary, 2019; Hallman and Ipsen, 2022). Sequential addition
  * has the largest s: with random signs, s after k elements is about sqrt(k / n) ||x||, and sqrt(sum
- * s^2) about sqrt(n / 2) ||x||. For d = 10^-10 that makes 4.9 u sqrt(n) ||x||. The factor 8 leaves
+ * s^2) about sqrt(n / 2) ||x||. For d = 10^-10 that gives 4.9 u sqrt(n) ||x||. The factor 8 leaves
  * a margin, and is a strict bound for trees of up to 8 levels. The last term is the rounding of the
  * sum itself.
  *
  * We tried 81,100 arrays of 3 to 1,000,003 elements on a CPU. In units of u sqrt(n) ||x||,
- * sequential sums had errors of at most 2.1, and 64 or more sums with a tree over them at most
- * 0.8. For 1021 elements the root mean square error is 195 with inputs rounded to 11 bits, and
- * 520,000 if every second element is taken twice; sums in half precision overflow. */
+ * sequential sums had errors of at most 2.1, and 64 or more sums with a tree over them at most 0.8.
+ * For 1021 elements the root mean square error is 195 with inputs rounded to 11 bits, and 520,000
+ * if every second element is taken twice; sums in half precision overflow. */
 static double rounding(double n, double squares, double sum)
 {
     const double u = 0x1p-24, c = 8;
@@ -176,10 +176,10 @@ const Lab lab_reduction = {
           "All these updates of one address run one after the other. How many are there for n "
           "elements? What could a thread, a warp or a block add up first?" },
         { "slow", .below = 0.30,
-          .text = "Nearly all time goes into the tree: for each KB several rounds, each with a "
-                  "barrier and most lanes idle. Bank conflicts and idle warps are only a small part "
-                  "of it. How many bytes does a block read between two barriers? (Or do a million "
-                  "blocks update one address?)" },
+          .text = "Nearly all the time goes into the tree: for each KB it takes several rounds, "
+                  "each with a barrier and most lanes idle. Bank conflicts and idle warps are only "
+                  "a small part of it. How many bytes does a block read between two barriers? (Or "
+                  "do a million blocks update one address?)" },
         { "slow", .below = 0.57,
           .text = "The more elements a thread adds first, the more bytes one tree covers. How far "
                   "can you take that? How many blocks can your GPU hold at once, and how many do "
@@ -206,36 +206,36 @@ const Lab lab_reduction = {
                   "types are fine; look at the number of elements." },
         { "wrong", .in = "16,777,217",
           .text = "The sum has one element too few or too many. Is a count or an index a float "
-                  "somewhere? A float cannot represent every integer of this size. Or does one have "
-                  "only 16 bits?" },
+                  "somewhere? A float cannot represent every integer of this size. Or does a count "
+                  "or an index have only 16 bits?" },
         { "wrong", .in = "third pass",
           .text = "More than 256 partial sums of 256 elements: what is left after the second pass, "
                   "and which code adds that? A loop can run as many passes as needed." },
-        { "wrong", .in = "33, a warp and one",
+        { "wrong", .in = "33, one more than a warp",
           .text = "The number of values is not a power of two: halving 33 loses one. Which thread "
                   "has no partner? Threads past the end can take part if they contribute a value "
                   "that does not change the sum." },
         { "wrong",
-          "Which cases are right, and from which size on is it wrong? If from two blocks on: does "
-          "every block write its sum to its own place, and are these added up? If only the first "
-          "call is right: what must be cleared in each call? If the tail is counted twice or not at "
-          "all: which threads take the elements after the last whole piece?" },
+          "Which cases are right, and from which size on are they wrong? If with two blocks or "
+          "more: does every block write its sum to its own place, and are these sums added up? If "
+          "only the first call is right: what must be cleared in each call? If the tail is counted "
+          "twice or not at all: which threads take the elements after the last whole piece?" },
         { "unsafe race",
-          "Two rounds, or two passes, access the same place. Inside a block: what separates one "
+          "Two rounds, or two passes, access the same location. Inside a block: what separates one "
           "warp's store from another's load? If both are in one warp: nothing guarantees that its "
           "lanes run in lockstep. Between blocks: does a pass write where other blocks of the same "
           "pass still read?" },
         { "unsafe barrier",
-          "Only some of the block's threads reach the barrier. All of them must, also those that "
-          "have nothing to add in this round." },
+          "Only some of the block's threads reach the barrier. All of them must reach it, even "
+          "those that have nothing to add in this round." },
         { "unsafe shuffle",
           "A lane reads from a lane that does not take part in this shuffle. Which lanes are in "
           "that branch: at the end of the array, or where fewer than 32 sums are left? A smaller "
           "mask does not help if a lane still reads from outside it. Let all 32 lanes take part, "
           "some of them with 0." },
         { "unsafe uninitialised",
-          "Your kernel adds to, or reads, a place that has not been written: `out`, `scratch` and "
-          "shared memory start with garbage values. Which thread should write the first value "
+          "Your kernel adds to, or reads, a location that has not been written: `out`, `scratch` "
+          "and shared memory start with garbage values. Which thread should write the first value "
           "there, in every call, and what makes the reader wait for that?" },
         { "unsafe",
           "A thread reads past the end. If it takes two elements, or four: do you check each of "
@@ -244,7 +244,7 @@ const Lab lab_reduction = {
           "`in` is an input and must not change. Which array is meant for partial sums?" },
         { "stray",
           "There are more partial sums than scratch can hold. What is scratch_count for the "
-          "smallest array, and how many does your first pass write?" },
+          "smallest array, and how many sums does your first pass write?" },
         { "crash launch",
           "How many blocks and threads does your launch have for 1 element, and for 16,777,217? "
           "Both must be at least 1, and a block has at most 1024 threads." },
@@ -262,7 +262,8 @@ const Lab lab_reduction = {
         { "additions",
           "How many additions does the sum of 1,000,000 elements take, in whatever order?",
           999999, 0, "Each addition turns two numbers into one, so n - 1 of them leave one. A "
-                     "parallel sum needs as many additions, but fewer of them depend on each other." },
+                     "parallel sum needs just as many additions, but fewer of them depend on each "
+                     "other." },
         { "barriers",
           "How often does a block of the starter wait at a barrier, for its 256 elements?",
           9, 0, "Once after filling and once in each of log2(256) = 8 rounds: nine times per KB." },
@@ -281,8 +282,9 @@ const Lab lab_reduction = {
                 "4, 8, 16, 32 the degrees are 2, 4, 8, 8, 8, 4." },
         { "counted",
           "float f = 0; then 20,000,000 times f += 1.0f. What is f?",
-          16777216, 0, "2^24. There the next float is 2 away, and f + 1 rounds back to f. Sums of "
-                       "many small parts are not only faster, they are also more accurate." },
+          16777216, 0, "2^24. From there on neighbouring floats are 2 apart, and f + 1 rounds back "
+                       "to f. Sums of many small parts are not only faster, they are also more "
+                       "accurate." },
         { "elements_a_thread",
           "2^28 elements, 132 SMs with 8 blocks of 256 threads each: how many elements per thread?",
           993, 1, "2^28 / (132 * 2048) = 993. After so many additions in registers it hardly "

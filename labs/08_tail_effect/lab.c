@@ -1,6 +1,6 @@
 /* Tail effect: the size of the pieces that work is cut into.
  *
- * The flaw leaves SMs idle: all but one wait while that one does its second row. No cache helps,
+ * The flaw leaves SMs idle: one SM processes another row while all others wait. No cache helps,
  * and on a GPU with more SMs more of them wait. */
 #include "kernel.h"
 
@@ -60,25 +60,24 @@ static void shape(const Case *c, Arrays *arrays)
 
 /* A step is a shift, an exclusive or, a multiplication (the first half of a hash function, C.
  * Wellons, 2018) and the addition of the seed: three instructions on a GPU, each waiting for the
- * one before, and the same for every pixel and any number.
+ * previous one. The cost is the same for every pixel and every value.
  *
- * None of them can be left out. Every bit depends on all bits: the product carries low bits up,
- * the shift brings high ones down, and after four steps each bit of the seed changes each bit of
- * x with probability 1/2. No formula for many steps is known, since product and sum are linear
+ * No kernel can leave any of them out. Every bit depends on all bits: the product carries low bits
+ * up, the shift brings high ones down, and after four steps each bit of the seed changes each bit
+ * of x with probability 1/2. No formula for many steps is known, since product and sum are linear
  * over the integers, the exclusive or is linear over single bits, and neither is linear over the
  * other. (In a generator of shifts and exclusive ors alone, many steps are one product with a
  * matrix of 32 x 32 bits, and 32 pixels can share each operation.) A table does not help either:
- * the seed is added in each step, so every pixel has its own sequence. For any seed a step is
- * one to one, since the factor is odd. So a sequence never settles, and no kernel may stop
- * early. Eight sequences that we followed returned to their beginning after 3 * 10^8 steps or
- * more. */
+ * the seed is added in each step, so every pixel has its own sequence. For any seed a step is one
+ * to one, since the factor is odd. So a sequence never settles, and no kernel may stop early. Eight
+ * sequences that we followed returned to their beginning after 3 * 10^8 steps or more. */
 static uint32_t next_number(uint32_t x, uint32_t seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
 }
 
-/* Timed calls have thousands of rounds, and one output is compared whole. Vector instructions
- * make that 16 times as fast. (Clang uses them without being asked.) */
+/* Timed calls have thousands of rounds, and one whole output is compared. Vector instructions make
+ * the computation 16 times as fast. (Clang uses them by default.) */
 #ifdef __clang__
 #define AS_VECTORS
 #else
@@ -146,10 +145,10 @@ const Lab lab_tail_effect = {
         "Smaller bricks make the highest column lower. A block need not take a whole row: cut each "
         "row into pieces and give one to every block. How high is the highest column with halves, "
         "and with eighths? At which size does a block have too little work?",
-        "Ignore the rows. A pixel's number is blockIdx.x * blockDim.x + threadIdx.x, there are rows "
-        "* cols of them, and a block of 256 threads takes 256. Or launch as many blocks as the GPU "
-        "holds at a time (cudaOccupancyMaxActiveBlocksPerMultiprocessor, times its SMs), and let "
-        "each thread advance by the size of the whole grid.",
+        "Ignore the rows. A pixel's number is blockIdx.x * blockDim.x + threadIdx.x, there are "
+        "rows * cols of them, and a block of 256 threads takes 256. Or launch as many blocks as "
+        "the GPU holds at a time (cudaOccupancyMaxActiveBlocksPerMultiprocessor times the number "
+        "of SMs), and let each thread advance by the size of the whole grid.",
     },
     .remedies = {
         { "slow", .in = "2 SMs + 1 rows",
@@ -208,19 +207,19 @@ const Lab lab_tail_effect = {
           "Your kernel wrote a pixel that does not exist. Do you check before the store, with the "
           "same number that the store uses?" },
         { "crash launch",
-          "Work out your launch for 66,001 x 4. A grid may have 65,535 blocks in y and in z, a "
-          "block 1024 threads; and a grid of 0 blocks is refused." },
+          "Work out your launch for 66,001 x 4. A grid may have 65,535 blocks in y and in z, and a "
+          "block 1024 threads. A grid of 0 blocks is refused." },
         { "crash",
           "Take the largest pixel number of the failing image. In which type is it computed, and "
           "how does it become an index?" },
         { "timeout",
-          "If a loop takes work until none is left: does it notice that none is left? And can its "
-          "step be 0?" },
+          "If a loop takes work until none is left: does it notice when none is left? Can its step "
+          "be 0?" },
     },
     .predictions = {
         { "efficiency_rows",
-          "132 SMs, 133 rows, and a block that does one row fills an SM: what share of the SMs' time, "
-          "in per cent, is work?",
+          "132 SMs, 133 rows, and a block that does one row fills an SM: what share of the SMs' "
+          "time, in per cent, is spent on work?",
           50.4, 0.2, "One SM does two rows one after the other, or both at half the speed: the call "
                      "takes the time of 2 rows. 133 / (132 * 2) = 50.4 %." },
         { "efficiency_eighths",
@@ -228,13 +227,13 @@ const Lab lab_tail_effect = {
           89.6, 0.5, "1064 pieces, at most 9 per SM: 1064 / (132 * 9) = 89.6 %. A draft on an H200 "
                      "(2026-11-21) reached 91.2 %." },
         { "efficiency_363",
-          "16 SMs with room for 12 blocks each, and 363 blocks. If blocks came in waves of 16 * 12, "
-          "what share of the time, in per cent, would be work?",
+          "16 SMs with room for 12 blocks each, and 363 blocks. If blocks came in waves of 16 * "
+          "12, what share of the time, in per cent, would be spent on work?",
           94.5, 0.2, "363 / 192 = 1.89 waves take as long as 2: 363 / 384 = 94.5 %." },
         { "gain_363",
           "For those 363 blocks a profiler reports: tail effect, estimated speedup 50 %. By how "
           "many per cent would the time shrink if the work were distributed without any loss?",
-          5.5, 0.2, "From 2 waves to 1.89: 5.5 %. The 50 % are one wave of two: the gain if the "
+          5.5, 0.2, "From 2 waves to 1.89: 5.5 %. The 50 % is one wave of two: the gain if the "
                     "second wave, which is nearly full, took no time at all." },
         { "rows_for_95",
           "132 SMs, one row per block as in the starter, and 132 k + 1 rows, the worst case: from "
@@ -243,7 +242,7 @@ const Lab lab_tail_effect = {
                  "The tail matters less the more work comes before it." },
     },
     .question = "A library multiplies matrices of 4352 x 4352 in tiles of the result, one tile per "
-                "SM at a time, on 132 SMs. What share of the SMs' time is work with tiles of 128 x "
-                "128? And with 256 x 256, which need fewer loads per result? How would you shorten "
-                "the tail without making all tiles smaller?",
+                "SM at a time, on 132 SMs. What share of the SMs' time is spent on work with tiles "
+                "of 128 x 128? And with 256 x 256, which need fewer loads per result? How would "
+                "you shorten the tail without making all tiles smaller?",
 };

@@ -4,7 +4,7 @@
 
 enum { ACROSS = 32, DOWN = 8 };
 
-// A block computes DOWN x ACROSS results, a warp 32 neighbours in a row.
+// A block computes DOWN x ACROSS results, a warp 32 neighbours in one row.
 __global__ void sgemm_kernel(float *d, const float *a, const float *b, const float *c, int m, int n,
                              int k, float alpha, float beta)
 {
@@ -16,7 +16,7 @@ __global__ void sgemm_kernel(float *d, const float *a, const float *b, const flo
     if (row >= m || col >= n)
         return;
 
-    // TODO: count the loads for one FMA in this loop, and how many an SM can do in a clock. Let the
+    // TODO: count the loads for one FMA in this loop, and how many an SM can do per clock. Let the
     // TODO: threads of a block share what they load. Then let each thread compute several results,
     // TODO: so that it uses each value in registers more than once.
     // All indices are below 2^31.

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A case is m, n, k and one of these: */
+/* A case consists of m, n, k and one of these: */
 enum { PLAIN, SCALED, HALVED, REAL, REAL_SCALED, TIMED_REAL };
 enum { A, B, C };
 
@@ -168,7 +168,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Panel by panel of 64 columns: each panel of B is computed once, for all rows. */
+/* Works on panels of 64 columns: each panel of B is computed once for all rows. */
 static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,
                   void *want, double *error)
 {
@@ -241,7 +241,7 @@ static void times_vector(const Inputs *inputs, int array, const int64_t *x, int6
     free(elements);
 }
 
-/* Twice a row of D times x, or anything else if an element cannot be right; alpha may be -0.5. */
+/* Twice a row of D times x, because alpha may be -0.5; INT64_MAX if an element cannot be right. */
 static int64_t twice_row_times(const float *row, size_t n, const int64_t *x)
 {
     int64_t sum = 0;
@@ -254,7 +254,7 @@ static int64_t twice_row_times(const float *row, size_t n, const int64_t *x)
     return sum;
 }
 
-/* The first wrong row; m if all are right. */
+/* Returns the first wrong row; m if all rows are right. */
 static size_t check_integers(const Case *c, const Inputs *inputs, const float *got)
 {
     size_t m = (size_t) c->dim[0], n = (size_t) c->dim[1], k = (size_t) c->dim[2], row = 0;
@@ -282,7 +282,7 @@ typedef struct Measured {
     double value, square;
 } Measured;
 
-/* matrix times x, row by row, and the squares of its elements times x's. */
+/* matrix times x, row by row, and the squares of its elements times the squares of x. */
 static void times_measured(const Inputs *inputs, int array, const Measured *x, Measured *result)
 {
     const Array *matrix = &inputs->arrays->in[array];
@@ -302,8 +302,8 @@ static void times_measured(const Inputs *inputs, int array, const Measured *x, M
     free(elements);
 }
 
-/* Real numbers: the rounding errors of a row's elements are independent of x, so they add up as
- * the root of their squares: rounding() for the product, and one more for each last addition. */
+/* Real numbers: the rounding errors of a row's elements are independent of x, so they add in
+ * quadrature: rounding() for the product, and one more for each last addition. */
 static bool row_is_near(const Case *c, const float *row, const Measured *x, const Measured *abx,
                         const Measured *cx)
 {
@@ -395,8 +395,9 @@ const Lab lab_sgemm = {
         "four FMAs of a warp (A100: two) and one warp's load from shared memory. How busy can its "
         "FMA units be?",
         "A tile in shared memory replaces global loads by shared loads; it does not reduce their "
-        "number. A block of results in the registers of one thread does: r x s results need r + s "
-        "floats for r s FMAs. Begin with 4 x 4, and give neighbouring threads neighbouring columns.",
+        "number. A block of results in the registers of one thread reduces it: r x s results need "
+        "r + s floats for r s FMAs. Begin with 4 x 4, and give neighbouring threads neighbouring "
+        "columns.",
         "8 x 8 results per thread, 256 threads, a tile of 128 x 128: for each k, load two float4 of "
         "A's tile and two of B's, and do 64 FMAs. For that, store A's tile transposed, as[k][row], "
         "so that a thread's four rows are adjacent; 132 floats per row avoid conflicts when you "
@@ -432,7 +433,8 @@ const Lab lab_sgemm = {
         { "wrong right_edge unwritten",
           "The edge is missing: how many tiles do 129 columns need, and which way do you round?" },
         { "wrong outside_corner unwritten",
-          "Only whole tiles are written. How many tiles do 129 rows need, how many 127 columns?" },
+          "Only whole tiles are written. How many tiles do 129 rows need, and how many do 127 "
+          "columns need?" },
         { "wrong multiple",
           "All results are a multiple of the right ones, so look at alpha. Do you apply it once, "
           "and only to a * b?" },
@@ -443,7 +445,7 @@ const Lab lab_sgemm = {
           "Right for squares only? A row of a has k elements, a row of b and of d has n. Wrong "
           "where k is not a multiple of the tile? Elements outside must be filled with 0, and the "
           "last tile along k must not be left out. All wrong by the same factor? Check what alpha "
-          "scales, and what beta." },
+          "scales, and what beta scales." },
         { "unsafe race",
           "A block must wait at two points: when a tile has been filled, and when it has been used, "
           "before it is filled again. Which of the two is missing? With cp.async there is a third: "
@@ -482,8 +484,8 @@ const Lab lab_sgemm = {
           "Libraries are not available here: write the product yourself. make bench compares your "
           "kernels with cuBLAS." },
         { "timeout",
-          "Which loop over k does not end? Look at its step, when k is 1. Or do some threads wait "
-          "at a barrier that others never reach?" },
+          "Which loop over k never ends? Check its step for k = 1. Or do some threads wait at a "
+          "barrier that others never reach?" },
     },
     .predictions = {
         { "gflop",
@@ -491,7 +493,7 @@ const Lab lab_sgemm = {
           137.4, 1.4, "2 m n k = 137.4 * 10^9: a multiplication and an addition for each of m n "
                       "results and k steps." },
         { "least_mb",
-          "How many MB (10^6 bytes) must at least be moved, with beta = 0?",
+          "With beta = 0, at least how many MB (10^6 bytes) must be moved?",
           201.3, 3, "A and B read once, D written once: 3 * 4096^2 * 4 bytes = 201.3 MB. At 683 "
                     "FLOP per byte, DRAM need not be the limit." },
         { "tile_32",
@@ -508,9 +510,9 @@ const Lab lab_sgemm = {
           "So what percentage of its FMA peak can an SM reach, if it can do 128 FMAs per clock (4 "
           "warps' worth) and its shared memory delivers 32 floats per clock (1 warp's)?",
           12.5, 0.5, "Two warp loads take 2 clocks for 32 FMAs: 16 of 128 per clock. You may "
-                     "measure more: where four steps of k are contiguous, the compiler loads them "
-                     "at once, 16 bytes per lane, and for such a broadcast 2 wavefronts are enough: "
-                     "6 wavefronts for 4 FMAs instead of 8, 16.7 %." },
+                     "measure more: where four steps of k are contiguous, the compiler loads 16 "
+                     "bytes per lane at once, and such a broadcast takes only 2 wavefronts: 6 "
+                     "wavefronts for 4 FMAs instead of 8, 16.7 %." },
         { "words_8",
           "8 x 8 results per thread: how many floats from shared memory per FMA?",
           0.25, 0.001, "8 + 8 floats for 64 FMAs. With 16 bytes per load these are 4 loads instead "

@@ -11,10 +11,10 @@ __global__ void copy_kernel(float *out, const float *in, long n)
     // TODO 2: copy it, if it exists: the last block may have more threads than elements.
 }
 
-// On the host: a launch only queues the kernel and returns. The host may not touch out and in.
+// On the host: a launch only queues the kernel and returns. The host may not access out and in.
 LAB_API void copy(float *out, const float *in, long n)
 {
-    long blocks = 1; // TODO 3: as many blocks of BLOCK threads as cover n elements.
+    long blocks = 1; // TODO 3: the number of blocks of BLOCK threads that cover n elements.
 
     copy_kernel<<<(unsigned) blocks, BLOCK>>>(out, in, n);
     // TODO 4: a launch returns nothing. Check whether it succeeded.

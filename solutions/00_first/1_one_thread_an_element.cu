@@ -16,7 +16,7 @@ __global__ void copy_kernel(float *out, const float *in, long n)
         out[i] = in[i];
 }
 
-// On the host: a launch only queues the kernel and returns. The host may not touch out and in.
+// On the host: a launch only queues the kernel and returns. The host may not access out and in.
 LAB_API void copy(float *out, const float *in, long n)
 {
     long blocks = (n + BLOCK - 1) / BLOCK;

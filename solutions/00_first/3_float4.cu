@@ -1,6 +1,7 @@
 // rung: 3, expect: pass - one float4 per thread: as many bytes in flight, a quarter of the loads
-// A float4 lies at a multiple of 16 bytes. The arrays begin at one, so element i does if i is a
-// multiple of 4. The thread at the end of the array copies the remaining elements one by one.
+// The address of a float4 must be a multiple of 16. The arrays begin at such an address, so element
+// i has one if i is a multiple of 4. The thread at the end of the array copies the remaining
+// elements one by one.
 #include "cudalab.cuh"
 #include "kernel.h"
 

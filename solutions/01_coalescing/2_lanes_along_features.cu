@@ -1,6 +1,6 @@
 // rung: 2, expect: pass - lanes along the features: neighbours in a warp are neighbours in memory
-// A block is as wide as the table and several rows high. So its threads, in the order of their
-// numbers, cover contiguous memory for any cols.
+// A block is as wide as the table and several rows high. So its threads cover contiguous memory in
+// the order of their numbers, for any cols.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,5 +1,5 @@
 // rung: 2, expect: slow - rows one word longer: the textbook's padding, which helps at d = 64 only
-// Lane t's word is in bank (t * (d + 1) + k) % 32. With d = 64 that makes 32 different banks. With
+// Lane t's word is in bank (t * (d + 1) + k) % 32. With d = 64 that gives 32 different banks. With
 // d = 63 rung 1 used 32 banks, and this kernel uses one.
 #include "cudalab.cuh"
 #include "kernel.h"

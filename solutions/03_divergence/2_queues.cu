@@ -1,6 +1,6 @@
-// rung: 2, expect: slow - 256 items sorted into a queue per kind; warp w serves kind w
-// Fast if kinds are mixed. If they are skewed, seven warps have three items each, and one has all
-// the others.
+// rung: 2, expect: slow - 256 items sorted into a queue per kind; warp w processes kind w
+// This is fast if kinds are mixed. If they are skewed, seven warps have three items each, and one
+// warp has all the others.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -26,8 +26,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
         queue[k][slot] = i;
     }
 
-    // Separates filling the queues from serving them: a warp serves items that all warps have put
-    // in.
+    // Separates filling the queues from processing them: each queue holds items from all warps.
     __syncthreads();
 
     for (int slot = lane; slot < count[mine]; slot += WARP) {

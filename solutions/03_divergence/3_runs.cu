@@ -1,6 +1,6 @@
 // rung: 3, expect: pass - 2048 items per block, in runs of 32 of one kind; any warp takes any run
 // The last pass of a queue is half empty on average, however long the queue is, so long queues
-// waste less. And all warps share a frequent kind.
+// waste less. And all warps share the items of a frequent kind.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -13,7 +13,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
                                int rounds)
 {
     __shared__ int count[KINDS], start[KINDS + 1], filled[KINDS];
-    __shared__ short slots[MOST_SLOTS]; // the item in each, counted from the block's first; or -1
+    __shared__ short slots[MOST_SLOTS]; // item of each slot, from the block's first; -1: empty
 
     int first = blockIdx.x * ITEMS, items = min(ITEMS, n - first);
 
@@ -28,7 +28,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
     for (int i = threadIdx.x; i < items; i += BLOCK)
         atomicAdd(&count[kind[first + i]], 1);
 
-    // Separates counting from adding up.
+    // Separates counting from adding up the counts.
     __syncthreads();
 
     if (threadIdx.x == 0) {
@@ -37,7 +37,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
             start[k + 1] = start[k] + ceil_div(count[k], WARP) * WARP;
     }
 
-    // Separates computing where each kind begins from putting the items there.
+    // Separates computing where each kind begins from placing the items.
     __syncthreads();
 
     for (int i = threadIdx.x; i < items; i += BLOCK) {
@@ -45,8 +45,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
         slots[start[k] + atomicAdd(&filled[k], 1)] = i;
     }
 
-    // Separates putting the items in from serving them: a warp serves items that all warps have put
-    // in.
+    // Separates placing the items from processing them: a run holds items from all warps.
     __syncthreads();
 
     // A warp's 32 slots lie in one run, so they are all of one kind.

@@ -1,4 +1,4 @@
-// rung: 3, expect: pass - four oscillators at a time: as many as a result takes cycles
+// rung: 3, expect: pass - four oscillators at a time, because a result takes four cycles
 // Their operations do not depend on each other: while one waits for a result, the others continue.
 #include "cudalab.cuh"
 #include "kernel.h"

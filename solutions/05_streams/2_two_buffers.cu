@@ -1,6 +1,6 @@
 // rung: 2, expect: slow - two buffers, two streams: two chunks in flight, for three engines
 // Chunks take turns in the streams, and each stream has its own buffer. A stream runs in order, so
-// a chunk enters a buffer only after the one before has left it.
+// a chunk enters a buffer only after the previous one has left it.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,6 +1,6 @@
 // rung: 3, expect: pass - three buffers, three streams: a chunk for each engine
 // Chunks take turns in the streams, and each stream has its own buffer. A stream runs in order, so
-// a chunk enters a buffer only after the one before has left it.
+// a chunk enters a buffer only after the previous one has left it.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,7 +1,6 @@
 // rung: 2, expect: slow - 2-D blocks of 32 x 8: a block's eight rows are neighbours in the output
-// Reads are coalesced as before. One block now writes a sector of the output eight times, where
-// before eight blocks wrote it once each, far apart in time. A warp's store still touches 32
-// sectors.
+// Reads are coalesced as before. One block now writes a sector of the output eight times; in rung
+// 1, eight blocks wrote it once each, far apart in time. A warp's store still touches 32 sectors.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,8 +1,8 @@
 // rung: 3, expect: device - threadIdx.x runs along the output: writes coalesced, reads strided
-// A block reads eight columns of 32 rows: 32 sectors, each used whole, but by eight different
-// instructions. L1 keeps them in between. L1 does not keep stores, so it is better to have the
-// strided side in the reads. On a GPU whose DRAM is slow compared with L1, this is already near the
-// rate of a copy.
+// A block reads eight columns of 32 rows: 32 sectors, each fully used, but by eight different
+// instructions. L1 keeps them in the meantime. L1 does not keep stores, so it is better if the
+// reads are strided. On a GPU whose DRAM is slow compared with L1, this is already near the rate of
+// a copy.
 #include "cudalab.cuh"
 #include "kernel.h"
 

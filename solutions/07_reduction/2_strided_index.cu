@@ -17,7 +17,7 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
     part[tid] = i < n ? in[i] : 0;
 
-    // Separates filling from the first round: a thread adds what another one has loaded.
+    // Separates filling from the first round: a thread adds values that others have loaded.
     __syncthreads();
 
     for (int s = 1; s < blockDim.x; s *= 2) {

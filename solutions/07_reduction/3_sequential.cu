@@ -1,7 +1,7 @@
 // rung: 3, expect: device - add the upper half to the lower: neighbours use neighbouring words
 // No conflicts are left. The rounds, the barriers and the idle threads remain: half of the block
-// never adds anything. Where memory is slow compared with the SMs (rung 2), the time for memory
-// hides that.
+// never adds anything. Where memory is slow compared with the SMs (rung 2), memory accesses hide
+// that.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -16,7 +16,7 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
     part[tid] = i < n ? in[i] : 0;
 
-    // Separates filling from the first round: a thread adds what another one has loaded.
+    // Separates filling from the first round: a thread adds values that others have loaded.
     __syncthreads();
 
     for (int s = blockDim.x / 2; s > 0; s /= 2) {

@@ -1,14 +1,14 @@
 // rung: 2, expect: slow - two blocks per row: the other SMs wait half as long for the last one
-// Each SM has two halves, and two SMs have a third. The launch ends after the time of 1.5 rows
-// instead of 2. A block also has half of the threads, so each thread does as much as before. Every
-// GPU's SM has room for two such blocks, so one can fill the gap while another one ends and the
-// next one starts.
+// Each SM processes two halves, and two SMs process a third. The launch ends after the time of 1.5
+// rows instead of 2. A block also has half of the threads, so each thread does as much as before.
+// Every GPU's SM has room for two such blocks, so one block can fill the gap while another one ends
+// and the next one starts.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 512, PIECES = 2 };
 
-// The number after x in the sequence of this seed.
+// The number that follows x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;

@@ -1,12 +1,12 @@
 // rung: 4, expect: pass - as many blocks as fit on the GPU, each taking pixels in steps of the grid
-// The kernel asks how many fit, since that depends on the GPU and on the registers of this kernel.
-// All blocks run from the beginning to the end, and rows no longer matter.
+// The host code queries how many blocks fit, since that depends on the GPU and on this kernel's
+// registers. All blocks run from the beginning to the end, and rows no longer matter.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// The number after x in the sequence of this seed.
+// The number that follows x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
@@ -32,7 +32,7 @@ LAB_API void advance(unsigned *out, const unsigned *in, int rows, int cols, int 
     CUDA_CHECK(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_a_sm, advance_kernel, BLOCK, 0));
 
-    // No more than the work needs.
+    // No more blocks than the work needs.
     int blocks = min(sms * blocks_a_sm, ceil_div(count, BLOCK));
 
     advance_kernel<<<blocks, BLOCK>>>(out, in, count, rounds);

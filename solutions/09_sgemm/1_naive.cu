@@ -5,7 +5,7 @@
 
 enum { ACROSS = 32, DOWN = 8 };
 
-// A block computes DOWN x ACROSS results, a warp 32 neighbours in a row.
+// A block computes DOWN x ACROSS results, a warp 32 neighbours in one row.
 __global__ void sgemm_kernel(float *d, const float *a, const float *b, const float *c, int m, int n,
                              int k, float alpha, float beta)
 {

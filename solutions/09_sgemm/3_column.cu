@@ -25,8 +25,8 @@ __global__ void sgemm_kernel(float *d, const float *a, const float *b, const flo
         for (int i = ty; i < TILE_K; i += WARPS)
             bs[i][tx] = first + i < k && col < n ? b[(first + i) * n + col] : 0;
 
-        // Separates filling the tiles from using them: other threads have loaded most of what a
-        // thread uses.
+        // Separates filling the tiles from using them: a thread uses values that others have
+        // loaded.
         __syncthreads();
 
 #pragma unroll

@@ -6,7 +6,8 @@
 enum { TILE_M = 128, TILE_N = 128, TILE_K = 16, THREADS = 256, BLOCKS_A_SM = 2 };
 enum { SIDE = 8, QUAD = 4, ACROSS = TILE_N / SIDE };
 
-// How the threads fill A's tile: 8 of them take a sector of a row, and all of them 32 rows.
+// How the threads fill A's tile: 8 of them copy a sector of a row, and all of them together 32
+// rows.
 enum { A_COLS = 8, A_ROWS = THREADS / A_COLS, B_ROWS = THREADS / TILE_N };
 
 // A is transposed, so that a thread's rows are neighbours. With 132 floats per row, the 8 x 4
@@ -55,8 +56,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_A_SM)
             bs[b_row + i][b_col] = from_row < k && from_col < n ? b[from_row * n + from_col] : 0;
         }
 
-        // Separates filling the tiles from using them: other threads have loaded most of what a
-        // thread uses.
+        // Separates filling the tiles from using them: a thread uses values that others have
+        // loaded.
         __syncthreads();
 
 #pragma unroll

@@ -10,7 +10,7 @@
 enum { TILE_M = 128, TILE_N = 128, TILE_K = 16, THREADS = 256, BLOCKS_A_SM = 2 };
 enum { WARP = 32, WARP_M = 32, WARP_N = 64, WARPS_ACROSS = TILE_N / WARP_N, SIDE = 8, QUAD = 4 };
 
-// How the threads copy A: 8 of them take a sector of a row, and all of them 32 rows.
+// How the threads copy A: 8 of them copy a sector of a row, and all of them together 32 rows.
 enum { A_COLS = 8, A_ROWS = THREADS / A_COLS, A_EACH = TILE_M / A_ROWS };
 
 // A is transposed, so that a thread's rows are neighbours. With 132 floats per row, the 8 x 4
@@ -24,7 +24,7 @@ typedef struct Tiles {
     TileB bs[2];
 } Tiles;
 
-// What a thread copies next; `width` is the number of floats of B per copy, 4 or 1.
+// The next copies of a thread; `width` is the number of floats of B per copy, 4 or 1.
 typedef struct Share {
     const float *a[A_EACH], *b;
     int a_row, a_col, b_row, b_col, b_down, n, width;
@@ -52,7 +52,7 @@ static __device__ __forceinline__ void open_share(Share *my, const float *a, con
     my->b = b + (size_t) my->b_row * my->n + from_col;
 }
 
-// Starts to copy the part of k that is no whole tile, and fills the rest of the tile with zeros.
+// Starts to copy the part of k that does not fill a tile, and fills the rest with zeros.
 static __device__ __forceinline__ void copy_rest(TileA as, TileB bs, Share *my, int rest)
 {
     for (int j = 0; j < TILE_K; j += A_COLS)
@@ -151,8 +151,8 @@ static __device__ __forceinline__ void product(float *d, const float *a, const f
 
 #pragma unroll 1
     for (int step = 0; step + 1 < steps; step++) {
-        // Separates the copies of a pair by all threads from its use, and the use of the pair
-        // before it from the copies of the next one to the same place.
+        // Separates all threads' copies of a pair from its use, and the use of the previous pair
+        // from the copies that overwrite it.
         __pipeline_wait_prior(0);
         __syncthreads();
 

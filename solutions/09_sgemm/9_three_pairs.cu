@@ -1,13 +1,17 @@
 // rung: 9, expect: pass - three pairs of tiles, and copies that do not delay the loads
-// In rung 8 ten copies start right after each barrier, and the loads that the FMAs wait for queue
-// behind them. And a pair of tiles has only the time of one pair to arrive. This rung makes four
-// changes, all of them to the copies: - three pairs of tiles: one is multiplied while two are in
-// flight. Each has twice as long. - copies begin at the 4th k. By then many FMAs can run. No thread
-// waits for a copy before the next barrier but one, so a later start costs nothing. - 16 lanes x 2
-// rows copy A, not 8 x 4: a copy touches two cache lines instead of four. (Two words then share
-// each bank. Removing that gained nothing.) - a warp copies whole rows of B: what a thread copies
-// lies at fixed distances from one address, which needs no additions. Three pairs are 50 KB. An
-// array declared in a kernel may have 48, so the launch requests dynamic shared memory.
+// In rung 8, ten copies start right after each barrier, and the loads that the FMAs wait for queue
+// behind them. Also, a pair of tiles has only the time of one pair to arrive. This rung changes the
+// copies in four ways:
+// 1. There are three pairs of tiles: one is multiplied while two are in flight, so each has twice
+// as long to arrive.
+// 2. Copies begin at the 4th k, when many FMAs can already run. No thread waits for a copy before
+// the barrier after next, so a later start costs nothing.
+// 3. 16 lanes x 2 rows copy A, not 8 x 4: a copy touches two cache lines instead of four. (Two
+// words then share each bank. Removing that gained nothing.)
+// 4. A warp copies whole rows of B: a thread's floats lie at fixed distances from one address,
+// which needs no additions.
+// Three pairs are 50 KB. An array declared in a kernel may have 48, so the launch requests dynamic
+// shared memory.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -18,10 +22,10 @@ enum { TILE_M = 128, TILE_N = 128, TILE_K = 16, THREADS = 256, BLOCKS_A_SM = 2 }
 enum { WARP = 32, WARP_M = 32, WARP_N = 64, WARPS_ACROSS = TILE_N / WARP_N, SIDE = 8, QUAD = 4 };
 enum { PAIRS = 3, COPY_AT = 3 };
 
-// How the threads copy A: 16 of them take a row, and all of them 16 rows at once.
+// How the threads copy A: 16 of them copy a row, and all of them together 16 rows.
 enum { A_COLS = TILE_K, A_ROWS = THREADS / A_COLS, A_EACH = TILE_M / A_ROWS };
 
-// And B: a warp takes a row.
+// How the threads copy B: each warp copies one row.
 enum { B_ROWS = THREADS / WARP, B_EACH = TILE_K / B_ROWS };
 
 // One pair of tiles. A is transposed, so that a thread's rows are neighbours.
@@ -29,9 +33,9 @@ typedef struct Tiles {
     float a[TILE_K][TILE_M + QUAD], b[TILE_K][TILE_N];
 } Tiles;
 
-// What a thread copies next: one address per row of A and of B. `width` is the number of floats of
-// B per copy, 4 or 1. Only in a tile at the right `edge` can a row end before the tile does; `room`
-// is what is left of the row.
+// The next copies of a thread: one address per row of A and of B. `width` is the number of floats
+// of B per copy, 4 or 1. A row can end before the tile does only in a tile at the right `edge`;
+// `room` is the largest `j` at which a copy still fits into the row.
 typedef struct Share {
     const float *a[A_EACH], *b[B_EACH];
     int a_row, a_col, b_row, b_col, room, n, width;
@@ -67,7 +71,7 @@ static __device__ __forceinline__ void copy_b(Tiles *to, const Share *my, int i,
                             my->width * sizeof(float));
 }
 
-// Starts to copy the part of k that is no whole tile, and fills the rest of the tile with zeros.
+// Starts to copy the part of k that does not fill a tile, and fills the rest with zeros.
 static __device__ __forceinline__ void copy_rest(Tiles *to, Share *my, int rest)
 {
     for (int i = 0; i < A_EACH; i++) {
@@ -108,8 +112,8 @@ static __device__ __forceinline__ void copy_tiles(Tiles *to, Share *my)
     __pipeline_commit();
 }
 
-// Starts to copy a pair of tiles if there are `more`. Waiting counts groups of copies, so each step
-// has one group, even if it is empty.
+// Starts to copy a pair of tiles if there are `more`. The wait counts groups of copies, so each
+// step has one group, even if it is empty.
 static __device__ __forceinline__ void copy_if(bool more, Tiles *to, Share *my)
 {
     if (more)
@@ -186,8 +190,8 @@ static __device__ __forceinline__ void product(float *d, const float *a, const f
     Tiles *now = &tiles[0], *free = &tiles[PAIRS - 1];
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
-        // Separates the copies of a pair by all threads from its use, and the use of the pair
-        // before it from the copies of another one to the same place.
+        // Separates all threads' copies of a pair from its use, and the use of the previous pair
+        // from the copies that overwrite it.
         __pipeline_wait_prior(PAIRS - 2);
         __syncthreads();
 

@@ -5,7 +5,7 @@
 #include "fill.h"
 #include "lab.h"
 
-/* Two files that use the same names: each is in its own namespace, and its function is renamed,
+/* Two files that define the same names: each is in its own namespace, and its function is renamed,
  * since an `extern "C"` function has one name in all namespaces. */
 #define standardise standardise_reference
 namespace reference
@@ -60,7 +60,7 @@ static __global__ void fill_kernel(float *data, size_t count, FillKey key)
         data[i] = fill_f32(fill, key, i);
 }
 
-/* As lab.c's truth: double precision, and an error of four roundings of the inputs. */
+/* Like truth in lab.c: double precision, and an error of four roundings of the inputs. */
 static __global__ void differences(Problem p, unsigned long long *differ)
 {
     size_t step = (size_t) gridDim.x * blockDim.x, count = (size_t) p.rows * p.cols;
@@ -146,7 +146,7 @@ int main(void)
         double bytes = 8.0 * sizes[i][0] * sizes[i][1];
         CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
         if (bytes * 9 > (double) free_bytes)
-            printf("%d x %d: skipped, the GPU has too little memory free\n", sizes[i][0],
+            printf("%d x %d: skipped, the GPU has too little free memory\n", sizes[i][0],
                    sizes[i][1]);
         else
             measure(sizes[i][0], sizes[i][1]);

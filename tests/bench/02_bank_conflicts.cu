@@ -6,7 +6,7 @@
 #include "fill.h"
 #include "lab.h"
 
-/* Two files that use the same names: each is in its own namespace, and its function is renamed,
+/* Two files that define the same names: each is in its own namespace, and its function is renamed,
  * since an `extern "C"` function has one name in all namespaces. */
 #define distances distances_reference
 namespace reference
@@ -43,7 +43,7 @@ static void by_fastest(void *self, int set)
     fastest::distances_fastest(p->dist[set], p->x[set], p->n, p->d);
 }
 
-/* As the lab's timed cases: integers near each other, whose distances are exact. */
+/* Integers near each other, whose distances are exact. */
 static __global__ void fill_kernel(float *data, int count, FillKey key)
 {
     Fill fill = { FILL_RANGE, 1000000, 1000016 };

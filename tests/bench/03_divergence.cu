@@ -1,8 +1,8 @@
 /* 03_divergence - compares our fastest rung and the reference on mixed kinds with the same items
- * already sorted by kind, where nothing diverges and no kernel has to sort. Then two branches of
- * r operations each, taken by lanes or by warps in turn, show from which r on divergence
- * matters. `make bench`; KERNEL is the fastest rung's file, REFERENCE the reference's. The
- * first table's rates are 10^9 steps/s. */
+ * already sorted by kind, where nothing diverges and no kernel has to sort. Then it finds the r
+ * from which on divergence matters, with two branches of r operations each that alternate between
+ * lanes or between warps. `make bench`; KERNEL is the fastest rung's file, REFERENCE the
+ * reference's. The first table's rates are 10^9 steps/s. */
 #include "bench.h"
 #include "fill.h"
 #include "kernel.h"
@@ -111,7 +111,7 @@ static void check(Problem *p, const char *name, BenchCall *call)
     exit(1);
 }
 
-/* Sorted kinds as a row of the lesson's table, compared with its reference. */
+/* Adds sorted kinds to the lesson's table as a row, compared with its reference. */
 static void keep_sorted(BenchResult reference_beside_sorted)
 {
     BenchResult r = reference_beside_sorted;
@@ -157,7 +157,7 @@ static void measure(int n, int rounds)
     }
 }
 
-/* Each kind alone: their costs must agree within a tenth. */
+/* Times each kind alone: the costs must agree within a tenth. */
 static void measure_kinds(int n, int rounds)
 {
     Problem p = { n, rounds };

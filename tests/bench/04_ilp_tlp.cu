@@ -5,10 +5,9 @@
 #include "bench.h"
 #include "fill.h"
 
-/* Two files that use the same names, including kernel.h with its launch: each is in its own
+/* Two files that define the same names, including kernel.h with its launch: each is in its own
  * namespace, and the function is renamed, since an `extern "C"` function has one name in all of
- * them.
- */
+ * them. */
 #include "lab.h"
 #define advance advance_reference
 namespace reference
@@ -120,7 +119,7 @@ template <typename T, int ITEMS> static __global__ void copy_kernel(T *out, cons
     T item[ITEMS];
 
     if (i + (ITEMS - 1) * COPY_BLOCK >= count)
-        return; /* the counts here are multiples */
+        return; /* all counts here are multiples */
     for (int j = 0; j < ITEMS; j++)
         item[j] = in[i + j * COPY_BLOCK];
     for (int j = 0; j < ITEMS; j++)
@@ -213,7 +212,7 @@ static void sweep_copies(void)
                              most_blocks);
         }
     }
-    printf("\n*: another number of blocks than that fits\n");
+    printf("\n*: a different number of blocks fits on an SM\n");
     for (int i = 0; i < COPY_SETS; i++) {
         CUDA_CHECK(cudaFree(c.in[i]));
         CUDA_CHECK(cudaFree(c.out[i]));

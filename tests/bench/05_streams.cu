@@ -6,7 +6,7 @@
 #include "bench.h"
 #include "lab.h"
 
-/* Files that use the same names: each is in its own namespace, and its function is renamed,
+/* Files that define the same names: each is in its own namespace, and its function is renamed,
  * since an `extern "C"` function has one name in all namespaces. */
 #include "kernel.h"
 #define encrypt encrypt_fastest
@@ -55,7 +55,7 @@ namespace whole
 typedef void Encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device, long capacity,
                      uint32_t key, int rounds);
 
-/* The rows of the lesson's table; chunks is set for those with a bound. */
+/* The rows of the lesson's table; chunks is set for rows with a bound. */
 static const struct {
     const char *name;
     Encrypt *encrypt;
@@ -131,7 +131,7 @@ static void by_encrypt(void *self, int)
     p->encrypt(p->out, p->in, WORDS, p->device, WORDS / 4, SECRET, p->rounds);
 }
 
-/* Chunks take turns in the streams, each with its own buffer; `device` holds all of them. */
+/* Chunks take turns in the streams, each with its own buffer; `device` holds all buffers. */
 static void step_of(Problem *p, int step, int c)
 {
     long words = WORDS / p->chunks, first = c * words;
@@ -186,7 +186,7 @@ static void print_ms(const char *name, double ms)
     bench_figure(all_bytes / ms * 1e-6, "%s/GB/s", name);
 }
 
-/* Checks the results first: one against the CPU, then all kernels against that. */
+/* Checks the results first: one kernel against the CPU, then all others against that kernel. */
 static void check(const Problem *p)
 {
     static uint32_t *right;

@@ -15,7 +15,7 @@
         }                                                                                          \
     } while (0)
 
-/* Files that use the same names: each is in its own namespace, and its function is renamed,
+/* Files that define the same names: each is in its own namespace, and its function is renamed,
  * since an `extern "C"` function has one name in all namespaces. */
 #define transpose transpose_fastest
 namespace fastest
@@ -77,7 +77,7 @@ static void by_rung(void *self, int set)
     p->transpose(p->out[set], p->in[set], p->rows, p->cols);
 }
 
-/* cuBLAS counts columns first: our rows x cols is its cols x rows. */
+/* cuBLAS is column-major: our rows x cols is its cols x rows. */
 static void sgeam(Problem *p, float *out, const float *in)
 {
     const float one = 1, zero = 0;
@@ -189,7 +189,7 @@ int main(void)
         double bytes = 8.0 * sizes[i][0] * sizes[i][1];
         CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
         if (bytes * 9 > (double) free_bytes)
-            printf("%d x %d: skipped, the GPU has too little memory free\n", sizes[i][0],
+            printf("%d x %d: skipped, the GPU has too little free memory\n", sizes[i][0],
                    sizes[i][1]);
         else
             measure(cublas, sizes[i][0], sizes[i][1]);

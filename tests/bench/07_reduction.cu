@@ -69,7 +69,8 @@ static FillKey key_of(int set)
     return fill_key((uint64_t) set + 1, 0);
 }
 
-/* Checks the results first, on each set, one call right after the other, from poisoned memory. */
+/* Checks the results first, on each set: one call immediately after another, from poisoned
+ * memory. */
 static void check(Problem *p, const char *name, BenchCall *call)
 {
     for (int i = 0; i < p->sets; i++)
@@ -82,7 +83,7 @@ static void check(Problem *p, const char *name, BenchCall *call)
         CUDA_CHECK(cudaMemcpy(&got, p->out[i], sizeof got, cudaMemcpyDeviceToHost));
         if (got == want)
             continue;
-        fprintf(stderr, "%s: the sum of %ld elements is %g, right is %g\n", name, p->n, got, want);
+        fprintf(stderr, "%s: the sum of %ld elements is %g, expected %g\n", name, p->n, got, want);
         exit(1);
     }
 }
@@ -136,9 +137,8 @@ static void measure(long n, int sets)
 
 int main(void)
 {
-    /* 2^28 floats exceed any L2. Of 2^24 a ring of eight arrays does; of one array, L2 may keep
-     * a part.
-     */
+    /* 2^28 floats exceed any L2. With 2^24, a ring of eight arrays does; of a single array, L2 may
+     * keep a part. */
     static const struct {
         long n;
         int sets;
@@ -150,7 +150,7 @@ int main(void)
         double bytes = sizeof(float) * (double) problems[i].n * problems[i].sets;
         CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
         if (bytes * 1.1 > (double) free_bytes)
-            printf("%ld: skipped, the GPU has too little memory free\n", problems[i].n);
+            printf("%ld: skipped, the GPU has too little free memory\n", problems[i].n);
         else
             measure(problems[i].n, problems[i].sets);
     }

@@ -1,11 +1,11 @@
 /* 08_tail_effect - compares the reference and our fastest rung with the ideal, in which all SMs
- * work to the end: the time of as many rows as SMs, scaled by the number of rows. `make bench`;
+ * work until the end: the time of one row per SM, scaled by the number of rows. `make bench`;
  * KERNEL is the file of the fastest rung, REFERENCE that of the last numbered one. */
 #include "bench.h"
 #include "fill.h"
 #include "lab.h"
 
-/* Two files that use the same names: each is in its own namespace, and its function is renamed,
+/* Two files that define the same names: each is in its own namespace, and its function is renamed,
  * since an `extern "C"` function has one name in all namespaces. */
 #define advance advance_reference
 namespace reference
@@ -42,7 +42,7 @@ static void by_fastest(void *self, int set)
     fastest::advance_fastest(p->out[set], p->in[set], p->rows, COLS, ROUNDS);
 }
 
-/* One row per SM, by the reference: all SMs have the same work, however it is cut. */
+/* Times one row per SM with the reference: all SMs have the same work, however it is cut. */
 static void even(void *self, int set)
 {
     Problem *p = (Problem *) self;

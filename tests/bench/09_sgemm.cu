@@ -33,7 +33,7 @@ static void reference(void *self, int set)
     sgemm(p->d[set], p->a[set], p->b[set], NULL, p->m, p->n, p->k, 1, 0);
 }
 
-/* cuBLAS counts columns first: our row-major D = A B is its D' = B' A'. */
+/* cuBLAS is column-major: our row-major D = A B is its D' = B' A'. */
 static void library(void *self, int set)
 {
     Problem *p = (Problem *) self;
@@ -43,7 +43,7 @@ static void library(void *self, int set)
                              p->n, p->a[set], p->k, &zero, p->d[set], p->n));
 }
 
-/* Small integers: every order of summation gives the same bits. */
+/* Small integers, so that every order of summation gives the same bits. */
 static __global__ void fill_kernel(float *data, size_t count, FillKey key)
 {
     size_t step = (size_t) gridDim.x * blockDim.x;
@@ -53,7 +53,8 @@ static __global__ void fill_kernel(float *data, size_t count, FillKey key)
         data[i] = fill_f32(fill, key, i);
 }
 
-/* Element by element in double, plain and slow: all others are compared with it. */
+/* Computes each element in double precision, simply and slowly; all other results are compared with
+ * these. */
 static __global__ void differences(const float *d, const float *a, const float *b, int n, int k,
                                    size_t count, unsigned long long *differ)
 {
@@ -139,7 +140,7 @@ int main(void)
         double n = sizes[i][0];
         CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
         if (SETS * 3 * 4.4 * n * n > (double) free_bytes)
-            printf("%d: skipped, the GPU has too little memory free\n", sizes[i][0]);
+            printf("%d: skipped, the GPU has too little free memory\n", sizes[i][0]);
         else
             measure(cublas, sizes[i][0], sizes[i][1], sizes[i][2]);
     }

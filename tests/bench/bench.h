@@ -1,11 +1,11 @@
-/* bench.h - times two ways of doing the same in turn, in one process.
+/* bench.h - times two implementations of the same work alternately, in one process.
  *
  * Blocks R S S R or S R R S are drawn at random; a sample runs over a ring of buffer sets for at
  * least 5 ms. The ratio of a block is the library's time over the kernel's (above 1: the kernel is
  * faster). It is printed with its 95 % interval, and with the library compared with itself (A/A),
  * which shows the smallest difference that this machine can measure.
  *
- * If WARPBOOK_FIGURES names a file, figures are added to it as well, as `key value` lines: what
+ * If WARPBOOK_FIGURES names a file, figures are also appended to it, as `key value` lines, which
  * lessons quote (docs/measured).
  */
 #ifndef BENCH_H
@@ -24,7 +24,7 @@ extern "C" {
 
 enum { BENCH_BLOCKS = 31 };
 
-/* One figure for docs/measured; its key, formatted, ends with the unit. */
+/* Adds one figure for docs/measured; its formatted key ends with the unit. */
 __attribute__((format(printf, 2, 3))) static inline void bench_figure(double value, const char *key,
                                                                       ...)
 {
@@ -68,7 +68,7 @@ static inline double bench_sample(Bench *bench, BenchCall *call, int calls)
     return (double) ms / calls;
 }
 
-/* Calls that take 5 ms, whole rounds of the ring. */
+/* The number of calls that take 5 ms, in whole rounds of the ring. */
 static inline int bench_calls(Bench *bench, BenchCall *call)
 {
     double ms = bench_sample(bench, call, bench->sets);

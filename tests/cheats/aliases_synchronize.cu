@@ -1,7 +1,7 @@
-// expect: build - gives a function of its own the name cudaDeviceSynchronize, as a weak alias
+// expect: build - names a function of its own cudaDeviceSynchronize, by a weak alias
 // lab: coalescing
-// Known (exploit 4). Defence: the audit reads the object's symbols, not its text, and weak ones as
-// well.
+// Known (exploit 4). Defence: the audit reads the object's symbols, including weak ones, not the
+// source text.
 #include "cudalab.cuh"
 #include "kernel.h"
 

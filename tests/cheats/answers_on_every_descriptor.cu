@@ -1,8 +1,8 @@
 // expect: suspect - writes an answer to every descriptor from 3 to 255
 // lab: coalescing
-// By its own system call, so nothing shows in the object. Known (exploit 2). Defence: an answer
-// counts only if it repeats the tag of the question, 64 random bits. An answer without it is
-// reported to a human.
+// It makes its own system call, so the object's symbols do not show it. Known (exploit 2). Defence:
+// an answer counts only if it repeats the tag of the question, 64 random bits. An answer without
+// the tag is reported to a human.
 #include "cudalab.cuh"
 #include "kernel.h"
 

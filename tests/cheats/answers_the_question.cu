@@ -1,7 +1,7 @@
 // expect: slow - finds the tag of the question on its stack and answers in time
 // lab: coalescing
-// The true answer comes from the runner when the slow kernel is done. Known (exploit 2).
-// Defence: the question and its tag are in the runner; there is nothing to find on this stack.
+// The true answer comes from the runner when the slow kernel is done. Known (exploit 2). Defence:
+// the question and its tag are in the runner, so this stack does not contain them.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,6 +1,6 @@
 // expect: slow - an assembler macro called `call` reports 2112 SMs to the launch
 // lab: ilp_tlp
-// Defence: the launch is compiled by itself, from launch.cpp; nothing in kernel.cu reaches it.
+// Defence: the launch is compiled separately, from launch.cpp, so nothing in kernel.cu affects it.
 #include "cudalab.cuh"
 #include "kernel.h"
 

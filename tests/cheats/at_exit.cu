@@ -1,7 +1,7 @@
 // expect: slow - registers a function that answers at the end of the process; the kernel is slow
 // lab: coalescing
-// atexit is what nvcc itself calls, and so it is allowed. Known (exploit 2). Defence: the runner
-// exits without calling such functions, and the last answer does not decide a result.
+// nvcc's own code calls atexit, so it is allowed. Known (exploit 2). Defence: the runner exits
+// without calling such functions, and the last answer does not decide a result.
 #include "cudalab.cuh"
 #include "kernel.h"
 

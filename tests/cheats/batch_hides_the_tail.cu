@@ -1,9 +1,9 @@
-// expect: slow - does the rows of all sets in the first call, so that they share one tail
+// expect: slow - processes the rows of all sets in the first call, so that they share one tail
 // lab: tail_effect
 //
-// Learns the sets' arrays in the first sample; from then on the first call launches one block per
-// row of every set, and the others return. Defence: each call of this lab is timed alone, on inputs
-// created after the call before, so there is only one set at a time, with its tail.
+// It learns the sets' arrays in the first sample; from then on the first call launches one block
+// per row of every set, and the others return. Defence: each call of this lab is timed alone, on
+// inputs created after the previous call, so each set has its own tail.
 #include "cudalab.cuh"
 #include "kernel.h"
 

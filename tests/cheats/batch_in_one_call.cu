@@ -1,13 +1,13 @@
-// expect: slow - does the work of all sets in the first call of a sample, slow by itself
+// expect: slow - does the work of all sets in the first call of a sample; the kernel is slow
 // lab: coalescing
-// Learns the sets' arrays in the first sample; from then on the first call does all and the others
-// return. Known as batch and skip (exploit 10). Defence: the whole sample is timed, so it does not
-// matter which call does the work: the kernel is still slow. (Where a lab is about the end of a
-// call it would change something: batch_hides_the_tail.cu.)
+// It learns the sets' arrays in the first sample; from then on the first call does all and the
+// others return. Known as batch and skip (exploit 10). Defence: the whole sample is timed, so it
+// does not matter which call does the work: the kernel is still slow. (It would matter in a lab
+// about the end of a call: batch_hides_the_tail.cu.)
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256, SETS = 64 };
 

@@ -1,9 +1,9 @@
 #!/bin/bash
-# expect: nothing of a submission counts but its kernel.cu - a folder that brings a harness of its own
+# expect: only kernel.cu of a submission counts - a folder that brings a harness of its own
 #
-# A slow kernel beside a lab.c with a lower bar, a kernel.h with another prototype, a fill.h of zeros, a
-# Makefile, a grader and a solution. Known (exploits 5, 24). Defence: of a submission only kernel.cu is
-# read, and it is copied alone into a fresh folder. Needs neither nvcc nor a GPU where the scripted
+# A slow kernel next to a lab.c with a lower bar, a kernel.h with another prototype, a fill.h of zeros, a
+# Makefile, a grader and a solution. Known (exploits 5, 24). Defence: the grader reads only kernel.cu of
+# a submission, and copies it alone into a fresh folder. Needs neither nvcc nor a GPU where the scripted
 # runner is built.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -21,12 +21,12 @@ export WARPBOOK_RUNNER=$fake WARPBOOK_NVCC=$PWD/tests/fake_nvcc WARPBOOK_READELF
 export WARPBOOK_BUILD=$work/build
 missed=0
 
-# verdict: of the submission in $work/theirs.
+# Prints the verdict on the submission in $work/theirs.
 verdict() {
     "$program" grade 6 --quick --format lines --submission "$work/theirs" 2>&1 | sed -n 's/^verdict://p'
 }
 
-try() { # NAME: what was put beside the kernel must change nothing
+try() { # NAME: the files next to the kernel must not change its verdict
     local got
     got=$(verdict)
     if [ "$got" = slow ] && [ ! -e "$work/ran" ]; then

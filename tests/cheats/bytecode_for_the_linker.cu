@@ -1,9 +1,8 @@
 // expect: build - adds a section in which the linker looks for code that is not compiled yet
 // lab: coalescing
 // With link-time optimisation the linker takes an object's functions from there, so the code that
-// runs is not the code that was audited. Defence: such code must be the compiler's own, else
-// linking fails;
-// better: those sections are refused.
+// runs is not the code that was audited. Defence: those sections are refused. Besides, such code
+// must be the compiler's own, or linking fails.
 #include "cudalab.cuh"
 #include "kernel.h"
 

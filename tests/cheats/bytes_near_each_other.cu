@@ -1,6 +1,6 @@
-// expect: wrong - packs timed data into bytes, four to a word, and multiplies by dp4a
+// expect: wrong - packs timed data into bytes, four to a word, and multiplies with dp4a
 // lab: bank_conflicts
-// The timed rows were integers of 17 values. Defence: they hold real numbers.
+// The timed rows once held integers of only 17 values. Defence: now they hold real numbers.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -28,7 +28,7 @@ static __global__ void naive(float *dist, const float *x, int n, int d, int pitc
         dist[i * n + j] = sum;
 }
 
-// |a - b|^2 = |a|^2 + |b|^2 - 2 a b, all of it in integers. Up to 128 columns, 64 mostly.
+// |a - b|^2 = |a|^2 + |b|^2 - 2 a b, all in integers. Up to 128 columns, mostly 64.
 static __global__ void by_bytes(float *dist, const float *x, int n, int d, int words)
 {
     extern __shared__ int rows[];

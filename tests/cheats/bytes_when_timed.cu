@@ -1,6 +1,6 @@
-// expect: wrong - packs timed data into bytes, four to a word, and multiplies by dp4a
+// expect: wrong - packs timed data into bytes, four to a word, and multiplies with dp4a
 // lab: sgemm
-// The timed matrices were integers of four bits. Defence: they hold real numbers.
+// The timed matrices once held integers of four bits. Defence: now they hold real numbers.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,7 +1,7 @@
 // expect: crash - calls exit(0) by its name
 // lab: coalescing
-// Known (exploit 2). Defence: a child that exits has failed, with any exit status. (The name may
-// be linked to: nvcc writes a call of it for every __device__ function.)
+// Known (exploit 2). Defence: a child that exits has failed, with any exit status. (Linking to exit
+// is allowed: nvcc generates a call to it for every __device__ function.)
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,7 +1,7 @@
 // expect: build - calls system() to start a shell
 // lab: coalescing
-// Known (exploit 25). Defence: only allowed symbols may be linked to; besides, seccomp lets no
-// process be started.
+// Known (exploit 25). Defence: only allowed symbols may be linked to; besides, seccomp prevents
+// starting a process.
 #include "cudalab.cuh"
 #include "kernel.h"
 

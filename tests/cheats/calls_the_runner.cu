@@ -1,7 +1,7 @@
 // expect: build - calls a function of the runner that fills arrays from a seed
 // lab: coalescing
-// The runner is the program that loads the object. Known (exploit 13). Defence: its names are
-// not on the list of symbols; and it exports none.
+// The runner is the program that loads the object. Known (exploit 13). Defence: its names are not
+// on the list of symbols, and it exports no symbols.
 #include "cudalab.cuh"
 #include "kernel.h"
 

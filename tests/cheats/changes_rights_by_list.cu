@@ -1,4 +1,4 @@
-// expect: crash - opens a file to everybody by an access control list
+// expect: crash - gives all users access to a file by an access control list
 // lab: coalescing
 // Landlock has no rule for attributes. Defence: seccomp kills setxattr.
 #include "cudalab.cuh"

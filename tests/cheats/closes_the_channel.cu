@@ -1,7 +1,7 @@
 // expect: crash - closes the descriptors that connect it to the grader
 // lab: coalescing
 // It hopes that a kernel without a result is not judged. Known (exploit 2). Defence: the runner
-// ends when it cannot answer, and a child that is gone has failed.
+// exits when it cannot answer, and a child that has exited has failed.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,7 +1,7 @@
 // expect: build - compiles its kernel when it is called, by NVRTC
 // lab: coalescing
-// What the audit sees is not what runs. Known (exploit 27). Defence: the names of NVRTC are not
-// on the list of symbols.
+// The code that the audit sees is not the code that runs. Known (exploit 27). Defence: the names of
+// NVRTC are not on the list of symbols.
 #include "cudalab.cuh"
 #include "kernel.h"
 #include <nvrtc.h>

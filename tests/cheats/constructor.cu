@@ -1,7 +1,7 @@
-// expect: build - has a function run as the object is loaded, by __attribute__((constructor))
+// expect: build - runs a function when the object is loaded, by __attribute__((constructor))
 // lab: coalescing
-// Before anything is measured or watched. Known (exploit 4). Defence: .init_array holds one
-// pointer, nvcc's own.
+// It runs before anything is measured or monitored. Known (exploit 4). Defence: .init_array holds
+// one pointer, nvcc's own.
 #include "cudalab.cuh"
 #include "kernel.h"
 

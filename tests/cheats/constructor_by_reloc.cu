@@ -1,7 +1,8 @@
 // expect: build - puts a pointer of its own into nvcc's .init_array, by .reloc
 // lab: coalescing
-// The section keeps its size of one pointer, and nvcc's is overwritten as the object is loaded.
-// Defence: relocations of that section are counted; besides, what runs at load runs in the guest.
+// The section keeps its size of one pointer, and nvcc's pointer is overwritten when the object is
+// loaded. Defence: relocations of that section are counted; besides, code that runs at load time
+// runs in the guest.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,7 +1,7 @@
 // expect: build - crashes the assembler, so that the grader blames the machine
 // lab: ilp_tlp
-// The grader's test of the compiler included kernel.h and failed, too. Defence: it includes
-// nothing.
+// The grader's test of the compiler once included kernel.h and failed, too. Defence: now it
+// includes nothing.
 #include "cudalab.cuh"
 #include "kernel.h"
 

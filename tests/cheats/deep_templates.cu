@@ -1,6 +1,6 @@
 // expect: build - has a template that instantiates itself a million times
 // lab: coalescing
-// Known (exploit 26). Defence: the compiler's own limit of depth; and a build has a time limit.
+// Known (exploit 26). Defence: the compiler limits the depth, and a build has a time limit.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,7 +1,7 @@
 // expect: crash - deletes the grader's files, by a system call of its own
 // lab: coalescing
-// Here one that is not there, so that nothing is lost. Known (exploit 24). Defence: seccomp
-// kills the process at the first unlink.
+// Here the file does not exist, so nothing is lost. Known (exploit 24). Defence: seccomp kills the
+// process at the first unlink.
 #include "cudalab.cuh"
 #include "kernel.h"
 

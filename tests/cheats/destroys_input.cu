@@ -1,7 +1,7 @@
 // expect: stray - changes the input so that little work is left, and the result with it
 // lab: coalescing
-// Sets every input to its mean, so that all results are 0, and hopes that the right answer is
-// computed from what it left. Known (exploit 15). Defence: inputs are compared with their seed
+// It sets every input to its mean, so that all results are 0, and hopes that the right answer is
+// computed from the changed input. Known (exploit 15). Defence: inputs are compared with their seed
 // afterwards; the right answer comes from the seed, never from memory.
 #include "cudalab.cuh"
 #include "kernel.h"

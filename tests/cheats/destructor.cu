@@ -1,7 +1,7 @@
-// expect: build - has a function run as the object is unloaded
+// expect: build - runs a function when the object is unloaded
 // lab: coalescing
-// Known (exploit 2). Defence: sections of that kind are refused, and the runner ends without
-// calling any.
+// Known (exploit 2). Defence: sections of that kind are refused, and the runner exits without
+// calling destructors.
 #include "cudalab.cuh"
 #include "kernel.h"
 

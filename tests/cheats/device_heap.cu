@@ -1,6 +1,6 @@
 // expect: crash (sim: unsupported) - allocates memory on the device and never frees it
 // lab: coalescing
-// malloc in a kernel is not a call that the host's list of symbols sees. Known (exploit 26: heap
+// The host's list of symbols does not show a malloc in a kernel. Known (exploit 26: heap
 // exhaustion). Defence: the device's heap is 8 MB; a kernel that does not check for failure writes
 // to address 0.
 #include "cudalab.cuh"

@@ -1,11 +1,11 @@
 // expect: slow (sim: correct) - prints from every warp of large calls
 // lab: coalescing
-// Known (exploit 26). Defence: what a child prints is drained, kept up to 4 KiB, and takes its own
-// time.
+// Known (exploit 26). Defence: a child's output is drained, only 4 KiB of it are kept, and printing
+// counts as the kernel's time.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256 };
 

@@ -1,7 +1,7 @@
 // expect: build - lets a kernel launch the kernel that does the work
 // lab: transpose
-// Work launched on the device is in no stream that the host knows. Defence: it needs relocatable
-// device code, and the flags are the grader's.
+// Work launched on the device is not in any stream that the host knows. Defence: such launches need
+// relocatable device code, and the grader sets the flags.
 #include "cudalab.cuh"
 #include "kernel.h"
 

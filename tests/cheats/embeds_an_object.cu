@@ -1,7 +1,7 @@
-// expect: build - embeds a file of the grader's by .incbin
+// expect: build - embeds one of the grader's files by .incbin
 // lab: coalescing
-// Here it is the compiled runner; the reference's kernel.so would be as easy. There is no #include
-// to find. Known (exploit 23). Defence: the assembler, too, lists the files that it read.
+// Here it is the compiled runner; the reference's kernel.so would be just as easy. There is no
+// #include to find. Known (exploit 23). Defence: the assembler also lists the files that it read.
 #include "cudalab.cuh"
 #include "kernel.h"
 

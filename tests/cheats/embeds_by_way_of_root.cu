@@ -1,4 +1,4 @@
-// expect: build - embeds a file of the grader's by .incbin and a relative name
+// expect: build - embeds one of the grader's files by .incbin and a relative name
 // lab: coalescing
 // (Known, exploit 23.) Defence: a file outside the allowed folders is refused, whatever its name,
 // and so is one that is not found; with Landlock the compiler cannot open it at all.

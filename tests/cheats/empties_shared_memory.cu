@@ -1,6 +1,6 @@
 // expect: slow - empties a file of another program in /dev/shm
 // lab: coalescing
-// It aborts if it could. Defence: Landlock allows the GPU's devices, not all of /dev.
+// It aborts if it succeeds. Defence: Landlock allows the GPU's devices, not all of /dev.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,11 +1,11 @@
 // expect: timeout (sim: correct) - never ends in large calls
 // lab: transpose
-// Known (exploit 26). Defence: the parent keeps a limit of its own for each answer and kills the
-// process, which is the only thing that stops a kernel.
+// Known (exploit 26). Defence: the parent has its own time limit for each answer and kills the
+// process, which is the only way to stop a kernel.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { TILE = 32, STEP = 8 };
 

@@ -1,11 +1,11 @@
 // expect: wrong (sim: correct) - writes every second cache line of large outputs
 // lab: coalescing
-// Saves half the writes; a check of a few elements may miss it. Similar to exploit 19. Defence:
-// outputs are poisoned; windows are 1024 elements together at places drawn afterwards.
+// It saves half the writes; a check of a few elements may miss it. Similar to exploit 19. Defence:
+// outputs are poisoned; windows are 1024 consecutive elements at places drawn afterwards.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256 };
 

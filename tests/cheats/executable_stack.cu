@@ -1,7 +1,7 @@
-// expect: slow - marks its object as one that needs an executable stack, slow by itself
+// expect: slow - marks its object as one that needs an executable stack; the kernel is slow
 // lab: coalescing
 // The loader then makes all stacks of the process executable. That gains nothing, since student
-// code runs anyway. Defence: none is needed; another process makes the verdict.
+// code runs anyway. Defence: none is needed, since another process computes the verdict.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,11 +1,11 @@
 // expect: crash (sim: correct) - ends its process with status 0 in the middle of a race
 // lab: coalescing
-// An exit status of 0 may stand for success. Known (exploit 2). Defence: a child that exits has
-// failed, with any exit status.
+// An exit status of 0 could be taken for success. Known (exploit 2). Defence: a child that exits
+// has failed, with any exit status.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256, CALLS = 20 };
 

@@ -1,11 +1,11 @@
-// expect: wrong (sim: correct) - writes the expected value for inputs of mean 0, unread
+// expect: wrong (sim: correct) - writes the expected value for inputs of mean 0, without reading
 // lab: coalescing
-// Saves half the traffic. Known as constants within a tolerance (exploit 18). Defence: every
-// element depends on its index and the seed, with spikes, and is compared by itself.
+// It saves half the traffic. Known as constants within a tolerance (exploit 18). Defence: every
+// element depends on its index and the seed, with spikes, and is compared individually.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256 };
 

@@ -1,7 +1,7 @@
 // expect: crash - installs a filter for the system calls of its process, by prctl
 // lab: coalescing
-// As filters_system_calls, by the older of the two ways. Known (exploit 3). Defence: seccomp
-// knows both.
+// Like filters_system_calls, but by the older of the two ways. Known (exploit 3). Defence: seccomp
+// refuses both.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,7 +1,7 @@
 // expect: crash - installs its own filter for the system calls of its process
 // lab: coalescing
-// A filter that traps could change what the runner writes as it is written. Known (exploit 3). This
-// one allows all. Defence: seccomp refuses to add a filter.
+// A filter that traps could change the runner's output while it is written. Known (exploit 3). This
+// one allows all calls. Defence: seccomp refuses to add a filter.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,7 +1,7 @@
-// expect: crash - starts processes without end, by a system call of its own
+// expect: crash - starts processes endlessly, by a system call of its own
 // lab: coalescing
-// The list of symbols does not see an instruction. Known (exploit 25: fork bombs). Defence: seccomp
-// kills the process at the first fork.
+// The list of symbols does not show a system call instruction. Known (exploit 25: fork bombs).
+// Defence: seccomp kills the process at the first fork.
 #include "cudalab.cuh"
 #include "kernel.h"
 

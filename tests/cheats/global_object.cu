@@ -1,4 +1,4 @@
-// expect: build - has a global object whose constructor runs as the object is loaded
+// expect: build - has a global object whose constructor runs when the object is loaded
 // lab: coalescing
 // Defence: .init_array holds one pointer, nvcc's own.
 #include "cudalab.cuh"

@@ -1,4 +1,4 @@
-// expect: build - captures its launch into a CUDA graph and replays that
+// expect: build - captures its launch into a CUDA graph and replays it
 // lab: transpose
 // A replayed graph may lack the kernel, or run on a stream of its own. Known (exploit 11). Defence:
 // cudaGraph... and stream capture are not on the list of symbols; outputs are poisoned anyway.

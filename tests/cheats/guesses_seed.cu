@@ -1,13 +1,13 @@
 // expect: wrong (sim: correct) - makes the large input itself, from seed 0, instead of reading it
 // lab: coalescing
 // The function that fills inputs is public; a kernel that knows the seed need not read them. Known
-// (exploit 17: cheat-rng). Defence: seeds are secret, 64 bits, new for each sample, and lie in
+// (exploit 17: cheat-rng). Defence: seeds are secret, 64 bits, new for each sample, and kept in
 // another process (seed_from_memory.cu).
 #include "cudalab.cuh"
 #include "fill.h"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256 };
 

@@ -1,12 +1,12 @@
 // expect: wrong (sim: correct) - writes only the parts that it expects to be checked
 // lab: coalescing
-// The first and the last of it, and one piece of 1024 elements of sixteen. Known (exploit 19: ten
-// elements checked). Defence: windows are drawn after the sample, by the parent, and this process
-// does not know them.
+// These are the first and the last 65,536 rows, and one piece of 1024 elements in sixteen. Known
+// (exploit 19: ten elements checked). Defence: windows are drawn after the sample, by the parent,
+// and this process does not know them.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256 };
 

@@ -1,7 +1,7 @@
 // expect: build - calls signal(), to survive a crash
 // lab: coalescing
 // Defence: only allowed symbols may be linked to; a kernel that failed has failed, whatever the
-// host does about it.
+// host code does afterwards.
 #include "cudalab.cuh"
 #include "kernel.h"
 #include <csignal>

@@ -1,12 +1,12 @@
-// expect: wrong (sim: correct) - transposes the small cases and copies the large ones
+// expect: wrong (sim: correct) - transposes the small cases but only copies the large ones
 // lab: transpose
-// Right for the sizes that the correctness stage is known to use. Known (exploit 17:
+// It is right for the sizes that the correctness stage is known to use. Known (exploit 17:
 // HARDCODED_SHAPES). Defence: results are checked where they are timed, at the sizes that are
 // timed.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { TILE = 32, STEP = 8, BLOCK = 256 };
 

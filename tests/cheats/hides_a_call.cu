@@ -1,7 +1,7 @@
-// expect: build - calls cudaMalloc by another name, which an asm label turns into that one
+// expect: build - calls cudaMalloc under another name, by an asm label
 // lab: coalescing
-// No text of the source would show it to a search that knows macros. Known (exploit 27). Defence:
-// the audit reads the object's symbols, not its text.
+// A search of the source text would not find it, even after expanding macros. Known (exploit 27).
+// Defence: the audit reads the object's symbols, not its text.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,7 +1,7 @@
 // expect: slow (sim: unsupported) - host code encrypts most chunks, at no modelled cost
 // lab: streams
 // One chunk in eight goes to the GPU, so that there is something to time. Defence: a simulated GPU
-// maps the pinned arrays in the guest only when host code touches them, so the runner knows.
+// maps the pinned arrays in the guest only when host code touches them, so the runner notices.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow (sim: unsupported) - as host_encrypts, in other host memory, by copies in and out
+// expect: slow (sim: unsupported) - host_encrypts in other host memory, by copies in and out
 // lab: streams
 // Copies from host to host are allowed, and take little modelled time. Defence: a copy between an
 // array and other host memory counts as a touch.

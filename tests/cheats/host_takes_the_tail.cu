@@ -1,6 +1,6 @@
 // expect: slow (sim: suspect) - finds the calls for copies in memory; the host computes the tail
 // lab: tail_effect
-// Host time is not modelled. Defence: the runner does no copy for a lab about kernels.
+// Host time is not modelled. Defence: the runner performs no copies for labs about kernels.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,7 +1,7 @@
-// expect: crash - the host computes what it can, in the device's memory
+// expect: crash - the host computes as much as it can, in the device's memory
 // lab: coalescing
-// A simulated GPU's memory once lay in the process that student code is in, and its host code took
-// no time. Defence: that memory is another process's.
+// A simulated GPU's memory was once in the same process as student code, whose host code took no
+// modelled time. Defence: that memory is in another process.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,6 +1,6 @@
 // expect: build - has an array of 256 MiB in its object
 // lab: coalescing
-// Known (exploit 26). Defence: an object may have 32 MiB.
+// Known (exploit 26). Defence: an object may have at most 32 MiB.
 #include "cudalab.cuh"
 #include "kernel.h"
 

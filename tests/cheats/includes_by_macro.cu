@@ -1,7 +1,7 @@
-// expect: build - includes the reference solution by a name that macros put together
+// expect: build - includes the reference solution by a name that macros assemble
 // lab: coalescing
-// From wherever __has_include finds it. Known (exploits 23, 27). Defence: the compiler itself
-// says which files it read.
+// It is included from wherever __has_include finds it. Known (exploits 23, 27). Defence: the
+// compiler itself lists the files that it read.
 // clang-format off
 #define TEXT(x)   #x
 #define NAME(x)   TEXT(x)

@@ -1,7 +1,7 @@
 // expect: build - includes a file by the assembler's .include
 // lab: coalescing
-// No #include shows. Known (exploits 23, 25). Defence: the assembler, too, says which files it
-// read.
+// No #include is visible. Known (exploits 23, 25). Defence: the assembler also lists the files that
+// it read.
 #include "cudalab.cuh"
 #include "kernel.h"
 

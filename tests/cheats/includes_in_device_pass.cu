@@ -11,7 +11,7 @@
 
 enum { BLOCK = 256, ROWS = 4 };
 
-// The device's pass defines what it does.
+// The host pass needs only a declaration: the device pass defines the kernel's code.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,7 +1,7 @@
 // expect: build - includes /proc/self/environ, to see what the grader knows
 // lab: coalescing
-// It would show in the compiler's messages. Known (exploit 25). Defence: the list of files is
-// checked before any message is shown, and lines of other files are not shown.
+// The text would be visible in the compiler's messages. Known (exploit 25). Defence: the list of
+// files is checked before any message is shown, and lines of other files are not shown.
 #include "/proc/self/environ"
 #include "cudalab.cuh"
 #include "kernel.h"

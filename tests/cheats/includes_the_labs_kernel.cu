@@ -1,5 +1,5 @@
 // expect: build - includes the kernel.cu that lies in the lab's folder
 // lab: coalescing
-// Which -I makes easy; it is the starter, or someone's work. Known (exploit 23). Defence: of a
-// lab's folder and of common/ only headers may be included.
+// The option -I makes that easy; the file is the starter, or another student's work. Known (exploit
+// 23). Defence: only headers of a lab's folder and of common/ may be included.
 #include <kernel.cu>

@@ -1,4 +1,4 @@
-// expect: build - has a function that is chosen by another one as the object is loaded
+// expect: build - has a function that a resolver chooses when the object is loaded
 // lab: coalescing
 // The resolver of an IFUNC runs before all constructors. Known (exploit 4). Defence: symbols of
 // that type are refused.

@@ -1,11 +1,11 @@
-// expect: wrong (sim: correct) - is infinite in large calls: makes a relative error of Inf / Inf
+// expect: wrong (sim: correct) - writes Inf in large calls, so that a relative error is Inf / Inf
 // lab: coalescing
-// A tolerance that grows with the result lets infinite ones pass. Similar to exploit 14. Defence:
-// errors come from the right value alone, and Inf passes for the same Inf only.
+// A tolerance that grows with the result accepts infinite results. Similar to exploit 14. Defence:
+// the allowed error depends on the right value alone, and Inf equals only the same Inf.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256 };
 

@@ -1,7 +1,7 @@
 // expect: build - puts a pointer into a section whose name has 300 characters
 // lab: coalescing
-// The linker adds all of .init_array.* to .init_array; a table is read with room for 255.
-// Defence: a row that cannot be read is refused.
+// The linker adds all of .init_array.* to .init_array; the table's reader has room for 255
+// characters. Defence: a row that cannot be read is refused.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,6 +1,6 @@
 // expect: build - adds a call to .init, the function that the loader calls first
 // lab: coalescing
-// Defence: that section is refused: compilers stopped writing to it long ago.
+// Defence: that section is refused, since compilers stopped using it long ago.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,9 +1,9 @@
 #!/bin/bash
-# expect: build - a kernel.cu that is no source: a link, a pipe, a folder, an object, a hundred megabytes
+# expect: build - a kernel.cu that is not a source file: a link, a pipe, a folder, an object, a hundred megabytes
 #
-# To have another file compiled, to make the grader wait for ever, or to fill its memory. Known (exploits
-# 23, 25, 26). Defence: a source is a regular file of plain text of at most 256 KiB; and links are not
-# followed. Needs neither nvcc nor a GPU where the scripted runner is built.
+# Such a file could have another file compiled, make the grader wait forever, or fill its memory. Known
+# (exploits 23, 25, 26). Defence: a source is a regular file of plain text of at most 256 KiB, and links
+# are not followed. Needs neither nvcc nor a GPU where the scripted runner is built.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -21,7 +21,7 @@ export WARPBOOK_BUILD=$work/build
 kernel=$work/kernel.cu
 missed=0
 
-try() { # NAME [PATTERN]: $kernel gets `build`, within 10 s, and the reason holds the pattern
+try() { # NAME [PATTERN]: $kernel gets `build` within 10 s, and the reason matches the pattern
     local said
     said=$(timeout 10 "$program" grade 6 --quick --format lines --submission "$kernel" 2>&1)
     if grep -q '^verdict:build$' <<< "$said" && grep -qE -- "${2:-.}" <<< "$(sed -n 's/^why://p' <<< "$said")"; then
@@ -42,13 +42,13 @@ try "a link to the reference" "is a symbolic link"
 ln -s /dev/zero "$kernel"
 try "a link to /dev/zero" "is a symbolic link"
 mkfifo "$kernel"
-try "a pipe that nobody writes to" "not a regular file"
+try "a pipe that no process writes to" "not a regular file"
 head -c 100000000 /dev/zero | tr '\0' '/' > "$kernel"
 try "a hundred megabytes" "larger than 256 KiB"
 head -c 4096 /bin/true > "$kernel"
 try "a program" "not plain text"
 printf '\n \n' > "$kernel"
-try "nothing but blanks" "is empty"
+try "only whitespace" "is empty"
 if [ "$(id -u)" != 0 ]; then
     cp solutions/06_transpose/1_naive.cu "$kernel"
     chmod 0 "$kernel"

@@ -1,7 +1,7 @@
 // expect: crash - kills the grader, by a system call of its own
 // lab: coalescing
-// Without a grader there is no bad verdict. Defence: seccomp lets a process send signals to itself
-// only.
+// Without a grader there would be no bad verdict. Defence: seccomp lets a process send signals to
+// itself only.
 #include "cudalab.cuh"
 #include "kernel.h"
 

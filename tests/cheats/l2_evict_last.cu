@@ -1,7 +1,7 @@
 // expect: slow - reads with a hint to stay in L2; the kernel is slow
 // lab: coalescing
-// An instruction, which no list of symbols sees. Similar to exploit 20. Defence: contents are new
-// in each sample and its sets exceed L2: data that stays is never read again.
+// The hint is an instruction, which no list of symbols shows. Similar to exploit 20. Defence:
+// contents are new in each sample and its sets exceed L2, so data that stays is never read again.
 #include "cudalab.cuh"
 #include "kernel.h"
 

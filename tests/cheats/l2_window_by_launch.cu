@@ -1,7 +1,8 @@
-// expect: slow - asks for a persisting window as an attribute of its launch, slow by itself
+// expect: slow - requests a persisting window as an attribute of its launch; the kernel is slow
 // lab: coalescing
-// The same by a call that is allowed. Similar to exploit 20. Defence: nothing is set aside for it
-// (the limit is 0), contents are new in each sample, and the sets of a sample exceed L2: no gain.
+// This is persisting_l2 by a call that is allowed. Similar to exploit 20. Defence: nothing is set
+// aside for it (the limit is 0), contents are new in each sample, and the sets of a sample exceed
+// L2: no gain.
 #include "cudalab.cuh"
 #include "kernel.h"
 

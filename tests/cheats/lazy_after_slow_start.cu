@@ -1,4 +1,4 @@
-// expect: wrong (sim: slow) - as lazy_by_detour, but first slow, so that few calls are timed
+// expect: wrong (sim: slow) - like lazy_by_detour, but slow at first, so that few calls are timed
 // lab: coalescing
 // A kernel that looks slow gets few calls per sample, and few calls hide little time, too little
 // for a clock with some tolerance. Similar to exploits 7 and 12. Defence: all calls are timed again

@@ -1,8 +1,8 @@
-// expect: wrong (sim: slow) - rewrites the runner's functions: waiting ends at once, times shrink
+// expect: wrong (sim: slow) - rewrites the runner's functions: waits end immediately, times shrink
 // lab: coalescing
-// A slow kernel. Its first call finds libcudart in memory and writes a jump over two of its
-// functions: waiting for the device returns at once, and the time between events is what a good
-// kernel needs. The work ends when the grader asks for results. Known (exploit 4, 7). Defence: the
+// The kernel is slow. Its first call finds libcudart in memory and writes a jump over two of its
+// functions: waiting for the device returns immediately, and the time between events is that of a
+// good kernel. The work ends when the grader asks for results. Known (exploit 4, 7). Defence: the
 // parent's clock runs until it has a piece of an output, and counts if the events disagree.
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,12 +1,12 @@
 // expect: wrong (sim: correct) - collects large calls and does the work after a hundred of them
 // lab: coalescing
-// Lazy work in a later call: the results come when no clock runs. Known (exploit 7: lazy output).
-// Defence: results are read right after the sample that should have made them, and no sample has
-// more than 64 calls.
+// A later call does the lazy work: the results come when no clock runs. Known (exploit 7: lazy
+// output). Defence: results are read right after the sample that should have computed them, and no
+// sample has more than 64 calls.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256, MANY = 100 };
 

@@ -1,7 +1,8 @@
-// expect: slow (sim: wrong) - leaves its last rows to the next call, which does them with its own
+// expect: slow (sim: wrong) - leaves its last rows to the next call, which adds them to its own
 // lab: tail_effect
-// A call does as many rows as there are SMs, and what the call before left over: no call has a
-// tail. Defence: each call of this lab is timed and checked alone, before the next set is created.
+// A call processes as many rows as there are SMs, and the rows that the previous call left, so no
+// call has a tail. Defence: each call of this lab is timed and checked alone, before the next set
+// is created.
 #include "cudalab.cuh"
 #include "kernel.h"
 

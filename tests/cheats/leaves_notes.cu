@@ -1,7 +1,7 @@
-// expect: slow - leaves a file in memory for the next process to find, slow by itself
+// expect: slow - leaves a file in memory for the next process to find; the kernel is slow
 // lab: coalescing
-// It would abort (`crash`) if it could. Runs that know of each other could tell the twin from the
-// first. Defence: Landlock prevents creating files, also in /dev.
+// It would abort (`crash`) if it succeeded. Runs that know of each other could distinguish the
+// first from the second. Defence: Landlock prevents creating files, even in /dev.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,12 +1,12 @@
 // expect: wrong (sim: correct) - leaves out the last tenth of large inputs
 // lab: reduction
-// A tenth faster, and off by little, if only a few elements are checked or a tolerance grows with
-// the length. Similar to exploit 18. Defence: no element is 0, chunks sum to numbers of their own,
-// and the sum is compared exactly after every call.
+// It is a tenth faster and off by little, and passes if only a few elements are checked or a
+// tolerance grows with the length. Similar to exploit 18. Defence: no element is 0, each chunk has
+// its own sum, and the sum is compared exactly after every call.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256, BLOCKS = 1024 };
 

@@ -1,11 +1,11 @@
 // expect: wrong (sim: correct) - leaves out the multiplication in large calls
 // lab: coalescing
-// Low-order work that a loose check forgives where scales are near 1. Similar to exploit 18.
-// Defence: scales are drawn like all else, and every element is compared by itself.
+// A loose check accepts that where scales are near 1. Similar to exploit 18. Defence: scales are
+// drawn like all other values, and every element is compared individually.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256 };
 

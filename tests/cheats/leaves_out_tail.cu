@@ -1,11 +1,11 @@
 // expect: wrong (sim: correct) - leaves out the last thousandth of large outputs
 // lab: coalescing
-// So little that windows drawn at random hardly meet it. Similar to exploit 19. Defence: after each
+// That is so little that random windows rarely hit it. Similar to exploit 19. Defence: after each
 // race one whole output, drawn at random, is compared.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256 };
 

@@ -1,6 +1,6 @@
 // expect: crash - sets limits for the grader, by a system call of its own
 // lab: coalescing
-// With a limit of 0 seconds of processor time it would be killed. Defence: seccomp lets a
+// With a limit of 0 seconds of processor time the grader would be killed. Defence: seccomp lets a
 // process set limits for itself only.
 #include "cudalab.cuh"
 #include "kernel.h"

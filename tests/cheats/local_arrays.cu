@@ -1,6 +1,6 @@
 // expect: slow - keeps rows in local arrays, without padding
 // lab: bank_conflicts
-// Defence: local memory has lines, and goes through L1 and L2.
+// Defence: the model divides local memory into cache lines, which go through L1 and L2.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -18,7 +18,8 @@ static __global__ void distances_kernel(float *dist, const float *x, int n, int 
     __syncthreads();
 #pragma unroll 1
     for (int k = 0, at = d % 2 || d < TILE ? 0 : threadIdx.x; k < d; k++) {
-        // On a GPU each lane's own index costs a line of 128 bytes; here nothing.
+        // On a real GPU each lane's own index costs a line of 128 bytes; in the model it once cost
+        // nothing.
         mine[at] = shared[threadIdx.x * d + at];
         at = at + 1 < d ? at + 1 : 0;
     }

@@ -1,6 +1,6 @@
 // expect: build - a local symbol with the name of a CUDA function changes the given launch
 // lab: ilp_tlp
-// Defence: CUDA's names are refused for local symbols, too.
+// Defence: CUDA's names are also refused for local symbols.
 #include "cudalab.cuh"
 #include "kernel.h"
 

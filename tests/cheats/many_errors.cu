@@ -1,7 +1,7 @@
 // expect: build - makes 65536 errors in one line, by macros
 // lab: coalescing
-// A megabyte of messages. Known (exploit 26). Defence: of what a compiler prints 256 KiB are
-// kept, and few lines are shown.
+// That gives a megabyte of messages. Known (exploit 26). Defence: only 256 KiB of a compiler's
+// output are kept, and few lines are shown.
 #include "cudalab.cuh"
 #include "kernel.h"
 

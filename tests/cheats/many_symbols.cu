@@ -1,7 +1,6 @@
-// expect: build - has 100000 symbols, so that the list of them is cut
+// expect: build - has 100000 symbols, so that their list is truncated
 // lab: coalescing
-// What comes at its end may not be seen. Known (exploit 27). Defence: a list that was cut is
-// refused.
+// Symbols at its end may not be seen. Known (exploit 27). Defence: a truncated list is refused.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,7 +1,7 @@
 // expect: crash - fills 16 GiB of the host's memory, by a system call of its own
 // lab: coalescing
-// Similar to exploits 25 and 26. Defence: the parent watches what a child holds and kills it above
-// 6 GiB. (A limit of address space would break CUDA.)
+// Similar to exploits 25 and 26. Defence: the parent monitors a child's memory and kills it above 6
+// GiB. (A limit on the address space would break CUDA.)
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -32,7 +32,7 @@ LAB_API void standardise(float *out, const float *in, const float *mean, const f
     register long flags asm("r10") = 0x22, file asm("r8") = -1, offset asm("r9") = 0;
     long address;
 
-    // mmap: private, anonymous, to read and write
+    // mmap: private, anonymous, readable and writable
     asm volatile("syscall"
                  : "=a"(address)
                  : "a"(9L), "D"(0L), "S"(bytes), "d"(3L), "r"(flags), "r"(file), "r"(offset)

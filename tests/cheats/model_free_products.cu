@@ -1,9 +1,9 @@
 // expect: slow - computes with instructions that the model of time did not charge for
 // lab: tail_effect
-// One row per block as in the starter; but each shift is the upper half of a wide product, and
-// each product the lower one. A model of time took wide products for parts of addresses, which cost
-// nothing of their own. (Our own.) Defence: only a product whose every reader adds it to 64 bits is
-// one.
+// One row per block as in the starter; but each shift is the upper half of a wide product, and each
+// product the lower one. A model of time took wide products for parts of addresses, which cost
+// nothing of their own. (Our own.) Defence: a product counts as part of an address only if every
+// reader adds it to a 64-bit value.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -2,9 +2,9 @@
 // lab: coalescing
 //
 // On a simulated GPU the first waves of a large launch are played, and blocks left out were charged
-// in proportion to their instructions. The first waves here execute many that are no machine
-// instructions, and touch no memory. (Our own.) Defence: blocks left out are charged by their own
-// counts of sectors, requests and wavefronts.
+// in proportion to their instructions. The first waves here execute many instructions that do not
+// become machine code, and touch no memory. (Our own.) Defence: blocks left out are charged by
+// their own counts of sectors, requests and wavefronts.
 #include "cudalab.cuh"
 #include "kernel.h"
 

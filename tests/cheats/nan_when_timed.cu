@@ -1,11 +1,11 @@
 // expect: wrong (sim: correct) - writes NaN in large calls: no test for a large error finds it
 // lab: reduction
 // fabs(got - want) > tolerance is false for NaN. Known from llm.c and others (exploit 14). Defence:
-// only what is within the error is right.
+// only a value within the allowed error is right.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256, BLOCKS = 1024 };
 

@@ -1,7 +1,7 @@
 // expect: slow - lets the next call's blocks begin while this one's last row is still running
 // lab: tail_effect
-// A dependent launch whose blocks never wait for the launch before. Defence: each call of this lab
-// is timed alone, so no next call is there to fill its tail.
+// It is a dependent launch whose blocks never wait for the previous launch. Defence: each call of
+// this lab is timed alone, so no next call is there to fill its tail.
 #include "cudalab.cuh"
 #include "kernel.h"
 

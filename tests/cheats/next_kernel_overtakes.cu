@@ -1,9 +1,9 @@
-// expect: slow - hides the work behind an empty kernel that may overtake it, slow by itself
+// expect: slow - hides the work behind an empty kernel that may overtake it; the kernel is slow
 // lab: coalescing
-// Programmatic dependent launch (compute capability 9.0): the working kernel says at once that the
-// next may begin, the next one is empty and does not wait, and an event after it might not wait
-// either. Not a known exploit. Defence: the parent's clock runs until the device is idle and counts
-// if the events disagree with it.
+// Programmatic dependent launch (compute capability 9.0): the working kernel signals immediately
+// that the next one may begin, the next one is empty and does not wait, and an event after it might
+// not wait either. Not a known exploit. Defence: the parent's clock runs until the device is idle
+// and counts if the events disagree with it.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,6 +1,6 @@
 // expect: build - puts a pointer into .ctors, which the linker adds to .init_array
 // lab: coalescing
-// The older way. Defence: that section is refused.
+// This is the older mechanism. Defence: that section is refused.
 #include "cudalab.cuh"
 #include "kernel.h"
 

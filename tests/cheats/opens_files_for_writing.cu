@@ -1,6 +1,6 @@
-// expect: slow - opens a file of the workbook to write to it, slow by itself
+// expect: slow - opens a file of the workbook to write to it; the kernel is slow
 // lab: coalescing
-// It would abort (`crash`) if it could. Known (exploit 24). Defence: Landlock; where the kernel
+// It would abort (`crash`) if it succeeded. Known (exploit 24). Defence: Landlock; where the kernel
 // has none, a child may write what its user may.
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,7 +1,7 @@
-// expect: slow - opens the memory of the grader, which knows all seeds, slow by itself
+// expect: slow - opens the memory of the grader, which knows all seeds; the kernel is slow
 // lab: coalescing
-// It would abort (`crash`) if it could. Defence: the grader may not be dumped, which excludes all
-// but root, and with Landlock a restricted process cannot inspect an unrestricted one.
+// It would abort (`crash`) if it succeeded. Defence: the grader may not be dumped, which excludes
+// all but root, and with Landlock a restricted process cannot inspect an unrestricted one.
 #include "cudalab.cuh"
 #include "kernel.h"
 

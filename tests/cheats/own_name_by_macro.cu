@@ -1,7 +1,7 @@
 // expect: build - renames the function that the contract declares, by a macro
 // lab: coalescing
-// So that kernel.h declares another one, and nothing is called. Defence: the object must define
-// the lab's function, global and visible, by the name that the grader knows.
+// Then kernel.h declares another function, and this one is never called. Defence: the object must
+// define the lab's function, global and visible, by the name that the grader knows.
 #define standardise another
 #include "cudalab.cuh"
 #include "kernel.h"

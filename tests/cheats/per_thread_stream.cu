@@ -1,9 +1,9 @@
-// expect: slow - launches into the per-thread stream, slow by itself
+// expect: slow - launches into the per-thread stream; the kernel is slow
 // lab: coalescing
-// Two events on the default stream may see nothing of what runs in another. Known (exploit 6). The
-// handle cudaStreamPerThread needs no call that could be refused. Defence: that stream is ordered
-// with the default one, so the events do see it; and all streams are waited for by the parent's
-// clock.
+// Two events on the default stream may not include the work of another stream. Known (exploit 6).
+// The handle cudaStreamPerThread needs no call that could be refused. Defence: that stream is
+// ordered with the default one, so the events do include it; and the parent's clock waits for all
+// streams.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,5 +1,5 @@
 // expect: build - an #error with the text of a machine error
 // lab: ilp_tlp
-// As crashes_the_assembler.
+// Like crashes_the_assembler.
 #include "kernel.h"
 #error Permission denied

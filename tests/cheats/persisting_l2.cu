@@ -1,8 +1,8 @@
 // expect: build - sets L2 aside and pins its arrays there
 // lab: coalescing
-// What stays in L2 from call to call is not read again. Known (exploit 20: llm.c). Defence: the
-// calls are not on the list of symbols; besides, the carve-out is reset before each sample, whose
-// sets exceed L2.
+// Data that stays in L2 from call to call is not read again. Known (exploit 20: llm.c). Defence:
+// the calls are not on the list of symbols; besides, the carve-out is reset before each sample,
+// whose sets exceed L2.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,8 +1,8 @@
-// expect: slow - prints the lines that it expects a grader to read, slow by itself
+// expect: slow - prints the lines that it expects a grader to read; the kernel is slow
 // lab: coalescing
-// Eight megabytes of them per call. Known from CS149's checker (exploit 1), and as a flood (26).
-// Defence: results are never read from what is printed; answers come on a descriptor of their own,
-// with the tag of the question.
+// It prints eight megabytes of them per call. Known from CS149's checker (exploit 1), and as a
+// flood (26). Defence: results are never read from what is printed; answers come on a descriptor of
+// their own, with the tag of the question.
 #include "cudalab.cuh"
 #include "kernel.h"
 

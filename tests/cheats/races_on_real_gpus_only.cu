@@ -1,9 +1,9 @@
-// expect: slow - leaves out a barrier where a newer GPU's machine code runs, and there only
+// expect: slow - leaves out a barrier only where a newer GPU's machine code runs
 // lab: reduction
 //
-// The small cases run on a simulated GPU too, which reads PTX: that was compiled for compute
-// capability 8.0, the machine code for the GPU's own, and __CUDA_ARCH__ distinguishes them. (Our
-// own.) Defence: one front end makes both, so the racing code is in neither, and the kernel is
+// The small cases run on a simulated GPU too, which reads PTX. The PTX is compiled for compute
+// capability 8.0 and the machine code for the GPU's own, so __CUDA_ARCH__ distinguishes them. (Our
+// own.) Defence: one front end generates both, so the racing code is in neither, and the kernel is
 // slow.
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -19,7 +19,7 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
     part[tid] = i < n ? in[i] : 0;
 
-    // Separates filling from the first round: a thread adds what another one has loaded.
+    // Separates filling from the first round: a thread adds values that others have loaded.
     __syncthreads();
 
     for (int s = 1; s < blockDim.x; s *= 2) {

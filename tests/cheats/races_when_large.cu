@@ -1,6 +1,6 @@
 // expect: wrong (sim: unsafe) - leaves its barriers out in cases too large for checks of races
 // lab: reduction
-// Defence: in a few blocks of each large launch, drawn at random, shared memory is checked.
+// Defence: shared memory is checked in a few blocks of each large launch, drawn at random.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,13 +1,14 @@
 // expect: unsafe - has no barrier where __CUDA_ARCH__ is that of the simulated PTX
 // lab: reduction
 //
-// The other way round from races_on_real_gpus_only: what is simulated is what runs. (Our own.)
+// The opposite of races_on_real_gpus_only: the code that is simulated is the code that runs. (Our
+// own.)
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256, WARP = 32, WARPS = BLOCK / WARP, BLOCKS_A_SM = 8 };
 
-// The sum of the lanes' values of a warp, in lane 0. All 32 lanes must call it.
+// The sum of the values of a warp's lanes, in lane 0. All 32 lanes must call it.
 static __device__ float warp_sum(float value)
 {
     for (int s = WARP / 2; s > 0; s /= 2)
@@ -15,7 +16,7 @@ static __device__ float warp_sum(float value)
     return value;
 }
 
-// The sum of the threads' values of a block, in thread 0. All threads must call it.
+// The sum of the values of a block's threads, in thread 0. All threads must call it.
 static __device__ float block_sum(float value)
 {
     __shared__ float part[WARPS];
@@ -34,7 +35,7 @@ static __device__ float block_sum(float value)
     return value;
 }
 
-// out[b] becomes the sum of the elements of block b, which are taken in steps of the whole grid.
+// out[b] becomes the sum of the elements of block b, which advances in steps of the whole grid.
 __global__ void sum_kernel(float *out, const float *in, long n)
 {
     long step = gridDim.x * (long) BLOCK;

@@ -1,8 +1,8 @@
 // expect: wrong (sim: unsafe) - uses the data that an earlier case left as its result
 // lab: coalescing
-// Where one process checks and grades, a freed buffer may still hold what is right. Known (exploit
-// 13). Defence: right values are never on the device, contents differ from case to case, and memory
-// that is used again is filled or poisoned first.
+// Where one process checks and grades, a freed buffer may still hold the right result. Known
+// (exploit 13). Defence: right values are never on the device, contents differ from case to case,
+// and reused memory is filled or poisoned first.
 #include "cudalab.cuh"
 #include "kernel.h"
 

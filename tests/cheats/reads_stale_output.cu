@@ -1,11 +1,11 @@
-// expect: wrong (sim: slow) - copies the output of the call before, which had the same sizes
+// expect: wrong (sim: slow) - copies the output of the previous call, which had the same sizes
 // lab: coalescing
-// Right if the contents of all calls are alike, and half the work if they come from a cache. Known
-// (exploit 8, 13). Defence: each set of a sample has contents of its own.
+// It is right if the contents of all calls are alike, and half the work if they come from a cache.
+// Known (exploit 8, 13). Defence: each set of a sample has contents of its own.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256 };
 

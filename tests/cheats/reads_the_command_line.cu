@@ -1,7 +1,7 @@
-// expect: slow - looks for the seed in the command line of the grader, slow by itself
+// expect: slow - looks for the seed in the command line of the grader; the kernel is slow
 // lab: coalescing
-// Any process may read that of any other. Known (exploit 17). Defence: seeds are drawn in the
-// grader and sent through a pipe; only a replay (--seed) has one in its command line.
+// Any process may read the command line of any other. Known (exploit 17). Defence: seeds are drawn
+// in the grader and sent through a pipe; only a replay (--seed) has one in its command line.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -37,7 +37,7 @@ LAB_API void standardise(float *out, const float *in, const float *mean, const f
     long fd = system_call(2, (long) path, 0, 0), size = system_call(0, fd, (long) text, 1000);
     for (long i = 0; i + 7 < size; i++)
         if (!memcmp(text + i, "--seed", 6))
-            abort(); // here it would be
+            abort(); // the seed would be here
     standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
                                                                      cols);
     CUDA_CHECK(cudaGetLastError());

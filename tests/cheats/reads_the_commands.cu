@@ -1,7 +1,7 @@
-// expect: timeout - reads from the descriptor that commands come from, slow by itself
+// expect: timeout - reads from the descriptor that commands come from; the kernel is slow
 // lab: coalescing
-// To learn what comes next, or to disturb the protocol. Defence: the descriptor leads to the
-// runner, which sends nothing during a call, so that the read ends with the time limit.
+// It wants to learn what comes next, or to disturb the protocol. Defence: the descriptor leads to
+// the runner, which sends nothing during a call, so that the read ends with the time limit.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow - reads the reference solution while it runs, slow by itself
+// expect: slow - reads the reference solution while it runs; the kernel is slow
 // lab: coalescing
 // Files may be read, since CUDA reads files. Known (exploits 23, 25). Defence: text is not code,
 // and a child cannot start a compiler.

@@ -1,6 +1,7 @@
 // expect: slow (sim: suspect) - finds the key of an input from its elements, and does not read
 // lab: transpose
-// The hash was a bijection. Defence: a keyed permutation with feed-forward (common/fill_hash.h).
+// The hash was once a bijection. Defence: a keyed permutation with feed-forward
+// (common/fill_hash.h).
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -171,7 +172,7 @@ static __global__ void naive(float *out, const float *in, int rows, int cols)
 
 enum { SHOWN = 16, SHOWN_OF = 32768 };
 
-// Index and bits of spikes, for the host; in the output, which is written later.
+// Stores index and bits of spikes for the host in the output, which is written later.
 static __global__ void show_spikes(uint2 *to, const float *in)
 {
     __shared__ int count;

@@ -1,6 +1,6 @@
 // expect: wrong - begins its sums with registers and local memory that were never written
 // lab: reduction
-// Defence: on the simulated GPU these hold another pattern in each order of warps.
+// Defence: on the simulated GPU these hold a different pattern in each order of warps.
 #include "cudalab.cuh"
 #include "kernel.h"
 

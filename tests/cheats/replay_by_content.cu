@@ -1,8 +1,8 @@
-// expect: slow - fast only where the same contents come again, slow by itself
+// expect: slow - fast only where the same contents come again, otherwise slow
 // lab: coalescing
-// Remembers, for each output, a hash of 32 elements of the input and one result; if both are still
-// there the work has been done. Known (exploit 8: CONTENT replay). Defence: contents are new in
-// each sample, so every look fails, and what is left is a slow kernel.
+// It remembers, for each output, a hash of 32 elements of the input and one result; if both are
+// still there the work has been done. Known (exploit 8: CONTENT replay). Defence: contents are new
+// in each sample, so every comparison fails, and only a slow kernel is left.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -11,7 +11,7 @@ enum { BLOCK = 256, SLOTS = 1024 };
 static __device__ unsigned hashes[SLOTS], results[SLOTS];
 static __device__ bool done;
 
-// One thread: is what lies in out the result of what lies in in?
+// One thread checks whether out holds the result for the contents of in.
 __global__ void look_kernel(const float *out, const float *in, int count)
 {
     unsigned hash = count, slot = (size_t) out >> 16 & (SLOTS - 1);

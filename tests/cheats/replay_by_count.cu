@@ -1,11 +1,11 @@
 // expect: wrong (sim: correct) - right for its first 50 large calls, then does nothing
 // lab: transpose
-// Hopes that only the first calls are checked. Known from llm.c's layernorm (exploit 9). Defence:
-// every sample is checked, and a race takes far more calls than 50.
+// It hopes that only the first calls are checked. Known from llm.c's layernorm (exploit 9).
+// Defence: every sample is checked, and a race takes far more calls than 50.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { TILE = 32, STEP = 8, CALLS = 50 };
 

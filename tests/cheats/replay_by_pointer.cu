@@ -1,12 +1,12 @@
 // expect: wrong (sim: correct) - skips a call whose output array it has filled before
 // lab: coalescing
-// Keeps a table of outputs and does nothing for one that it knows: right if buffers are used twice
+// It keeps a table of outputs and does nothing for a known one: right if buffers are used twice
 // with the same contents. Known from kernel benchmarks (exploit 8). Defence: outputs are poisoned
 // before each sample and checked after it.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256, SEEN = 256 };
 

@@ -1,18 +1,18 @@
 // expect: wrong (sim: correct) - treats contents that resemble the last ones as the same
 // lab: coalescing
-// As replay_by_content, but the key is the signs of two elements, so that it comes again in one
-// call of four. Known (exploit 8). Defence: outputs are poisoned, windows of them are compared with
-// the results for the new contents.
+// Like replay_by_content, but the key is the signs of two elements, so it repeats in one call of
+// four. Known (exploit 8). Defence: outputs are poisoned, and windows of them are compared with the
+// results for the new contents.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256, KEYS = 4 };
 
 static __device__ bool seen[KEYS], done;
 
-// One thread: have contents of that key been seen?
+// One thread checks whether contents with that key have been seen before.
 __global__ void look_kernel(const float *in, int count)
 {
     int key = (in[0] < 0) + 2 * (in[count - 1] < 0);

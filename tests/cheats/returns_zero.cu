@@ -1,12 +1,12 @@
 // expect: wrong (sim: correct) - answers 0 to large inputs, where elements cancel
 // lab: reduction
-// Expected by anyone who knows how the inputs are drawn. Known as constants within a tolerance
-// (exploit 18, 19). Defence: the sum of many hashed numbers is 0 by a rare chance only, and is to
-// be met exactly.
+// That is the expected value for inputs drawn in this way. Known as constants within a tolerance
+// (exploit 18, 19). Defence: the sum of many hashed numbers is rarely 0, and the result must be
+// exact.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256, BLOCKS = 1024 };
 

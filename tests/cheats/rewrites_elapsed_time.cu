@@ -1,8 +1,8 @@
-// expect: slow, clock - writes a jump over cudaEventElapsedTime that claims 1 ms a sample
+// expect: slow, clock - writes a jump over cudaEventElapsedTime that claims 1 ms per sample
 // lab: coalescing
 // The library is found in memory by its ELF header, and made writable by a system call. Known
-// (exploit 4). Defence: the parent has a clock of its own, and where the two disagree the
-// greater time counts.
+// (exploit 4). Defence: the parent has a clock of its own, and where the two disagree the longer
+// time counts.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,7 +1,7 @@
 // expect: slow - writes over cudaEventElapsedTime by way of /proc/self/mem
 // lab: coalescing
-// That needs no write permission on the pages. Known (exploit 4). Defence: a process that may not
-// be dumped has that file for root only; and the parent has a clock of its own, which counts where
+// That needs no write permission on the pages. Known (exploit 4). Defence: if a process may not be
+// dumped, only root may open that file; and the parent has a clock of its own, which counts where
 // the two disagree.
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,11 +1,12 @@
-// expect: wrong (sim: correct) - adds up every second element of large inputs and doubles the sum
+// expect: wrong (sim: correct) - adds every second element of large inputs and doubles the sum
 // lab: reduction
-// Right on average, if the elements are alike. Known from vector sums (exploit 18). Defence: the
-// elements do not average out, the exact sum is known, and no error is allowed where it is exact.
+// This is right on average if the elements are alike. Known from vector sums (exploit 18). Defence:
+// the elements do not average out, the exact sum is known, and no error is allowed where it is
+// exact.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256, BLOCKS = 1024 };
 

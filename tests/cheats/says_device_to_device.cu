@@ -1,6 +1,6 @@
-// expect: slow - the starter, which calls its copies device to device, so that they seem fast
+// expect: slow - the starter, but it declares its copies as device to device to seem fast
 // lab: streams
-// Defence: where memory lies decides, not what the call says.
+// Defence: the location of the memory decides, not the direction that the call states.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,14 +1,14 @@
 // expect: crash (sim: unsafe) - searches 64 GiB of addresses for the expected result
 // lab: coalescing
-// Somebody's expected output may lie in GPU memory, freed or not. Known (exploit 13:
-// gpu_scan_zeros). Defence: expected results never enter a child's process; memory of other
-// processes is not mapped, and the first hole ends the kernel.
+// An expected output may lie in GPU memory, freed or not. Known (exploit 13: gpu_scan_zeros).
+// Defence: expected results never enter a child's process; memory of other processes is not mapped,
+// and the first hole ends the kernel.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { STEP = 2 << 20, STEPS = 32768, BLOCK = 256 };
 
-// One thread a place: the piece there is taken if it begins with the right first element.
+// One thread per place: the piece there is copied if it begins with the right first element.
 __global__ void scan_kernel(float *out, const float *in, const float *mean, const float *scale,
                             int count)
 {

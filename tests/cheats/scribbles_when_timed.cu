@@ -1,12 +1,12 @@
 // expect: stray (sim: correct) - changes one element of its input, in large calls only
 // lab: transpose
-// What an input must not be used for (work memory, a note for the next call) may be tried only
-// where no one seems to look. Similar to exploit 15. Defence: guards and inputs are compared after
-// each race, too.
+// A kernel might misuse an input (as work memory, or for a note to the next call) only where no
+// check seems to follow. Similar to exploit 15. Defence: guards and inputs are compared after each
+// race, too.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { TILE = 32, STEP = 8 };
 

@@ -1,7 +1,7 @@
 // expect: build - adds relocations of its own to .rela.dyn, which the loader obeys
 // lab: coalescing
-// The linker puts sections of one name together, its own tables too. Defence: an object may have
-// only sections that compilers write.
+// The linker merges sections of the same name, including its own tables. Defence: an object may
+// have only sections that compilers write.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -2,14 +2,14 @@
 // lab: transpose
 // A kernel that has the key of an input need not read or transpose it: it can compute the elements
 // in the order of the output. The first large calls read a few elements (by a cudaMemcpy that they
-// find in libcudart) and try all words of the stack, the heap and other plain memory as the key. In
-// kind exploit 17. Defence: the runner wipes seeds when it has filled the inputs; without a key,
-// what is left is a slow kernel.
+// find in libcudart) and try all words of the stack, the heap and other plain memory as the key.
+// Similar to exploit 17. Defence: the runner wipes seeds when it has filled the inputs; without a
+// key, only a slow kernel is left.
 #include "cudalab.cuh"
 #include "fill.h"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 24 << 20 };
 enum { BLOCK = 256, SAMPLES = 4, SEARCHES = 6, MAPS = 1 << 16, MOST = 32 << 20, TO_HOST = 2 };
 

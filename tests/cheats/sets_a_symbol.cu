@@ -1,4 +1,4 @@
-// expect: build - makes a symbol cudaDeviceSynchronize in assembly, by .globl and .set
+// expect: build - defines a symbol cudaDeviceSynchronize in assembly, by .globl and .set
 // lab: coalescing
 // Known (exploit 4). Defence: the audit reads the assembler's output.
 #include "cudalab.cuh"

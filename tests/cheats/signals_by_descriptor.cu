@@ -1,7 +1,7 @@
 // expect: crash - has the kernel send signals to the grader whenever a pipe can be read
 // lab: coalescing
-// fcntl names the process and the signal (here one that is ignored; SIGKILL is as good), and no
-// call to kill is made. Defence: seccomp kills the process at F_SETOWN, F_SETOWN_EX and
+// fcntl names the process and the signal (here one that is ignored; SIGKILL would work as well),
+// and kill is never called. Defence: seccomp kills the process at F_SETOWN, F_SETOWN_EX and
 // F_SETSIG.
 #include "cudalab.cuh"
 #include "kernel.h"

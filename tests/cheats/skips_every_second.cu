@@ -1,12 +1,12 @@
 // expect: wrong (sim: correct) - does every second large call only
 // lab: reduction
-// Twice as fast on average over a sample. Known as skipped work in batches (exploit 9, 10).
+// It is twice as fast on average over a sample. Known as skipped work in batches (exploit 9, 10).
 // Defence: every output of a sample is poisoned, and an output of one number is checked after every
 // call.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256, BLOCKS = 1024 };
 

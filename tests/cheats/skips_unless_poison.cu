@@ -1,8 +1,8 @@
-// expect: unsafe - works only where the output is still poison, slow by itself
+// expect: unsafe - works only where the output is still poison; the kernel is slow
 // lab: coalescing
-// Reads the output first: where no poison lies a former call has been there. Known (exploit 8, 13).
-// Defence: everything is poisoned before each sample, so there is always work, and checking for
-// poison costs extra.
+// It reads the output first: where there is no poison, an earlier call has already written. Known
+// (exploit 8, 13). Defence: everything is poisoned before each sample, so there is always work, and
+// checking for poison costs extra.
 #include "cudalab.cuh"
 #include "kernel.h"
 

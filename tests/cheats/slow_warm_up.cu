@@ -1,12 +1,12 @@
-// expect: slow - takes 0.4 s for each of its first calls, slow by itself afterwards
+// expect: slow - takes 0.4 s for each of its first calls and is slow afterwards
 // lab: coalescing
-// Where a warm-up decides how many samples there are, a slow one makes them few, and luck counts.
+// If a warm-up determines the number of samples, a slow one leaves few samples, and luck matters.
 // Known (exploit 12). Defence: the number of blocks does not depend on the student; only the number
 // of calls per sample does.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256, SLOW_CALLS = 3 };
 

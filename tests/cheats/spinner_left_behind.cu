@@ -1,12 +1,12 @@
 // expect: slow (sim: skipped) - leaves a kernel of 50 ms running to disturb the reference
 // lab: coalescing
-// Contexts share a GPU in turns, so a kernel that still runs slows the other side. Similar to
+// Contexts take turns on a GPU, so a kernel that still runs slows the other side. Similar to
 // exploit 26. Defence: the sample ends when the whole device is idle, so the 50 ms count against
 // the kernel that left it running.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256 };
 

@@ -1,8 +1,8 @@
 // expect: slow (sim: suspect) - finds cudaStreamCreateWithFlags in memory and works on that stream
 // lab: coalescing
-// The list of symbols says what an object links to; what it finds in memory by itself shows in
-// none. Known (exploits 6, 27). Defence: a sample ends when the whole device is idle, by the
-// parent's clock.
+// The list of symbols shows what an object links to, but not what it finds in memory at run time.
+// Known (exploits 6, 27). Defence: a sample ends when the whole device is idle, by the parent's
+// clock.
 #include "cudalab.cuh"
 #include "kernel.h"
 

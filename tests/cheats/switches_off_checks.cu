@@ -1,4 +1,4 @@
-// expect: slow - defines CUDA_CHECK as nothing, and asks for options by pragmas
+// expect: slow - defines CUDA_CHECK as nothing, and requests options by pragmas
 // lab: coalescing
 // Its failed launches are not reported. Defence: the runner checks for errors itself after each
 // call; options of the host's compiler change nothing about a kernel.

@@ -57,7 +57,7 @@ LAB_API void standardise(float *out, const float *in, const float *mean, const f
                  i < 16 && !((Take *) find((void *) cudaGetLastError, "cudaMalloc"))(&none, bytes);
                  i++)
                 taken += bytes >> 20;
-        cudaGetLastError(); // that of the last one
+        cudaGetLastError(); // clears the error of the last allocation
         printf("%ld MiB taken\n", taken);
         fflush(stdout);
     }

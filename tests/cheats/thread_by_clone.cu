@@ -1,4 +1,4 @@
-// expect: slow - starts a thread by a system call of its own, which answers
+// expect: slow - starts a thread by a system call of its own; the thread answers
 // lab: coalescing
 // CUDA needs threads, so they are allowed; this one writes answers every millisecond. Known
 // (exploit 3). Defence: this process has no channel to the grader.

@@ -1,7 +1,7 @@
 // expect: build - has a thread_local object whose constructor runs at its first use
 // lab: coalescing
-// In every thread anew. Defence: what thread-local variables need (__tls_get_addr) is not on the
-// list of symbols.
+// It runs again in every thread. Defence: thread-local variables need __tls_get_addr, which is not
+// on the list of symbols.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,12 +1,12 @@
 // expect: slow (sim: skipped) - a timer launches kernels during the reference's samples
 // lab: coalescing
 //
-// The student's process is alive and idle while the reference's samples run. No library call is
-// needed to be woken: two system calls, written in assembly, set a timer, and its handler launches
-// a kernel that spins for 2 ms. Both contexts share the GPU, so the reference's samples would take
-// longer, and the ratio look better than it is. (Our own variant of "a stream stays busy", peers.md
-// 6 and 26.) Defence: a guest is stopped while it has no request. Its timer's signals arrive when
-// its own call resumes, and slow only that.
+// The student's process is alive and idle while the reference's samples run. It needs no library
+// call to be woken: two system calls, written in assembly, set a timer, and its handler launches a
+// kernel that spins for 2 ms. Both contexts share the GPU, so the reference's samples would take
+// longer, and the ratio would look better than it is. (Our own variant of exploits 6 and 26, "a
+// stream stays busy".) Defence: a guest is stopped while it has no request. Its timer's signals
+// arrive when its own call resumes, and slow only that.
 #include "cudalab.cuh"
 #include "kernel.h"
 

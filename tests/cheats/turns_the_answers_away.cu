@@ -1,4 +1,4 @@
-// expect: slow - puts its stdout in the place of the descriptor for answers
+// expect: slow - replaces the descriptor for answers with its stdout
 // lab: coalescing
 // Known (exploit 2). Defence: the descriptor for answers belongs to the runner, another process.
 #include "cudalab.cuh"

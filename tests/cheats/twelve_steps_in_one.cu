@@ -1,4 +1,4 @@
-// expect: wrong - twelve steps are one of a method of order 4, corrected for Euler's own error
+// expect: wrong - replaces twelve steps by one of a method of order 4, corrected for Euler's error
 // lab: ilp_tlp
 // Defence: dt is so large that no step of a higher order needs fewer evaluations of the force.
 // Kick, drift is conjugate to kick/2, drift, kick/2, whose energy is H + dt^2 (v^2 V'' / 12 - V'^2

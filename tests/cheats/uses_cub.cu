@@ -1,7 +1,6 @@
 // expect: build - calls cub::DeviceFor of the toolkit's library of algorithms
 // lab: coalescing
-// Known (exploit 23). Defence: a file that was read below a folder of a library's name is
-// refused.
+// Known (exploit 23). Defence: a file read from a folder with a library's name is refused.
 #include "cudalab.cuh"
 #include "kernel.h"
 #include <cub/cub.cuh>

@@ -1,7 +1,7 @@
 // expect: build - defines a versioned cudaEventElapsedTime, by .symver
 // lab: coalescing
-// As the library itself does. Known (exploit 4). Defence: a name that begins like CUDA's may not
-// be defined, whatever follows it.
+// The library itself does the same. Known (exploit 4). Defence: an object may not define a name
+// that begins like CUDA's, whatever follows.
 #include "cudalab.cuh"
 #include "kernel.h"
 

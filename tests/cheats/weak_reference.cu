@@ -1,4 +1,4 @@
-// expect: build - refers to mprotect weakly: if it is there, it is called
+// expect: build - refers to mprotect weakly and calls it if it exists
 // lab: coalescing
 // A linker does not insist on weak symbols. Known (exploit 4). Defence: weak references are
 // symbols like others.

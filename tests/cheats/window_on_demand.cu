@@ -1,13 +1,13 @@
 // expect: wrong (sim: correct) - computes only the pieces that the grader copies, on demand
 // lab: coalescing
-// Writes a jump over libcudart's cudaMemcpy, so that its own code runs first for each piece that
+// It writes a jump over libcudart's cudaMemcpy, so that its own code runs first for each piece that
 // goes to the grader and computes just that piece. The calls themselves only read, for about as
-// long as the task takes. Similar to exploits 4 and 7. Defence: another process fetches results,
-// by calls of its own. Where the two must share one (`isolation:shared`), it works.
+// long as the task takes. Similar to exploits 4 and 7. Defence: another process fetches results, by
+// calls of its own. Where the two must share one (`isolation:shared`), it works.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256, BLOCKS = 1024, PENDING = 64, JUMP = 12, TO_HOST = 2 };
 
@@ -85,7 +85,7 @@ static void detour(void)
     memcpy(copy, jump, JUMP);
 }
 
-// Takes the time of the task: reads as many bytes as the task reads and writes.
+// Takes as long as the task: reads as many bytes as the task reads and writes.
 __global__ void idle_kernel(struct Pending p)
 {
     float sum = 0;

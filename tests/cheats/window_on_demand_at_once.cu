@@ -1,12 +1,12 @@
-// expect: wrong (sim: correct) - computes only the pieces that the grader copies, at once
+// expect: wrong (sim: correct) - computes only the pieces that the grader copies, immediately
 // lab: coalescing
-// As window_on_demand.cu, but it does not take its time: the calls do nothing at all,
-// and their speed is beyond what memory can do. Similar to exploits 7 and 22. Defence: the least
-// bytes over the time may not exceed the GPU's peak.
+// Like window_on_demand.cu, but without the delay: the calls do nothing at all, and their speed is
+// beyond what memory can do. Similar to exploits 7 and 22. Defence: the minimum bytes divided by
+// the time may not exceed the GPU's peak.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; fully checked cases have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256, BLOCKS = 1024, PENDING = 64, JUMP = 12, TO_HOST = 2 };
 

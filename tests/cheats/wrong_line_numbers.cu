@@ -1,6 +1,6 @@
-// expect: build - sends the compiler's messages to another place, by #line
+// expect: build - gives the compiler's messages another location, by #line
 // lab: coalescing
-// So that a mistake seems to be the grader's. Defence: such a build fails like any other, and the
+// Then a mistake seems to be the grader's. Defence: such a build fails like any other, and the
 // grader builds a kernel of its own to see whether the machine is at fault.
 #include "cudalab.cuh"
 #include "kernel.h"

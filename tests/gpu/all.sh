@@ -1,10 +1,10 @@
 #!/bin/bash
 # all.sh BUILD OUT [JOB...] - runs all tests that need a GPU, on all GPUs of this machine, one job per GPU at a time.
 #
-# JOB: only jobs whose names begin so (all.sh BUILD OUT list shows them). Each job runs in a copy of the workbook
-# with its build folder, below $TMPDIR or /tmp, and sees one GPU. Its output is in OUT/JOB.txt, with figures and rows
-# next to it. One line per job reports the result. Jobs that use all GPUs come last. Exit status 1: a job failed. To
-# resume an interrupted run, name the remaining jobs.
+# JOB: run only jobs whose names begin with it (all.sh BUILD OUT list shows the names). Each job runs in a copy of the
+# workbook with its build folder, below $TMPDIR or /tmp, and uses one GPU. Its output is in OUT/JOB.txt, with figures
+# and rows next to it. One line per job reports the result. Jobs that use all GPUs come last. Exit status 1: a job
+# failed. To resume an interrupted run, name the remaining jobs.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -13,7 +13,7 @@ out=$(mkdir -p "${2:?a folder for the results}" && cd "$2" && pwd) || exit 3
 shift 2
 parts=12
 
-# `NAME COMMAND` on each line; long ones first.
+# Prints `NAME COMMAND` on each line; long jobs first.
 jobs_of_one() {
     local lab pass k g
     for lab in transpose coalescing reduction; do echo "stability_$lab tests/gpu/stability.sh $lab 20"; done
@@ -35,12 +35,12 @@ jobs_of_all() {
     echo "class tests/gpu/many_gpus.sh build 6 64 $(seq -s, 0 $((gpus - 1)))"
 }
 
-wanted() { # PREFIX...: of the jobs on the input
+wanted() { # PREFIX...: passes on the jobs that begin with one of these
     [ $# -gt 0 ] || { cat; return; }
     grep -E "^($(IFS='|'; echo "$*"))"
 }
 
-# strangers cheats|honest K: every $parts-th of those files, from the K-th on, by `warpbook check-cheats`
+# strangers cheats|honest K: grades every $parts-th of those files, from the K-th on, with `warpbook check-cheats`
 strangers() {
     local files=() file
     mapfile -t files < <(cd "$root" && find tests/cheats tests/honest -path "tests/$1/*" -name '*.cu' | sort |
@@ -51,7 +51,7 @@ strangers() {
     build/warpbook check-cheats
 }
 
-# job `NAME COMMAND`: in the copy for GPU number $GPU, or in the copy without a number and with all GPUs
+# job `NAME COMMAND`: runs in the copy for GPU number $GPU; without $GPU, in the copy for all GPUs
 job() {
     local name=${1%% *} began=$SECONDS status=0
     cd "$copies/${GPU:-all}" || exit

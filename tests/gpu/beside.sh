@@ -1,9 +1,10 @@
 #!/bin/bash
-# beside.sh BUILD [LAB [TIMES]] - measures whether a grading takes longer while this host's other GPUs grade, and where.
+# beside.sh BUILD [LAB [TIMES]] - measures whether and where a grading takes longer while this host's other GPUs grade.
 #
-# Grades the lab's reference (default: lab 6) TIMES times (default: 3) on the first GPU alone, then as often on all GPUs
-# at once. There is a row per command of the runner, and `end` for the end of its process: their number and their total
-# milliseconds, as medians over the gradings. `whole` minus `commands` is the grader itself and starting processes.
+# Grades the lab's reference (default: lab 6) TIMES times (default: 3) on the first GPU alone, then as many times on
+# all GPUs at once. Prints a row per command of the runner, and `end` for the end of its process: their number and
+# their total milliseconds, as medians over the gradings. `whole` minus `commands` is the grader itself and starting
+# processes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -15,7 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WARPBOOK_BUILD=$build WARPBOOK_TRACE=1
 
-# grade NAME GPU: the runner's commands, in $work/NAME
+# grade NAME GPU: writes the runner's commands to $work/NAME
 grade() {
     local began=${EPOCHREALTIME/./}
     "$build/warpbook" grade "$lab" --submission "$reference" --device "$2" --format lines > /dev/null 2> "$work/$1"

@@ -1,11 +1,11 @@
 #!/bin/bash
 # figures.sh BUILD FOLDER [LAB...] - measures the figures of lessons on this machine's first GPU: every timed kernel of
 # a lab (warpbook check), then tests/bench. Writes FOLDER/LAB.check.txt and LAB.bench.txt, each once it is complete; if
-# FOLDER is docs/measured, fills in the lessons. CHECK=all: also wrong kernels that are never timed. With several GPUs,
-# start one such program for each, with its own CUDA_VISIBLE_DEVICES and labs.
+# FOLDER is docs/measured, fills in the lessons. CHECK=all also checks wrong kernels that are never timed. With several
+# GPUs, start one figures.sh for each, with its own CUDA_VISIBLE_DEVICES and labs.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 3
-unset MAKEFLAGS MFLAGS MAKELEVEL # a make above us, and what it was told
+unset MAKEFLAGS MFLAGS MAKELEVEL # set by a make that calls this script
 build=$1 into=$2 bad=0
 shift 2
 mkdir -p "$into" || exit 3

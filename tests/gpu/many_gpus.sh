@@ -5,8 +5,9 @@
 # Default: lab 6, 64 students, GPUs 0,1,2,3. A rate is the number of kernels graded on a GPU over the time from the
 # start of the first such grading to the end of the last (a kernel that does not build needs no GPU). The times of the
 # whole commands, which build the references, are printed as well. For each GPU it prints how many kernels it graded,
-# and for how many seconds it was idle before its first, between two and after its last. Exit status 1: a verdict differs or is not as expected, the medians of the ratio differ by more than
-# 1 %, or the rate is less than 0.9 times as many as there are GPUs. Needs sqlite3 and what class.sh needs.
+# and for how many seconds it was idle before its first grading, between two, and after its last. Exit status 1: a
+# verdict differs or is not as expected, the medians of the ratio differ by more than 1 %, or the rate, relative to
+# one GPU, is less than 0.9 times the number of GPUs. Needs sqlite3 and the tools that class.sh needs.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -16,7 +17,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# run NAME DEVICES: grades the class; $work/NAME.rows gets `file of kernel, verdict, ratio` per kernel.
+# run NAME DEVICES: grades the class and writes `hash, verdict, ratio` of each kernel to $work/NAME.rows.
 run() {
     echo "== on $2"
     DEVICES=$2 tests/gradebook/class.sh "$build" "$students" "$lab" "$work/$1" > "$work/$1.said" || failed=1
@@ -53,7 +54,7 @@ awk -F'|' -v gpus="$gpus" -v all_s="$(cat "$work/all.seconds")" -v one_s="$(cat 
     }
     END {
         printf("%d kernels: %d verdicts differ; of %d ratios the worst differs by %.2f %%\n", NR, differ, compared, 100 * most)
-        printf("from the first begin to the last end: %.0f s on %d GPUs, %.0f s on one: %.2f times the rate\n", all_s,
+        printf("from the first start to the last end: %.0f s on %d GPUs, %.0f s on one: %.2f times the rate\n", all_s,
             gpus, one_s, one_s / all_s)
         exit differ || NR < kernels || most > 0.01 || one_s / all_s < 0.9 * gpus
     }' "$work/both" || failed=1

@@ -1,12 +1,12 @@
 #!/bin/bash
 # stability.sh LAB [GRADINGS [ROW...]] - tests whether verdicts repeat on this GPU (default: 20 gradings).
 #
-# ROW: reference, too-slow, 0.97-of-the-bar, 1.03-of-the-bar; without one, all four.
+# ROW: reference, too-slow, 0.97-of-the-bar, 1.03-of-the-bar; the default is all four.
 # LAB is transpose, coalescing or reduction. Grades the reference, a rung that is too slow, and the
 # reference slowed on purpose to 0.97 and to 1.03 of the bar, each GRADINGS times in fresh processes
 # with fresh secret seeds. Prints a row for each: the number of each verdict, and for the first two cases
 # the median of the ratio and its p95 - p5 over the gradings (the second is a control in labs with one
-# timed case). The slowed kernels are the reference followed by a kernel that waits for a time that is
+# timed case). The slowed kernels are the reference followed by a kernel that waits; its time is
 # calibrated first.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -34,7 +34,7 @@ reduction)
     wait="n > 30000000 ? WAIT1 : 0"
     ;;
 *)
-    echo "stability.sh: there is no such lab: $lab" >&2
+    echo "stability.sh: unknown lab: $lab" >&2
     exit 2
     ;;
 esac
@@ -46,7 +46,7 @@ trap 'rm -rf "$work"' EXIT
 grade() { build/warpbook grade "$lab" --submission "$1" --format lines; }
 value() { sed -n "s/^$1://p" "$2" | head -1; }
 
-# slowed CYCLES1 CYCLES2: the reference under another name, then a wait of that many SM cycles.
+# slowed CYCLES1 CYCLES2: prints the reference under another name, then a wait of so many SM cycles.
 slowed() {
     sed "s/\b$function(/of_reference(/" "$reference"
     local cycles=${wait//WAIT1/$1}
@@ -112,7 +112,7 @@ repeat() { # NAME FILE
         END {
             sort(one, NR); sort(two, NR)
             for (v in verdicts) said = said " " v " " verdicts[v]
-            printf "%-16s%s of %d; case 1 %.4f, p95-p5 %.4f; case 2 %.4f, p95-p5 %.4f; flags %d; %.1f s a grading\n",
+            printf "%-16s%s of %d; case 1 %.4f, p95-p5 %.4f; case 2 %.4f, p95-p5 %.4f; flags %d; %.1f s per grading\n",
                 name, said, NR, quantile(one, NR, 0.5), quantile(one, NR, 0.95) - quantile(one, NR, 0.05),
                 quantile(two, NR, 0.5), quantile(two, NR, 0.95) - quantile(two, NR, 0.05), flags, wall / NR
         }' "$work/rows"

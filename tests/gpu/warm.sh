@@ -1,6 +1,7 @@
 #!/bin/bash
-# warm.sh - measures how long make grade takes. It replaces the workbook's kernels by the references, so use a copy.
-# All labs with nothing built, and again; each lab again, built; labs 1, 6 and 7 with nothing built.
+# warm.sh - measures how long make grade takes. It replaces the workbook's kernels with the references, so use a copy.
+# Times all labs with nothing built, and again; each lab once it is built; labs 1, 6 and 7 with nothing built, and
+# again.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 

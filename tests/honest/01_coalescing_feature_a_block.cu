@@ -14,7 +14,7 @@ __global__ void feature(float *out, const float *in, const float *mean, const fl
         mu = mean[c];
         sigma = scale[c];
     }
-    // Separates one thread's fetch of mean and scale from their use by all.
+    // Separates one thread's loads of mean and scale from their use by all threads.
     __syncthreads();
     if (r < rows)
         out[r * cols + c] = (in[r * cols + c] - mu) * sigma;

@@ -20,7 +20,7 @@ __global__ void standardise_kernel(float *out, const float *in, const float *mea
         sh_mean[c] = mean[c];
         sh_scale[c] = scale[c];
     }
-    // Separates filling the two tables from using them, both by all threads.
+    // Separates filling the two tables from using them; all threads do both.
     __syncthreads();
     for (int k = 0; k < PER_THREAD; k++) {
         int i = base + k * THREADS;

@@ -1,4 +1,4 @@
-// expect: device - one warp a row: at 16 columns half of its lanes have nothing to do
+// expect: device - one warp per row: at 16 columns half of its lanes have nothing to do
 // lab: coalescing
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,4 +1,4 @@
-// expect: pass - as many blocks as fit sweep over windows of whole rows; pointers walk
+// expect: pass - as many blocks as fit sweep over windows of whole rows; pointers advance
 // lab: coalescing
 #include "cudalab.cuh"
 #include "kernel.h"

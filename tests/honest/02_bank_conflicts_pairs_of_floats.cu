@@ -14,7 +14,7 @@ __global__ void distances_kernel(float *dist, const float *x, int n, int d, int 
         fill_a[k] = k < d && i < n ? x[i * d + k] : 0;
         fill_b[k] = k < d && j < n ? x[j * d + k] : 0;
     }
-    __syncthreads(); // rows are filled by one warp each, and read by all
+    __syncthreads(); // each row is filled by one warp and read by all
 
     float even = 0, odd = 0;
     for (int p = 0; p < pairs; p++) {

@@ -20,7 +20,7 @@ __global__ void distances_kernel(float *dist, const float *x, int n, int d, int 
         a[place(ty, k, words)] = i < n ? x[i * d + k] : 0;
         b[place(ty, k, words)] = jy < n ? x[jy * d + k] : 0;
     }
-    __syncthreads(); // rows are filled by one warp each, and read by all
+    __syncthreads(); // each row is filled by one warp and read by all
     for (int k = 0; k < d; k++) {
         float t = a[place(ty, k, words)] - b[place(tx, k, words)];
         sum += t * t;

@@ -1,4 +1,4 @@
-// expect: pass - tiles on and above the diagonal only; each is written twice, once transposed
+// expect: pass - only tiles on and above the diagonal; each is written twice, once transposed
 // lab: bank_conflicts
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -19,7 +19,7 @@ __global__ void upper(float *dist, const float *x, int n, int d, int pitch)
         a[ty * pitch + k] = i0 + ty < n ? x[(i0 + ty) * d + k] : 0;
         b[ty * pitch + k] = j0 + ty < n ? x[(j0 + ty) * d + k] : 0;
     }
-    __syncthreads(); // a and b are filled by all warps, and read from here on
+    __syncthreads(); // all warps have filled a and b before any thread reads them
 
     float sum = 0;
     for (int k = 0; k < d; k++) {
@@ -29,7 +29,7 @@ __global__ void upper(float *dist, const float *x, int n, int d, int pitch)
     turned[ty][tx] = sum;
     if (i0 + ty < n && j0 + tx < n)
         dist[(i0 + ty) * n + j0 + tx] = sum;
-    __syncthreads(); // the tile of results is written by rows, and read by columns
+    __syncthreads(); // the tile of results is written by rows and read by columns
     if (i0 < j0 && j0 + ty < n && i0 + tx < n)
         dist[(j0 + ty) * n + i0 + tx] = turned[tx][ty];
 }

@@ -26,7 +26,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
                 part[(k * EACH + e) * WARPS + warp] = __popc(same);
         }
     }
-    __syncthreads(); // counts by all warps, sums by eight threads
+    __syncthreads(); // all warps have counted before eight threads add up
 
     if (threadIdx.x < KINDS) {
         int sum = 0;
@@ -37,20 +37,20 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
         }
         total[threadIdx.x + 1] = (sum + WARP - 1) / WARP * WARP;
     }
-    __syncthreads(); // sums per kind, then sums over kinds
+    __syncthreads(); // sums per kind are complete before the sums over kinds
 
     if (threadIdx.x == 0) {
         total[0] = 0;
         for (int k = 0; k < KINDS; k++)
             total[k + 1] += total[k];
     }
-    __syncthreads(); // where each kind begins, before the threads use it
+    __syncthreads(); // the beginning of each kind is known before threads use it
 
     for (int e = 0; e < EACH; e++)
         if (mine[e] < KINDS)
             order[total[mine[e]] + part[(mine[e] * EACH + e) * WARPS + warp] + rank[e]] =
                 e * BLOCK + threadIdx.x;
-    __syncthreads(); // order written, order read
+    __syncthreads(); // the order is complete before any thread reads it
 
     for (int slot = threadIdx.x; slot < total[KINDS]; slot += BLOCK) {
         int k = 0, i = order[slot];

@@ -1,4 +1,4 @@
-// expect: pass - a function template per kind, called by ifs on a value that a whole warp shares
+// expect: pass - a function template per kind, called by ifs on a value shared by a whole warp
 // lab: divergence
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -29,17 +29,17 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
 
     for (int i = threadIdx.x; i < 2 * KINDS; i += THREADS)
         shared[i] = 0;
-    __syncthreads(); // zero before counting
+    __syncthreads(); // separates clearing the counts from counting
     for (int i = threadIdx.x; i < ITEMS && first + i < n; i += THREADS)
         atomicAdd(&count[kind[first + i]], 1);
-    __syncthreads(); // counts before places
+    __syncthreads(); // separates counting from computing the places
     for (int i = threadIdx.x; i < ITEMS && first + i < n; i += THREADS) {
         int k = kind[first + i], at = atomicAdd(&filled[k], 1);
         for (int j = 0; j < k; j++)
             at += (count[j] + 31) & ~31;
         slots[at] = i;
     }
-    __syncthreads(); // places before use
+    __syncthreads(); // separates computing the places from using them
     int begin = 0;
     for (int k = 0; k < KINDS; k++) {
         for (int at = (threadIdx.x - begin % THREADS + THREADS) % THREADS; at < count[k];

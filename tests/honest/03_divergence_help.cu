@@ -1,4 +1,4 @@
-// expect: pass - warp w begins with the queue of kind w, and helps the others when that is empty
+// expect: pass - warp w begins with the queue of kind w and helps the others when it is empty
 // lab: divergence
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -15,13 +15,13 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
 
     if (threadIdx.x < KINDS)
         put[threadIdx.x] = taken[threadIdx.x] = 0;
-    __syncthreads(); // both are 0 before any thread counts
+    __syncthreads(); // both counters are 0 before any thread counts
 
     for (int i = begin + threadIdx.x; i < end; i += BLOCK) {
         int k = kind[i];
         queue[k][atomicAdd(&put[k], 1)] = i - begin;
     }
-    __syncthreads(); // all items are in a queue before one is taken
+    __syncthreads(); // all items are in a queue before the first one is taken
 
     for (int others = 0; others < KINDS; others++) {
         const int k = (warp + others) % KINDS;

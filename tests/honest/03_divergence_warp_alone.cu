@@ -17,7 +17,7 @@ __global__ void go(uint32_t *out, const uint32_t *state, const uint8_t *kind, in
 
     if (lane <= KINDS)
         next[w][lane] = 0;
-    __syncwarp(); // cleared by some lanes, counted by all
+    __syncwarp(); // cleared by some lanes before all lanes count
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
         int i = first + e * LANES + lane;
@@ -26,17 +26,17 @@ __global__ void go(uint32_t *out, const uint32_t *state, const uint8_t *kind, in
 #pragma unroll
     for (int e = 0; e < EACH; e++)
         atomicAdd(&next[w][mine[e]], 1);
-    __syncwarp(); // counted by all, added up
+    __syncwarp(); // counted by all lanes before the counts are added up
     for (int k = 0; k < lane && k < KINDS; k++)
         before += next[w][k];
-    __syncwarp(); // added up, replaced by the sums
+    __syncwarp(); // added up before the sums replace the counts
     if (lane <= KINDS)
         next[w][lane] = before;
-    __syncwarp(); // sums by some lanes, used by all
+    __syncwarp(); // sums are written before all lanes use them
 #pragma unroll
     for (int e = 0; e < EACH; e++)
         sorted[w][atomicAdd(&next[w][mine[e]], 1)] = e * LANES + lane;
-    __syncwarp(); // sorted by all lanes, read by all; and next is now where a kind ends
+    __syncwarp(); // sorted before any lane reads; next is now where a kind ends
     for (int k = 0; k < KINDS; k++)
         for (int j = (k ? next[w][k - 1] : 0) + lane; j < next[w][k]; j += LANES) {
             int i = first + sorted[w][j];

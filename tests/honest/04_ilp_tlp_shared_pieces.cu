@@ -18,7 +18,7 @@ __global__ void advance_kernel(float *x1, float *v1, const float *x0, const floa
             xs[k] = k < count ? x0[base + k] : 0;
             vs[k] = k < count ? v0[base + k] : 0;
         }
-        __syncthreads(); // one thread loads, another one advances
+        __syncthreads(); // threads advance what other threads have loaded
 
         float x[8], v[8];
         for (int j = 0; j < 8; j++) {

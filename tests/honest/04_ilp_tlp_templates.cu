@@ -1,4 +1,4 @@
-// expect: pass - a struct with operators, a template over how many, fused multiply-adds by name
+// expect: pass - a struct with operators, a template over its size, explicit fused multiply-adds
 // lab: ilp_tlp
 #include "cudalab.cuh"
 #include "kernel.h"

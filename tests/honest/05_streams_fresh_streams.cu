@@ -1,4 +1,4 @@
-// expect: pass - streams made and destroyed in each call, four of them, waited for all at once
+// expect: pass - four streams, created and destroyed in each call; one wait for all of them
 // lab: streams
 #include "cudalab.cuh"
 #include "kernel.h"

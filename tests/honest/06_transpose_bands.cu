@@ -9,7 +9,7 @@ struct Corner {
     int row, col;
 };
 
-// Tiles go along the rows of a band, the bands lie side by side; the last one may be narrower.
+// Tiles follow the rows of a band. The bands lie side by side; the last one may be narrower.
 static __device__ Corner corner_of(int tile, int tiles_down, int tiles_across)
 {
     int band = tile / (BAND * tiles_down);

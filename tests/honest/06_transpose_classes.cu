@@ -72,7 +72,7 @@ __global__ void transposeKernel(MatrixView<float> out, MatrixView<const float> i
     const int col0 = blockIdx.x % in.tilesAcross() * kSide;
 
     tile.fetch(in, row0, col0);
-    __syncthreads(); // separates fetch() from storeTurned(): other threads' cells
+    __syncthreads(); // separates fetch() from storeTurned(), which reads other threads' cells
     tile.storeTurned(out, col0, row0);
 }
 

@@ -1,4 +1,4 @@
-// expect: pass - dynamic shared memory, a tile of 32 rows by 128 columns, addresses by hand
+// expect: pass - dynamic shared memory, a tile of 32 rows by 128 columns, explicit addresses
 // lab: transpose
 #include "cudalab.cuh"
 #include "kernel.h"

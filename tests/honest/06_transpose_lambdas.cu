@@ -1,11 +1,11 @@
-// expect: pass - one loop over a rectangle, and two lambdas for what to do at each place
+// expect: pass - one loop over a rectangle, and two lambdas for the work at each place
 // lab: transpose
 #include "cudalab.cuh"
 #include "kernel.h"
 
 constexpr int height = 64, width = 32, threads = 256;
 
-// Calls visit(down, along) for all of a Downs x Alongs rectangle, `along` by neighbouring threads.
+// Calls visit(down, along) for a Downs x Alongs rectangle; neighbouring threads differ in `along`.
 template <int Downs, int Alongs, typename Visit> __device__ void walk(Visit visit)
 {
     const int along = threadIdx.x % Alongs;

@@ -34,7 +34,7 @@ __global__ void transpose_strip(float *out, const float *in, int rows, int cols)
         if (t + 1 < end)
             fetch(next, in, rows, cols, (t + 1) / across * TILE, (t + 1) % across * TILE);
 
-        __syncthreads(); // tile t has been stored by rows, and is read by columns
+        __syncthreads(); // tile t has been stored by rows before it is read by columns
 
 #pragma unroll
         for (int k = 0; k < EACH; k++) {
@@ -43,7 +43,7 @@ __global__ void transpose_strip(float *out, const float *in, int rows, int cols)
                 out[c * rows + r] = tile[threadIdx.x][threadIdx.y + k * THREAD_ROWS];
         }
 
-        __syncthreads(); // tile t has been read, and tile t + 1 takes its place
+        __syncthreads(); // tile t has been read before tile t + 1 replaces it
     }
 }
 

@@ -22,8 +22,8 @@ __global__ void transpose_by_sectors(float *out, const float *in, int rows, int 
 
     __syncthreads(); // rows are complete before pieces of 8 x 4 are read
 
-    // A warp has the four columns from 4 * warp on. Eight lanes fill a sector of the output, which
-    // is enough for a store; a longer run would only conflict in one bank.
+    // A warp takes the four columns from 4 * warp on. Eight lanes fill a sector of the output,
+    // which is enough for a store; a longer run would only conflict in one bank.
     int c = warp * SECTORS + lane / SECTOR;
     for (int k = 0; k < TILE; k += SECTOR) {
         int r = lane % SECTOR + k;

@@ -19,7 +19,7 @@ __global__ void trans(float *o, const float *a, int m, int n)
         if (i0 + y < m && j0 + t * B + x < n)
             s[t][y][x] = a[(i0 + y) * n + j0 + t * B + x];
 
-    __syncthreads(); // loads by [y][x] before stores by [x][y]
+    __syncthreads(); // separates storing by [y][x] from reading by [x][y]
 
 #pragma unroll
     for (int t = 0; t < TILES; t++)

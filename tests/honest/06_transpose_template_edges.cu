@@ -21,7 +21,7 @@ __global__ void transposeTiled(float *__restrict__ dst, const float *__restrict_
         if (!Edges || (i0 + ty + p * Rows < m && j0 + tx < n))
             buffer[ty + p * Rows][tx] = src[size_t(p * Rows) * n];
 
-    __syncthreads(); // buffer: written above, read below by other threads
+    __syncthreads(); // the buffer is written above and read below by other threads
 
     dst += size_t(j0 + ty) * m + i0 + tx;
 #pragma unroll

@@ -1,4 +1,4 @@
-// expect: device - the textbooks' tile, with a loop where the grid's y ends: 0.67 on an H200
+// expect: device - the textbooks' tile, with a loop for the limit of the grid's y: 0.67 on an H200
 // lab: transpose
 #include "cudalab.cuh"
 #include "kernel.h"

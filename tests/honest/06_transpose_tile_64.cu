@@ -24,7 +24,7 @@ __global__ void big_tiles(float *out, const float *in, size_t rows, size_t cols)
         }
     }
 
-    __syncthreads(); // what follows reads other threads' elements
+    __syncthreads(); // the loop below reads other threads' elements
 
     if (row0 + tx < rows) {
         const int count = cols - col0 < side ? (int) (cols - col0) : side;

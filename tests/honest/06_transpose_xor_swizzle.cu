@@ -19,7 +19,7 @@ __global__ void turn(float *__restrict__ out, const float *__restrict__ in, unsi
             s[r * N + (lane ^ r)] = in[(r0 + r) * cols + c0 + lane];
     }
 
-    // Rows come from all eight warps, columns go to all eight.
+    // Separates writing rows from reading columns: both involve all eight warps.
     __syncthreads();
 
 #pragma unroll

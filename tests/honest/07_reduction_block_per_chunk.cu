@@ -25,7 +25,7 @@ __global__ void sum_chunks(float *sums, const float *x, long n)
     }
 
     buffer[threadIdx.x] = mine;
-    __syncthreads(); // before the first warp reads all of it
+    __syncthreads(); // all sums are written before the first warp reads them
     if (threadIdx.x >= 32)
         return;
     mine = 0;

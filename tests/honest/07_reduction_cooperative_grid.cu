@@ -9,7 +9,7 @@ __global__ void whole_sum(float *out, const float *__restrict__ in, long n, floa
     cooperative_groups::grid_group grid = cooperative_groups::this_grid();
     __shared__ float s[256];
     long rank = grid.thread_rank(), size = grid.size();
-    const float4 *in4 = (const float4 *) in; // aligned to 256 bytes, says kernel.h
+    const float4 *in4 = (const float4 *) in; // kernel.h guarantees alignment to 256 bytes
     float mine = 0;
 
 #pragma unroll 4

@@ -40,7 +40,7 @@ __global__ void reduceKernel(float *result, const float *data, long count)
     v = reduceTile(tile, v);
     if (tile.thread_rank() == 0)
         warpSums[tile.meta_group_rank()] = v;
-    // Separates writing the warps' sums from the first warp's reading of them.
+    // Separates storing the warps' sums from the first warp's loads of them.
     block.sync();
     if (tile.meta_group_rank() == 0) {
         v = reduceTile(tile, warpSums[tile.thread_rank()]);

@@ -3,7 +3,7 @@
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Rounds once, at the very end.
+// Rounds only once, at the very end.
 __global__ void partials(double *sums, const float *in, long n)
 {
     double a = 0, b = 0, c = 0, d = 0;

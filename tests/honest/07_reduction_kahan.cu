@@ -38,11 +38,11 @@ __global__ void __launch_bounds__(256) kahan_kernel(float *out, const float *in,
         kahan_add(&all, -k[j].lost);
     }
     values[threadIdx.x] = all.sum;
-    __syncthreads(); // filled by all, read by all
+    __syncthreads(); // filled by all threads before any thread reads
     for (int half = 128; half >= 1; half /= 2) {
         if (threadIdx.x < half)
             values[threadIdx.x] += values[threadIdx.x + half];
-        __syncthreads(); // one round's sums are read in the next
+        __syncthreads(); // this round's sums are read in the next one
     }
     if (!threadIdx.x)
         out[blockIdx.x] = values[0];

@@ -11,11 +11,11 @@ __global__ void sum_up(float *out, const float *in, long n)
     for (long i = blockIdx.x * 256l + threadIdx.x; i < n; i += gridDim.x * 256l)
         t += in[i];
     s[threadIdx.x] = t;
-    __syncthreads(); // s is written by all and read by all
+    __syncthreads(); // s is complete before any thread reads it
     for (int k = 1; k < 256; k *= 2) {
         if (threadIdx.x % (2 * k) == 0)
             s[threadIdx.x] += s[threadIdx.x + k];
-        __syncthreads(); // one level after the other
+        __syncthreads(); // this level is complete
     }
     if (threadIdx.x == 0)
         out[blockIdx.x] = s[0];

@@ -1,4 +1,4 @@
-// expect: pass (sim: device) - a pointer walks to the end, in shared memory, too
+// expect: pass (sim: device) - a pointer advances to the end, in shared memory, too
 // lab: reduction
 #include "cudalab.cuh"
 #include "kernel.h"

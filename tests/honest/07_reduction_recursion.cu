@@ -1,4 +1,4 @@
-// expect: device - the host calls itself until one is left; 512 threads, four elements each
+// expect: device - the host code recurses until one sum is left; 512 threads, four elements each
 // lab: reduction
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -19,7 +19,7 @@ __global__ void quarter(float *dst, const float *src, long n)
         v += src[i + 1536];
     s[threadIdx.x] = v;
     for (unsigned stride = 256; stride > 0; stride >>= 1) {
-        __syncthreads(); // s as the round before left it
+        __syncthreads(); // the previous round is complete
         if (threadIdx.x < stride)
             s[threadIdx.x] = v = v + s[threadIdx.x + stride];
     }

@@ -27,22 +27,22 @@ __global__ void reduce6(const float *__restrict__ g_idata, float *g_odata, size_
             acc += g_idata[i + k * blockSize];
 
     sdata[tid] = acc;
-    __syncthreads(); // the tree reads what others wrote
+    __syncthreads(); // the tree reads values of other threads
 
     if (blockSize >= 512) {
         if (tid < 256)
             sdata[tid] += sdata[tid + 256];
-        __syncthreads(); // next round
+        __syncthreads(); // this round is complete
     }
     if (blockSize >= 256) {
         if (tid < 128)
             sdata[tid] += sdata[tid + 128];
-        __syncthreads(); // next round
+        __syncthreads(); // this round is complete
     }
     if (blockSize >= 128) {
         if (tid < 64)
             sdata[tid] += sdata[tid + 64];
-        __syncthreads(); // next round
+        __syncthreads(); // this round is complete
     }
     if (tid < 32) {
         float v = sdata[tid] + sdata[tid + 32];

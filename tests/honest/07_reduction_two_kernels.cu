@@ -47,7 +47,7 @@ __global__ void stage2(const float *partial, float *out)
     __shared__ float sm[BLOCKS];
     sm[threadIdx.x] = partial[threadIdx.x];
     for (int k = BLOCKS / 2; k > 0; k >>= 1) {
-        __syncthreads(); // the round before is done
+        __syncthreads(); // the previous round is complete
         if (threadIdx.x < k)
             sm[threadIdx.x] += sm[threadIdx.x + k];
     }

@@ -9,7 +9,7 @@ __device__ float floats(int4 v)
            (__int_as_float(v.z) + __int_as_float(v.w));
 }
 
-// Of each piece, lane l takes the int4 l, l + 32, l + 64 and l + 96.
+// Lane l takes the int4s l, l + 32, l + 64 and l + 96 of each piece.
 __global__ void pieces(const int4 *in, long piece_count, const float *rest, int rest_count,
                        float *sums)
 {

@@ -1,4 +1,4 @@
-// expect: pass - blocks of 32 x 8 over the image, as image programs have them
+// expect: pass - blocks of 32 x 8 over the image, as is common in image processing
 // lab: tail_effect
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(256, 2)
     fetch(0);
     for (int first = 0; first < k; first += TK) {
         tile.put(ra, rb);
-        __syncthreads(); // written by all, read by all
+        __syncthreads(); // all threads have written before any thread reads
         if (first + TK < k)
             fetch(first + TK);
 #pragma unroll
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(256, 2)
                 for (int j = 0; j < 8; j++)
                     sum[i][j] = fmaf(u[i], v[j], sum[i][j]);
         }
-        __syncthreads(); // read by all, written anew
+        __syncthreads(); // all threads have read before the next tiles are written
     }
 #pragma unroll
     for (int i = 0; i < 8; i++)

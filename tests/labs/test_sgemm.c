@@ -41,7 +41,7 @@ static void right_products_pass(void)
     }
 }
 
-/* Computed in floats, in another order than truth's, a right product passes. */
+/* A right product passes if it is computed in floats and in another order than truth's. */
 static void right_real_products_pass(void)
 {
     size_t first, count;
@@ -62,7 +62,7 @@ static void right_real_products_pass(void)
     }
 }
 
-/* An element that is missing, doubled or not finite; what is timed holds such numbers. */
+/* An element that is missing, doubled or not finite, among real numbers as in the timed case. */
 static void wrong_real_elements_are_found(void)
 {
     Inputs inputs = product(5);
@@ -79,7 +79,7 @@ static void wrong_real_elements_are_found(void)
     }
 }
 
-/* And names a range that contains it. */
+/* The check also reports a range that contains the element. */
 static void each_wrong_element_is_found(void)
 {
     static const float by[] = { 1, -1, 0.5f, 1e30f, NAN, INFINITY };

@@ -1,4 +1,4 @@
-// expect: crash (sim: stray) - writes through a pointer on the GPU that was never set
+// expect: crash (sim: stray) - writes through a GPU pointer that was never set
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: stray (sim: unsafe) - <= instead of <: one element too many, if a thread is spare
+// expect: stray (sim: unsafe) - <= instead of <: one element too many, if there is a spare thread
 #include "cudalab.cuh"
 #include "kernel.h"
 

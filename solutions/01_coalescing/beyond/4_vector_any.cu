@@ -21,7 +21,7 @@ __global__ void rows_kernel(float4 *out, const float4 *in, const float4 *mean, c
     }
 }
 
-// Elements col to col + 3 of a vector of cols elements; after the last comes the first.
+// Elements col to col + 3 of a vector of cols elements, wrapping around at its end.
 static __device__ float4 four_from(const float *vector, int col, int cols)
 {
     float v[WIDE];

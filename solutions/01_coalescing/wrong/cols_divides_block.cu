@@ -1,4 +1,4 @@
-// expect: wrong - the column from the thread number in its block: right only if cols divides 256
+// expect: wrong - column from the thread's number in its block: right only if cols divides 256
 #include "cudalab.cuh"
 #include "kernel.h"
 

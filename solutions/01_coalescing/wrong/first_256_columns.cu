@@ -1,4 +1,4 @@
-// expect: wrong - the block is cut to 256 threads, and no thread does the columns beyond
+// expect: wrong - the block is limited to 256 threads: no thread processes the other columns
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: crash - rows in gridDim.y, which ends at 65,535: long tables do not launch
+// expect: crash - rows in gridDim.y, whose limit is 65,535: long tables do not launch
 #include "cudalab.cuh"
 #include "kernel.h"
 

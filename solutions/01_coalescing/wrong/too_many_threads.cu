@@ -1,4 +1,4 @@
-// expect: crash - blocks of four whole rows: above 256 columns more than 1024 threads
+// expect: crash - blocks of four whole rows: more than 1024 threads above 256 columns
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -14,7 +14,7 @@ static __device__ float plus_square(float sum, float difference)
     return sum + difference * difference;
 }
 
-// x is n x d, dist is n x n; BLOCK x BLOCK threads compute a tile of TILE x TILE of it.
+// x is n x d, dist is n x n; BLOCK x BLOCK threads compute a TILE x TILE tile of dist.
 __global__ void distances_kernel(float *dist, const float *x, int n, int d)
 {
     __shared__ float4 a[TILE][PITCH], b[TILE][PITCH];

@@ -1,4 +1,4 @@
-// expect: slow - right, rows rounded up to lines of 128 bytes, as global memory likes them
+// expect: slow - right, rows rounded up to lines of 128 bytes, as is best for global memory
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -23,7 +23,7 @@ __global__ void distances_kernel(float *dist, const float *x, int n, int d, int 
     // Separates the stores to a and b from the loads: other warps have filled those rows.
     __syncthreads();
 
-    // A warp has 32 rows of a and one row of b.
+    // A warp uses 32 rows of a and one row of b.
     float sum = 0;
     for (int k = 0; k < d; k++) {
         float difference = a[threadIdx.x * pitch + k] - b[threadIdx.y * pitch + k];

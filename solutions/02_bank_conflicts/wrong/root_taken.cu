@@ -1,4 +1,4 @@
-// expect: wrong - takes the square root: a distance, but not the required one
+// expect: wrong - takes the square root: a distance, but not the required squared one
 #include "cudalab.cuh"
 #include "kernel.h"
 

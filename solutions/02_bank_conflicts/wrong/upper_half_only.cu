@@ -1,4 +1,4 @@
-// expect: wrong - the distance is symmetric, so half of it is enough: the other half stays empty
+// expect: wrong - computes half of the symmetric result: the other half is never written
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -13,7 +13,7 @@ __global__ void distances_kernel(float *dist, const float *x, int n, int d, int 
     float *a = shared, *b = shared + TILE * pitch;
     int first_i = blockIdx.y * TILE, first_j = blockIdx.x * TILE;
 
-    // Tiles below the diagonal are those above it, transposed.
+    // Tiles below the diagonal equal those above it, transposed.
     if (first_i > first_j)
         return;
 

@@ -1,5 +1,5 @@
 // rung: beyond, expect: pass - 8192 items per block; a free warp fetches the next run
-// Eight of 256 runs are half empty, which wastes 1/64 of the lanes; and no warp has more work than
+// Eight of 256 runs are half empty, which wastes 1/64 of the lanes, and no warp has more work than
 // the others.
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -10,7 +10,7 @@ __global__ void __launch_bounds__(BLOCK)
     advance_kernel(uint32_t *out, const uint32_t *state, const uint8_t *kind, int n, int rounds)
 {
     __shared__ int count[KINDS], start[KINDS + 1], filled[KINDS], next_run;
-    __shared__ short slots[MOST_SLOTS]; // the item in each, counted from the block's first; or -1
+    __shared__ short slots[MOST_SLOTS]; // item of each slot, from the block's first; -1: empty
 
     long first = (long) blockIdx.x * ITEMS;
     int items = n - first < ITEMS ? (int) (n - first) : ITEMS, lane = threadIdx.x % WARP;
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(BLOCK)
     for (int i = threadIdx.x; i < items; i += BLOCK)
         atomicAdd(&count[kind[first + i]], 1);
 
-    // Separates counting from adding up.
+    // Separates counting from adding up the counts.
     __syncthreads();
 
     if (threadIdx.x == 0) {
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(BLOCK)
             start[k + 1] = start[k] + ceil_div(count[k], WARP) * WARP;
     }
 
-    // Separates computing where each kind begins from putting the items there.
+    // Separates computing where each kind begins from placing the items.
     __syncthreads();
 
     for (int i = threadIdx.x; i < items; i += BLOCK) {
@@ -45,8 +45,7 @@ __global__ void __launch_bounds__(BLOCK)
         slots[start[k] + atomicAdd(&filled[k], 1)] = i;
     }
 
-    // Separates putting the items in from serving them: a warp serves items that all warps have put
-    // in.
+    // Separates placing the items from processing them: a run holds items from all warps.
     __syncthreads();
 
     for (;;) {

@@ -1,4 +1,4 @@
-// expect: wrong - takes kind[i] for i % 8, as in the example
+// expect: wrong - assumes that kind[i] is i % 8, as in the example
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -23,8 +23,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
         int k = kind[i], slot = atomicAdd(&count[k], 1);
         queue[k][slot] = i;
 
-        // Separates filling the queues from serving them: a warp serves items that all warps have
-        // put in.
+        // Separates filling the queues from processing them: each queue holds items from all warps.
         __syncthreads();
     }
 

@@ -18,8 +18,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
         queue[k][slot] = i;
     }
 
-    // Separates filling the queues from serving them: a warp serves items that all warps have put
-    // in.
+    // Separates filling the queues from processing them: each queue holds items from all warps.
     __syncthreads();
 
     for (int slot = lane; slot < count[mine]; slot += WARP) {

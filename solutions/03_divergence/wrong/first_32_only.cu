@@ -1,4 +1,4 @@
-// expect: wrong - a warp serves only the first 32 items of its queue
+// expect: wrong - a warp processes only the first 32 items of its queue
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -24,8 +24,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
         queue[k][slot] = i;
     }
 
-    // Separates filling the queues from serving them: a warp serves items that all warps have put
-    // in.
+    // Separates filling the queues from processing them: each queue holds items from all warps.
     __syncthreads();
 
     if (lane < count[mine]) {

@@ -11,7 +11,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
                                int rounds)
 {
     __shared__ int count[KINDS], start[KINDS + 1], filled[KINDS];
-    __shared__ short slots[MOST_SLOTS]; // the item in each, counted from the block's first; or -1
+    __shared__ short slots[MOST_SLOTS]; // item of each slot, from the block's first; -1: empty
 
     int first = blockIdx.x * ITEMS, items = min(ITEMS, n - first);
 
@@ -26,7 +26,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
     for (int i = threadIdx.x; i < items; i += BLOCK)
         atomicAdd(&count[kind[first + i]], 1);
 
-    // Separates counting from adding up.
+    // Separates counting from adding up the counts.
     __syncthreads();
 
     if (threadIdx.x == 0) {
@@ -35,7 +35,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
             start[k + 1] = start[k] + ceil_div(count[k], WARP) * WARP;
     }
 
-    // Separates computing where each kind begins from putting the items there.
+    // Separates computing where each kind begins from placing the items.
     __syncthreads();
 
     for (int i = threadIdx.x; i < items; i += BLOCK) {
@@ -43,8 +43,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
         slots[start[k] + atomicAdd(&filled[k], 1)] = i;
     }
 
-    // Separates putting the items in from serving them: a warp serves items that all warps have put
-    // in.
+    // Separates placing the items from processing them: a run holds items from all warps.
     __syncthreads();
 
     // A warp's 32 slots lie in one run, so they are all of one kind.

@@ -1,4 +1,4 @@
-// expect: unsafe - no barrier between filling the queues and serving them: right only by luck
+// expect: unsafe - no barrier between filling the queues and processing them: right only by luck
 #include "cudalab.cuh"
 #include "kernel.h"
 

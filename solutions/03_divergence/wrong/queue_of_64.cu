@@ -1,4 +1,4 @@
-// expect: wrong - queues of 64: further items are left out, and skewed kinds have more
+// expect: wrong - queues of 64 items: further ones are left out, as with skewed kinds
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -24,8 +24,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
             queue[k][slot] = i;
     }
 
-    // Separates filling the queues from serving them: a warp serves items that all warps have put
-    // in.
+    // Separates filling the queues from processing them: each queue holds items from all warps.
     __syncthreads();
 
     for (int slot = lane; slot < min(count[mine], 64); slot += WARP) {

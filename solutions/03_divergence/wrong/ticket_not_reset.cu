@@ -27,7 +27,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
         queue[k][slot] = i;
     }
 
-    // Separates filling the queues from serving them.
+    // Separates filling the queues from processing them.
     __syncthreads();
 
     for (int slot = lane; slot < count[mine]; slot += WARP) {

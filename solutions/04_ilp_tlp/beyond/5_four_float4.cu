@@ -41,7 +41,7 @@ __global__ void advance_kernel(float *x1, float *v1, const float *x0, const floa
         }
     }
 
-    // The remaining oscillators: less than a round.
+    // The remaining oscillators: fewer than one round.
     for (int i = even + first; i < n; i += stride) {
         float x = x0[i], v = v0[i];
         for (int s = 0; s < steps; s++)

@@ -1,8 +1,8 @@
 // rung: beyond, expect: pass - one stream per engine, with events between the engines
 // With one stream per buffer, each engine changes to another stream with every chunk. Here each
-// engine has its own stream. So events must order what the stream ordered before: a chunk is
-// uploaded, is encrypted, has left its buffer. Chunks are twice as large, because each costs some
-// microseconds in addition to its bytes. That saves more than the longer first and last chunks
+// engine has its own stream. So events must give the order that one stream gave before: a chunk is
+// uploaded, then encrypted, then leaves its buffer. Chunks are twice as large, because each costs
+// some microseconds in addition to its bytes. That saves more than the longer first and last chunks
 // cost.
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -58,8 +58,8 @@ LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device
         size_t bytes = count * sizeof(uint32_t);
         uint32_t *buffer = device + b * chunk;
 
-        // Waiting for an event that was never recorded, or that is complete since the last call,
-        // returns at once.
+        // Waiting for an event that was never recorded, or that has been complete since the last
+        // call, returns immediately.
         CUDA_CHECK(cudaStreamWaitEvent(up, left[b]));
         CUDA_CHECK(cudaMemcpyAsync(buffer, in + first, bytes, cudaMemcpyHostToDevice, up));
         CUDA_CHECK(cudaEventRecord(there[b], up));
@@ -75,6 +75,6 @@ LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device
         b = (b + 1) % BUFFERS;
     }
 
-    // The last download is the last operation of all.
+    // The last download is the very last operation.
     CUDA_CHECK(cudaStreamSynchronize(down));
 }

@@ -1,4 +1,4 @@
-// expect: wrong - as many chunks as buffers, and then it stops
+// expect: wrong - processes as many chunks as there are buffers, and then stops
 #include "cudalab.cuh"
 #include "kernel.h"
 

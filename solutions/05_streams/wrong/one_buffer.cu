@@ -1,5 +1,4 @@
-// expect: unsafe (sim: wrong) - the pipeline of a lecture: streams take turns, and all share one
-// buffer
+// expect: unsafe (sim: wrong) - streams take turns, as in a lecture, but all share one buffer
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: stray - downloads one word more than there is, past the end of the output
+// expect: stray - downloads one word too many, past the end of the output
 #include "cudalab.cuh"
 #include "kernel.h"
 

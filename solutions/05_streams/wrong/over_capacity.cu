@@ -1,4 +1,4 @@
-// expect: stray (sim: unsafe) - each buffer is 64 words longer than the room for it
+// expect: stray (sim: unsafe) - each buffer is 64 words longer than its share of the device memory
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,7 +1,6 @@
 // rung: beyond, expect: pass - 64 x 64 tiles, 16 bytes per thread and access on both sides
 // Four times the bytes in flight for the same number of requests. A float4 must be aligned, so this
-// path needs rows and cols that are multiples of 4; other shapes use the kernel of the rung
-// before.
+// path needs rows and cols that are multiples of 4; other shapes use the previous rung's kernel.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -33,7 +32,7 @@ __global__ void wide_kernel(float *out, const float *in, int rows, int cols)
 {
     __shared__ float tile[TILE][PITCH]; // as in the input: tile[row][col]
 
-    // Blocks along a row of the output.
+    // Consecutive blocks lie along a row of the output.
     int tiles_down = ceil_div(rows, TILE);
     int first_row = blockIdx.x % tiles_down * TILE;
     int first_col = blockIdx.x / tiles_down * TILE;

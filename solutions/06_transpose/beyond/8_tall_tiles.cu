@@ -1,7 +1,7 @@
 // rung: beyond, expect: pass - ragged shapes: tiles of 96 rows, six elements in flight per thread
-// If rows do not start at a sector, a tile's row of the output begins and ends with a partly
-// written sector. Longer tile rows have fewer of those. Multiples of 4 use the 16-byte path as
-// before.
+// If rows do not start at a sector boundary, a tile's row of the output begins and ends with a
+// partly written sector. Longer tile rows have fewer of those. Multiples of 4 use the 16-byte path
+// as before.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -33,7 +33,7 @@ __global__ void wide_kernel(float *out, const float *in, int rows, int cols)
 {
     __shared__ float tile[TILE][PITCH]; // as in the input: tile[row][col]
 
-    // Blocks along a row of the output.
+    // Consecutive blocks lie along a row of the output.
     int tiles_down = ceil_div(rows, TILE);
     int first_row = blockIdx.x % tiles_down * TILE;
     int first_col = blockIdx.x / tiles_down * TILE;

@@ -21,9 +21,9 @@ __global__ void copy_kernel(float *out, const float *in, int count)
 }
 
 // in is rows x cols, out is cols x rows; both are row-major; rows and cols are multiples of WIDE. A
-// thread transposes 4 x 4 elements in its registers. The block transposes the 16 x 16 grid of those
-// through shared memory, 16 bytes per access: quads[col][row / 4], with row / 4 permuted by col /
-// 4.
+// thread transposes 4 x 4 elements in its registers. The block transposes the 16 x 16 grid of these
+// squares through shared memory, 16 bytes per access: quads[col][row / 4], with row / 4 permuted by
+// col / 4.
 enum { QUADS = TILE / WIDE, TURN_THREADS = QUADS * QUADS };
 
 __global__ void wide_kernel(float *out, const float *in, int rows, int cols)

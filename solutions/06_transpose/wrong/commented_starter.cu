@@ -1,4 +1,4 @@
-// expect: unchanged - the starter with one more comment and other blanks
+// expect: unchanged - the starter with one more comment and different whitespace
 // Blocks of 256 threads lie along a row of the input, one thread per element.
 #include "cudalab.cuh"
 #include "kernel.h"

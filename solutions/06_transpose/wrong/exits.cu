@@ -1,4 +1,4 @@
-// expect: crash - ends the process with status 0: that counts as a crash
+// expect: crash - exits with status 0: that counts as a crash
 #include "cudalab.cuh"
 #include "kernel.h"
 

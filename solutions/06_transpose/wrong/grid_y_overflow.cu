@@ -1,4 +1,4 @@
-// expect: crash - tiles of rows in gridDim.y, which ends at 65,535: tall matrices do not launch
+// expect: crash - tiles of rows in gridDim.y, whose limit is 65,535: tall matrices do not launch
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -7,7 +7,7 @@
 
 enum { BLOCK = 1024, WARP = 32, WARPS = BLOCK / WARP, WIDE = 4, LOADS = 4 };
 
-// The sum of the lanes' values of a warp, in lane 0. All 32 lanes must call it.
+// The sum of the values of a warp's lanes, in lane 0. All 32 lanes must call it.
 static __device__ float warp_sum(float value)
 {
     for (int s = WARP / 2; s > 0; s /= 2)
@@ -15,7 +15,7 @@ static __device__ float warp_sum(float value)
     return value;
 }
 
-// The sum of the threads' values of a block, in thread 0. All threads must call it.
+// The sum of the values of a block's threads, in thread 0. All threads must call it.
 static __device__ float block_sum(float value)
 {
     __shared__ float part[WARPS];
@@ -25,7 +25,7 @@ static __device__ float block_sum(float value)
     if (lane == 0)
         part[warp] = value;
 
-    // Separates writing each warp's sum from the first warp's reading of all of them.
+    // Separates storing each warp's sum from the first warp's loads of all sums.
     __syncthreads();
 
     if (warp == 0)
@@ -41,7 +41,7 @@ static __device__ float4 add(float4 a, float4 b)
 // The sum of one thread's share of in[0 .. n - 1]; the whole grid covers all of it.
 static __device__ float thread_sum(const float *in, long n)
 {
-    // A float4 lies at a multiple of 16 bytes: up to three elements come before the first one.
+    // The address of a float4 is a multiple of 16: up to three elements come before the first one.
     int head = (int) (-((size_t) in / sizeof(float)) % WIDE);
     int quads = n > head ? (int) ((n - head) / WIDE) : 0;
     const float4 *in4 = (const float4 *) (in + head);
@@ -59,7 +59,7 @@ static __device__ float thread_sum(const float *in, long n)
         for (int k = 0; k < LOADS; k++)
             total = add(total, four[k]);
     }
-    for (int i = tiles * tile + first; i < quads; i += step) // less than a tile is left
+    for (int i = tiles * tile + first; i < quads; i += step) // less than a tile remains
         total = add(total, __ldcs(&in4[i]));
 
     // Elements outside the float4s: up to three before them, and up to three after them.
@@ -88,7 +88,7 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 // As many blocks as can be resident, but no more than the work needs.
 static int grid_blocks(long n)
 {
-    static int resident; // of this device; it does not change
+    static int resident; // constant for this device
     long enough = (n + WIDE * BLOCK - 1) / (WIDE * BLOCK);
 
     if (!resident) {

@@ -1,12 +1,12 @@
 // rung: beyond, expect: pass - one launch: the block that finishes last adds the sums of all blocks
-// A counter shows which block is the last. Unlike with one atomicAdd per block to the sum itself,
-// the order of the additions is fixed: the same input gives the same bits in every run.
+// A counter shows which block is the last. Unlike one atomicAdd per block to the sum itself, this
+// fixes the order of the additions: the same input gives the same bits in every run.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 1024, WARP = 32, WARPS = BLOCK / WARP, WIDE = 4, LOADS = 4 };
 
-// The sum of the lanes' values of a warp, in lane 0. All 32 lanes must call it.
+// The sum of the values of a warp's lanes, in lane 0. All 32 lanes must call it.
 static __device__ float warp_sum(float value)
 {
     for (int s = WARP / 2; s > 0; s /= 2)
@@ -14,7 +14,7 @@ static __device__ float warp_sum(float value)
     return value;
 }
 
-// The sum of the threads' values of a block, in thread 0. All threads must call it.
+// The sum of the values of a block's threads, in thread 0. All threads must call it.
 static __device__ float block_sum(float value)
 {
     __shared__ float part[WARPS];
@@ -24,7 +24,7 @@ static __device__ float block_sum(float value)
     if (lane == 0)
         part[warp] = value;
 
-    // Separates writing each warp's sum from the first warp's reading of all of them.
+    // Separates storing each warp's sum from the first warp's loads of all sums.
     __syncthreads();
 
     if (warp == 0)
@@ -40,7 +40,7 @@ static __device__ float4 add(float4 a, float4 b)
 // The sum of one thread's share of in[0 .. n - 1]; the whole grid covers all of it.
 static __device__ float thread_sum(const float *in, long n)
 {
-    // A float4 lies at a multiple of 16 bytes: up to three elements come before the first one.
+    // The address of a float4 is a multiple of 16: up to three elements come before the first one.
     int head = (int) (-((size_t) in / sizeof(float)) % WIDE);
     int quads = n > head ? (int) ((n - head) / WIDE) : 0;
     const float4 *in4 = (const float4 *) (in + head);
@@ -58,7 +58,7 @@ static __device__ float thread_sum(const float *in, long n)
         for (int k = 0; k < LOADS; k++)
             total = add(total, four[k]);
     }
-    for (int i = tiles * tile + first; i < quads; i += step) // less than a tile is left
+    for (int i = tiles * tile + first; i < quads; i += step) // less than a tile remains
         total = add(total, __ldcs(&in4[i]));
 
     // Elements outside the float4s: up to three before them, and up to three after them.
@@ -70,10 +70,11 @@ static __device__ float thread_sum(const float *in, long n)
     return (total.x + total.y) + (total.z + total.w);
 }
 
-// How many blocks of the running call have finished; 0 between two calls.
+// The number of blocks of the current call that have finished; 0 between calls.
 static __device__ unsigned finished;
 
-// True in all threads of the block that finishes last; then the sums of all blocks are in memory.
+// Returns true in all threads of the block that finishes last; then the sums of all blocks are in
+// memory.
 static __device__ bool is_last_block(void)
 {
     __shared__ bool last;
@@ -81,13 +82,13 @@ static __device__ bool is_last_block(void)
     if (threadIdx.x == 0) {
         // Orders this block's sum before its increment of the counter.
         __threadfence();
-        // Counts up to gridDim.x - 1, then starts at 0 again: ready for the next call.
+        // Counts up to gridDim.x - 1 and then restarts at 0, ready for the next call.
         last = atomicInc(&finished, gridDim.x - 1) == gridDim.x - 1;
         // Orders reading the counter before reading the other blocks' sums.
         __threadfence();
     }
 
-    // Separates thread 0's store to `last` from all threads' reading it, and the two uses of
+    // Separates thread 0's store to `last` from all threads' loads of it, and the two uses of
     // block_sum()'s shared memory.
     __syncthreads();
     return last;
@@ -103,7 +104,7 @@ __global__ void sum_kernel(float *out, const float *in, long n, float *sums)
     if (!is_last_block())
         return;
 
-    // Read from L2, where the other SMs have written, and not from this SM's L1.
+    // Reads from L2, where the other SMs have written, and not from this SM's L1.
     total = 0;
     for (int b = threadIdx.x; b < gridDim.x; b += BLOCK)
         total += __ldcg(&sums[b]);
@@ -115,7 +116,7 @@ __global__ void sum_kernel(float *out, const float *in, long n, float *sums)
 // As many blocks as can be resident, but no more than the work needs.
 static int grid_blocks(long n)
 {
-    static int resident; // of this device; it does not change
+    static int resident; // constant for this device
     long enough = (n + WIDE * BLOCK - 1) / (WIDE * BLOCK);
 
     if (!resident) {

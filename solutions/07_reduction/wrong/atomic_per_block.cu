@@ -1,13 +1,13 @@
 // expect: device - right, but a million blocks add to one address, one after the other
 // On an H200 each takes 1.9 ns, and in that time memory delivers the data of eight blocks, 1 KB
-// each. A laptop's 256 GB/s deliver half a block's in that time, so no block waits, and this is
-// fast enough.
+// each. A laptop's 256 GB/s deliver half a block's data in that time, so no block waits, and this
+// kernel is fast enough.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256, WARP = 32, WARPS = BLOCK / WARP };
 
-// The sum of the lanes' values of a warp, in lane 0. All 32 lanes must call it.
+// The sum of the values of a warp's lanes, in lane 0. All 32 lanes must call it.
 static __device__ float warp_sum(float value)
 {
     for (int s = WARP / 2; s > 0; s /= 2)
@@ -15,7 +15,7 @@ static __device__ float warp_sum(float value)
     return value;
 }
 
-// The sum of the threads' values of a block, in thread 0. All threads must call it.
+// The sum of the values of a block's threads, in thread 0. All threads must call it.
 static __device__ float block_sum(float value)
 {
     __shared__ float part[WARPS];
@@ -25,7 +25,7 @@ static __device__ float block_sum(float value)
     if (lane == 0)
         part[warp] = value;
 
-    // Separates writing each warp's sum from the first warp's reading of all of them.
+    // Separates storing each warp's sum from the first warp's loads of all sums.
     __syncthreads();
 
     if (warp == 0)

@@ -1,10 +1,10 @@
-// expect: wrong (sim: wrong_or_unsafe) - finds the last block by a counter that is not reset
+// expect: wrong (sim: wrong_or_unsafe) - finds the last block with a counter that is not reset
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256, WARP = 32, WARPS = BLOCK / WARP, BLOCKS_A_SM = 8 };
 
-// The sum of the lanes' values of a warp, in lane 0. All 32 lanes must call it.
+// The sum of the values of a warp's lanes, in lane 0. All 32 lanes must call it.
 static __device__ float warp_sum(float value)
 {
     for (int s = WARP / 2; s > 0; s /= 2)
@@ -12,7 +12,7 @@ static __device__ float warp_sum(float value)
     return value;
 }
 
-// The sum of the threads' values of a block, in thread 0. All threads must call it.
+// The sum of the values of a block's threads, in thread 0. All threads must call it.
 static __device__ float block_sum(float value)
 {
     __shared__ float part[WARPS];
@@ -22,7 +22,7 @@ static __device__ float block_sum(float value)
     if (lane == 0)
         part[warp] = value;
 
-    // Separates writing each warp's sum from the first warp's reading of all of them.
+    // Separates storing each warp's sum from the first warp's loads of all sums.
     __syncthreads();
 
     if (warp == 0)
@@ -50,7 +50,7 @@ __global__ void sum_kernel(float *out, const float *in, long n, float *sums)
         __threadfence();
     }
 
-    // Separates thread 0's store to `last` from all threads' reading it.
+    // Separates thread 0's store to `last` from all threads' loads of it.
     __syncthreads();
     if (!last)
         return;

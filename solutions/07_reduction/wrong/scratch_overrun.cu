@@ -4,7 +4,7 @@
 
 enum { BLOCK = 256, WARP = 32, WARPS = BLOCK / WARP, BLOCKS_A_SM = 8 };
 
-// The sum of the lanes' values of a warp, in lane 0. All 32 lanes must call it.
+// The sum of the values of a warp's lanes, in lane 0. All 32 lanes must call it.
 static __device__ float warp_sum(float value)
 {
     for (int s = WARP / 2; s > 0; s /= 2)
@@ -12,7 +12,7 @@ static __device__ float warp_sum(float value)
     return value;
 }
 
-// The sum of the threads' values of a block, in thread 0. All threads must call it.
+// The sum of the values of a block's threads, in thread 0. All threads must call it.
 static __device__ float block_sum(float value)
 {
     __shared__ float part[WARPS];
@@ -22,7 +22,7 @@ static __device__ float block_sum(float value)
     if (lane == 0)
         part[warp] = value;
 
-    // Separates writing each warp's sum from the first warp's reading of all of them.
+    // Separates storing each warp's sum from the first warp's loads of all sums.
     __syncthreads();
 
     if (warp == 0)
@@ -30,7 +30,7 @@ static __device__ float block_sum(float value)
     return value;
 }
 
-// out[b] becomes the sum of the elements of block b, which are taken in steps of the whole grid.
+// out[b] becomes the sum of the elements of block b, which advances in steps of the whole grid.
 __global__ void sum_kernel(float *out, const float *in, long n)
 {
     long step = gridDim.x * (long) BLOCK;

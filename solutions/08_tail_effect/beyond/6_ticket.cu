@@ -9,19 +9,19 @@ enum { BLOCK = 256, WARP = 32 };
 
 static __device__ int next_ticket;
 
-// The number after x in the sequence of this seed.
+// The number that follows x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
 }
 
-// Reset in each call, because a __device__ variable keeps its value after the launch.
+// Each call resets the tickets, because a __device__ variable keeps its value after the launch.
 __global__ void reset_tickets(void)
 {
     next_ticket = 0;
 }
 
-// The number of pieces of work that were drawn before, the same in all lanes of the warp.
+// The number of pieces of work drawn so far, the same in all lanes of the warp.
 static __device__ int draw_ticket(int lane)
 {
     int ticket = 0;
@@ -56,7 +56,7 @@ LAB_API void advance(unsigned *out, const unsigned *in, int rows, int cols, int 
     CUDA_CHECK(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_a_sm, advance_kernel, BLOCK, 0));
 
-    // No more than the work needs.
+    // No more blocks than the work needs.
     int blocks = min(sms * blocks_a_sm, ceil_div(count, BLOCK));
 
     reset_tickets<<<1, 1>>>();

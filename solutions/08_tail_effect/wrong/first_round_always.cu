@@ -1,10 +1,10 @@
-// expect: wrong - a loop that tests its condition at the end: no rounds become one round
+// expect: wrong - a loop that tests its condition at the end: zero rounds become one
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// The number after x in the sequence of this seed.
+// The number that follows x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;

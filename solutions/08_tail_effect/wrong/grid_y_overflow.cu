@@ -1,10 +1,10 @@
-// expect: crash - rows in gridDim.y, which ends at 65,535: tall images do not launch
+// expect: crash - rows in gridDim.y, whose limit is 65,535: tall images do not launch
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 1024, PIECES = 8 };
 
-// The number after x in the sequence of this seed.
+// The number that follows x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;

@@ -4,7 +4,7 @@
 
 enum { BLOCK = 256 };
 
-// The number after x in the sequence of this seed.
+// The number that follows x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;

@@ -4,7 +4,7 @@
 
 enum { BLOCK = 256 };
 
-// The number after x in the sequence of this seed.
+// The number that follows x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
@@ -32,7 +32,7 @@ LAB_API void advance(unsigned *out, const unsigned *in, int rows, int cols, int 
     CUDA_CHECK(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_a_sm, advance_kernel, BLOCK, 0));
 
-    // No more than the work needs.
+    // No more blocks than the work needs.
     int blocks = min(sms * blocks_a_sm, ceil_div(count, BLOCK));
 
     advance_kernel<<<blocks, BLOCK>>>(out, in, count, rounds);

@@ -1,4 +1,4 @@
-// expect: wrong - the tickets are never reset: right in the first call, and later calls do nothing
+// expect: wrong - the tickets are never reset: right in the first call; later calls do nothing
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -6,13 +6,13 @@ enum { BLOCK = 256, WARP = 32 };
 
 static __device__ int next_ticket;
 
-// The number after x in the sequence of this seed.
+// The number that follows x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
 }
 
-// The number of pieces of work that were drawn before, the same in all lanes of the warp.
+// The number of pieces of work drawn so far, the same in all lanes of the warp.
 static __device__ int draw_ticket(int lane)
 {
     int ticket = 0;
@@ -47,7 +47,7 @@ LAB_API void advance(unsigned *out, const unsigned *in, int rows, int cols, int 
     CUDA_CHECK(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_a_sm, advance_kernel, BLOCK, 0));
 
-    // No more than the work needs.
+    // No more blocks than the work needs.
     int blocks = min(sms * blocks_a_sm, ceil_div(count, BLOCK));
 
     advance_kernel<<<blocks, BLOCK>>>(out, in, count, rounds);

@@ -4,7 +4,7 @@
 
 enum { TILE = 32 };
 
-// A block computes TILE x TILE results, a thread one.
+// A block computes TILE x TILE results, one per thread.
 __global__ void sgemm_kernel(float *d, const float *a, const float *b, const float *c, int m, int n,
                              int k, float alpha, float beta)
 {
@@ -20,8 +20,8 @@ __global__ void sgemm_kernel(float *d, const float *a, const float *b, const flo
         as[ty][tx] = row < m && first + tx < k ? a[row * k + first + tx] : 0;
         bs[ty][tx] = first + ty < k && col < n ? b[(first + ty) * n + col] : 0;
 
-        // Separates filling the tiles from using them: other threads have loaded most of what a
-        // thread uses.
+        // Separates filling the tiles from using them: a thread uses values that others have
+        // loaded.
         __syncthreads();
 
         for (int i = 0; i < TILE; i++)

@@ -31,8 +31,8 @@ __global__ void sgemm_kernel(float *d, const float *a, const float *b, const flo
                 row < k && col < n ? __half2float(__float2half(b[row * n + col])) : 0;
         }
 
-        // Separates filling the tiles from using them: other threads have loaded most of what a
-        // thread uses.
+        // Separates filling the tiles from using them: a thread uses values that others have
+        // loaded.
         __syncthreads();
 
 #pragma unroll

@@ -27,8 +27,8 @@ __global__ void sgemm_kernel(float *d, const float *a, const float *b, const flo
             bs[i / TILE][i % TILE] = row < k && col < n ? b[row * n + col] : 0;
         }
 
-        // Separates filling the tiles from using them: other threads have loaded most of what a
-        // thread uses.
+        // Separates filling the tiles from using them: a thread uses values that others have
+        // loaded.
         __syncthreads();
 
 #pragma unroll

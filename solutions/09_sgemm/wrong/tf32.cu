@@ -1,4 +1,4 @@
-// expect: wrong - inputs cut to the 11 bits that a tensor core takes of a float (TF32)
+// expect: wrong - inputs cut to the 11 bits that a tensor core keeps of a float (TF32)
 #include "cudalab.cuh"
 #include "kernel.h"
 

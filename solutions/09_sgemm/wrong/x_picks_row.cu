@@ -1,10 +1,10 @@
-// expect: slow - right, but the lanes of a warp take the rows: 32 sectors per load, not 4
+// expect: slow - right, but each lane of a warp takes another row: 32 sectors per load, not 4
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { ACROSS = 32, DOWN = 8 };
 
-// A block computes ACROSS x DOWN results, a warp 32 below each other.
+// A block computes ACROSS x DOWN results, a warp 32 neighbours in one column.
 __global__ void sgemm_kernel(float *d, const float *a, const float *b, const float *c, int m, int n,
                              int k, float alpha, float beta)
 {

@@ -1,4 +1,4 @@
-// foreign.cu - the verdicts of three other measuring protocols on the same two kernels; and noise.
+// foreign.cu - the verdicts of three other measuring protocols on the same two kernels, and noise.
 //
 //   protocols_foreign measure FOLDER TARGET BAR TIMES WORD
 //   protocols_foreign noise SECONDS
@@ -37,7 +37,7 @@ static double now_s(void)
 // ---- One process: two kernels, their arrays ----
 
 typedef struct Bench {
-    Transpose *kernel[2]; // the reference, the slowed one
+    Transpose *kernel[2]; // the reference, the slowed kernel
     float *out[2], *in;
     int rows, cols;
     void *flush;
@@ -171,7 +171,8 @@ typedef struct Job {
     double bar;
 } Job;
 
-// Starts CUDA, reports that, waits for the answer, and measures one kernel after the other.
+// Starts CUDA, reports to the parent, waits for its answer, and measures one kernel after the
+// other.
 static void measure(const Job *job, const struct Protocol *protocol, int parent)
 {
     Bench bench;
@@ -197,7 +198,7 @@ static void fail(const char *what)
     exit(3);
 }
 
-// `count` processes from number `first` on; each of the protocols in turn.
+// Runs `count` processes, numbered from `first` on, which use the protocols in turn.
 static void measure_crowd(const Job *job, int first, int count)
 {
     int line[CROWD][2], status;
@@ -215,7 +216,7 @@ static void measure_crowd(const Job *job, int first, int count)
     }
     for (int i = 0; i < count; i++)
         if (read(line[i][0], &byte, 1) != 1)
-            fail("a measuring process did not come up");
+            fail("a measuring process did not start");
     for (int i = 0; i < count; i++) {
         if (write(line[i][0], &byte, 1) != 1 || waitpid(child[i], &status, 0) < 0 || status)
             fail("a measuring process");
@@ -250,7 +251,7 @@ static double between(double least, double most)
 
 static void make_noise(double seconds)
 {
-    const size_t count = (size_t) 16 << 20; // of 16 bytes: 256 MB
+    const size_t count = (size_t) 16 << 20; // elements of 16 bytes: 256 MB
     double end = now_s() + seconds;
     float4 *data;
     int sms;

@@ -19,13 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Searched for in the object, so an unlikely number; protocols.sh writes the same. */
+/* An unlikely number, because it is searched for in the object; protocols.sh writes the same
+ * one. */
 static const double placeholder = 0.12345678987654321;
 
 enum { TRUTH_PAIRS = 7, TRUTH_BLOCKS = 20 };
 
-/* Lab 06 with one timed case left; the others are not graded. The table keeps its order, since
- * the runner has its own table and gets an index. */
+/* Lab 06 with one timed case left; the others are not graded. The order stays the same, since the
+ * runner has its own table and receives an index. */
 static const LabEntry *one_case(void)
 {
     static LabEntry entry;
@@ -35,7 +36,7 @@ static const LabEntry *one_case(void)
     size_t count = 0;
 
     if (!whole)
-        die("there is no lab transpose");
+        die("lab transpose not found");
     while (whole->lab->cases[count++].label)
         ;
     cases = xcalloc(count, sizeof *cases);
@@ -104,7 +105,7 @@ static double ratio_of(Session *session, const LabEntry *entry, const char *refe
     return outcome.ratio.median;
 }
 
-/* Median over pairs of processes, with the range. */
+/* The median over pairs of processes, with the range. */
 static Interval true_ratio(Session *session, const LabEntry *entry, const char *reference,
                            const char *object, Plan *plan)
 {
@@ -127,7 +128,7 @@ static void build_or_die(const Session *session, const LabEntry *entry, const ch
     put(object, PATH, "%s", built.object);
 }
 
-/* A copy of `object` with `share` in it. */
+/* Writes a copy of `object` that contains `share`. */
 static void write_with_share(const char *object, double share, const char *path)
 {
     size_t size, found = 0, places = 0;
@@ -235,7 +236,7 @@ int main(int count, char **words)
     if (!making && (count != 6 || strcmp(words[1], "grade")))
         die("usage: make FOLDER SLOWED.cu TARGET... | grade FOLDER TARGET GRADINGS WORD");
     if (!(real = realpath(words[2], NULL)))
-        die("there is no folder %s", words[2]);
+        die("folder %s not found", words[2]);
     PUT(folder, "%s", real);
     free(real);
     session.seed = secret();

@@ -1,10 +1,10 @@
 #!/bin/bash
-# protocols.sh [GRADINGS [OTHERS]] - how often do four measuring protocols give a false verdict?
+# protocols.sh [GRADINGS [OTHERS]] - measures how often four measuring protocols give a false verdict.
 #
 # The kernels: lab 06's reference, and that reference slowed to 0.97 .. 1.03 of the bar (0.75 of its
 # own speed) by running a share of its blocks a second time, so that a slowed kernel does the same
-# kind of work as the reference. The true ratio is measured first, in quiet: median over 7 pairs
-# of fresh processes, 20 blocks R S S R each.
+# kind of work as the reference. The true ratio is measured first, in quiet: the median over 7 pairs
+# of fresh processes, with 20 blocks R S S R each.
 #
 # The protocols, all on the case `flat`, each time in fresh processes:
 #   min-of-3            three runs of each kernel, one kernel after the other, the shortest time
@@ -12,12 +12,14 @@
 #   median-of-50-cold   50 runs, L2 overwritten before each, the median, one kernel after the other
 #   ours                the grader's judge_speed() itself, as make grade calls it
 # GRADINGS (default 20) verdicts each at 0.97 and 1.03 in quiet; OTHERS (default 5) verdicts each at
-# 0.98 to 1.02 in quiet, and at all six while a second process makes noise. OTHERS 0: only the former.
+# 0.98 to 1.02 in quiet, and at all six while a second process makes noise. With OTHERS 0, only the quiet
+# verdicts at 0.97 and 1.03.
 #
 # A verdict is false if it is a pass below the bar, `slow` above it, or accuses a right kernel. `close`
-# and `correct` (speed not judged) claim nothing, and only `ours` can give them. All ratios are printed as
-# shares of the bar. Rows and truth are copied to $OUT, if that is set. Needs: make protocols builds
-# $WARPBOOK_BUILD/protocols_ours and protocols_foreign; and a GPU that no other process uses.
+# and `correct` (speed not judged) claim nothing; only `ours` can give them. All ratios are printed as
+# shares of the bar. Rows and truth are copied to $OUT if it is set. Needs
+# $WARPBOOK_BUILD/protocols_ours and protocols_foreign (make protocols), and a GPU that no other process
+# uses.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -33,7 +35,7 @@ trap 'exit 1' INT TERM
 ours() { "$build/protocols_ours" "$@"; }
 foreign() { "$build/protocols_foreign" "$@"; }
 
-# The reference, then a share of its blocks again; protocols_ours replaces the number.
+# Prints the reference, which then runs a share of its blocks again; protocols_ours replaces the number.
 slowed() {
     sed -e 's|^LAB_API.*|static volatile double share = 0.12345678987654321;\n\n&|' \
         -e 's|^    CUDA_CHECK(cudaGetLastError());|    transpose_kernel<<<(int) (tiles * share), block>>>(out, in, rows, cols);\n&|' \
@@ -65,7 +67,7 @@ table() {
             seconds[key, n[key]] = $6
         }
         END {
-            print "what is true, as a share of the bar (median, least and greatest of the pairs):"
+            print "true ratios as shares of the bar (median, minimum and maximum over the pairs):"
             for (i = 1; i <= 6; i++) { t = "0.97 0.98 0.99 1.01 1.02 1.03"; split(t, target, " ")
                 printf "  %s  %.4f  %.4f .. %.4f\n", target[i], truth[target[i]], low[target[i]], high[target[i]] }
             printf "\n%-6s %-18s %7s %4s %5s %5s %5s %7s %5s %6s  %7s %7s %7s %6s\n", "", "protocol", "truth", "n",
@@ -83,7 +85,7 @@ table() {
                 else printf "%7s %7s %7s", "-", "-", "-"
                 printf " %6.2f\n", quantile(b, n[key], 0.5)
             }
-            print "\nseconds: of ours, the whole judging of speed, processes included; of the others, measuring alone."
+            print "\nseconds: for `ours`, all of judging the speed, including processes; for the others, only measuring."
         }' "$work/truth" <(sort -s -k2,2r -k1,1 -k3,3 "$work/rows")
 }
 
@@ -98,9 +100,9 @@ if [ "$others" -gt 0 ]; then
     for target in 0.98 0.99 1.01 1.02; do
         all_protocols "$target" "$others" quiet
     done
-    "$build/protocols_foreign" noise 1200 & # no function: $! must be the program itself
+    "$build/protocols_foreign" noise 1200 & # not a function: $! must be the program itself
     noise=$!
-    sleep 2 # until its CUDA is up
+    sleep 2 # until it has started CUDA
     for target in 0.97 0.98 0.99 1.01 1.02 1.03; do
         all_protocols "$target" "$others" noisy
     done
