@@ -182,7 +182,7 @@ for what in cancel_one requeue_one kill_step kill_script kill_task; do
     check "$what: the same results" diff <(states "$work/slow-local") <(states "$work/$what")
     check "$what: each graded once" test "$(attempts "$work/$what")" = "8|8"
     check "$what: the lost attempt is a machine error" test "$(sql "$work/$what" "SELECT count(*) > 0 FROM attempts
-        WHERE outcome = 'died' AND why LIKE '%Slurm%task%before this was graded%'")" = 1
+        WHERE outcome = 'died' AND why LIKE '%Slurm%task%before this kernel was graded%'")" = 1
     check "$what: no process is left" until_true nothing_left "$work/$what"
 done
 kernel "$work/bad/ann/06_transpose/kernel.cu" b1 "murder"
