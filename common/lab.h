@@ -104,7 +104,7 @@ typedef struct Work {
 /* A number that students predict before they see the first speed. */
 typedef struct Prediction {
     const char *key, *question;
-    double answer, tolerance; /* a guess is right if |guess - answer| <= tolerance */
+    double answer, tolerance; /* a guess is correct if |guess - answer| <= tolerance */
     const char *because;      /* the explanation, shown for any guess */
 } Prediction;
 

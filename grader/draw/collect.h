@@ -23,8 +23,8 @@ const Case *collect_choose_case(const Lab *lab, const char *label);
 Case collect_case(const Case *lab_case, const GpuInfo *info);
 
 /* Runs the kernel once. True if there is something to draw, even if the kernel failed; `failed`
- * then has the reason, else "". False, with the reason in `failed`, if nothing was recorded. Both
- * texts have COLLECT_WHY bytes. */
+ * then has the reason, else "". Returns false, with the reason in `failed`, if nothing was
+ * recorded. Both texts have COLLECT_WHY bytes. */
 bool collect_records(const CollectJob *job, const RecordFilter *filter, Records *records,
                      char *failed);
 

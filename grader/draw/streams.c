@@ -131,7 +131,7 @@ static void draw_span(Svg *svg, const Chart *chart, const Span *span, double y, 
 
 static double draw_engines(Svg *svg, const Chart *chart, double y)
 {
-    svg_text(svg, PICTURE_MARGIN, y + 10, "text", "By engine; the number is the stream");
+    svg_text(svg, PICTURE_MARGIN, y + 10, "text", "One row per engine; the number is the stream");
     y += 18;
     for (int engine = 0; engine < ENGINES; engine++) {
         if (!chart->has_engine[engine])

@@ -79,7 +79,8 @@ static void keep_to_one_line(char *text)
 
 /* ---- Lines ---- */
 
-/* False ends the conversation: the line was not a command, or nothing reads the answers. */
+/* Returns false, which ends the conversation, if the line was not a command or nothing reads the
+ * answers. */
 static bool answer_line(Talk *talk, char *line)
 {
     char fields[SERVE_ANSWER] = "", fault[SERVE_ANSWER] = "", reply[SERVE_LINE];

@@ -231,8 +231,8 @@ const Lab lab_tail_effect = {
           "12, what share of the time, in per cent, would be spent on work?",
           94.5, 0.2, "363 / 192 = 1.89 waves take as long as 2: 363 / 384 = 94.5 %." },
         { "gain_363",
-          "For those 363 blocks a profiler reports: tail effect, estimated speedup 50 %. By how "
-          "many per cent would the time shrink if the work were distributed without any loss?",
+          "For those 363 blocks a profiler reports: tail effect, estimated speedup 50 %. By what "
+          "percentage would the time shrink if the work were distributed without any loss?",
           5.5, 0.2, "From 2 waves to 1.89: 5.5 %. The 50 % is one wave of two: the gain if the "
                     "second wave, which is nearly full, took no time at all." },
         { "rows_for_95",

@@ -489,7 +489,7 @@ const Lab lab_sgemm = {
     },
     .predictions = {
         { "gflop",
-          "m = n = k = 4096: how many GFLOP (10^9; an FMA is two) is the product?",
+          "m = n = k = 4096: how many GFLOP (10^9; an FMA counts as two) is the product?",
           137.4, 1.4, "2 m n k = 137.4 * 10^9: a multiplication and an addition for each of m n "
                       "results and k steps." },
         { "least_mb",

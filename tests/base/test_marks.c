@@ -111,7 +111,8 @@ static void below_the_bar_looks_below(void)
     }
 }
 
-/* Two timed cases of a slow kernel; a case that spares rung 1 counts no more than the other one. */
+/* Two timed cases of a slow kernel; a case where rung 1 need not be slow counts no more than the
+ * other. */
 static void several_cases(void)
 {
     static const struct {
@@ -131,7 +132,7 @@ static void several_cases(void)
                                rows[i].marks, 1e-9);
 }
 
-/* ---- The verdict, and what the policy says of it ---- */
+/* ---- Verdicts under each policy ---- */
 
 static void states(void)
 {

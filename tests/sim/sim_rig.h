@@ -321,7 +321,8 @@ static inline bool rig_run(Rig *rig, Values values, uint32_t mask, Oracle *oracl
     return well;
 }
 
-/* Tries all pairs of edge values as a and b, with other values as c and e, then `random` mixtures.
+/* Tries all pairs of edge values as a and b, with different values as c and e, then `random`
+ * mixtures.
  */
 static inline bool rig_try_values(Rig *rig, const uint64_t *edges, size_t count, int random,
                                   Oracle *oracle)

@@ -59,7 +59,7 @@ bool race_handed_over(bool wrote)
     return wrote ? state.handed_over : state.releases;
 }
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 static bool new_segment(BlockRaces *r, const Block *block)
 {
     if (state.count == state.room) {
@@ -299,8 +299,8 @@ static bool fits(const Visit *v, Slot side, uint32_t shift)
     return side.when <= v->ordered_until || (side.tag & WHO_SHIFT) == shift;
 }
 
-/* Visits a whole line that a warp accesses in order, as if it were one word. False: the histories
- * of its words differ, and each word must be visited. */
+/* Visits a whole line that a warp accesses in order, as if it were one word. Returns false if the
+ * histories of its words differ: each word must then be visited. */
 static bool visit_line(Visit *v, RaceLine *line, int lane, uint32_t shift)
 {
     const uint32_t who = (uint32_t) (v->warp * LANES + lane) | shift;

@@ -142,7 +142,7 @@ static void count_votes(Warp *warp, const Step *step, Barrier *barrier)
     barrier->arrivals += (uint32_t) __builtin_popcount(warp->active);
 }
 
-/* False: already reported. */
+/* Returns false if an error was reported. */
 static bool add_warp(Warp *warp, const Step *step, Barrier *barrier)
 {
     int expected = expected_of(warp, step, warp->active);

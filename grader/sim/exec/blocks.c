@@ -282,7 +282,7 @@ static long not_begun(const Residents *residents)
     return residents->total - residents->done - residents->there;
 }
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 static bool make_block(Residents *residents)
 {
     Block *block = residents->blocks[residents->made] = calloc(1, sizeof *block);

@@ -57,7 +57,7 @@ bool warp_push(Warp *warp, const Step *step, Entry entry); /* false: already rep
 
 /* ---- frame.c ---- */
 
-/* Allocates a cleared frame for this function. False: out of memory. */
+/* Allocates a cleared frame for this function. Returns false if out of memory. */
 bool frame_make(Frame *frame, const Code *code, uint8_t unwritten);
 void frame_use(Warp *warp);   /* makes warp->frame the running frame */
 bool frame_leave(Warp *warp); /* returns to the caller; false: this frame is the kernel */

@@ -75,7 +75,7 @@ typedef struct Operations {
     int registers_used; /* by its steps */
 } Operations;
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 bool operations_make(Operations *made, const Code *code, const Device *device, int first_register);
 void operations_free(Operations *made);
 

@@ -74,7 +74,7 @@ typedef struct Symbols {
 typedef struct Pending {
     Name name;
     int line;
-    int operand; /* index in the function, or -1: an entry of a table */
+    int operand; /* index in the function; -1 for an entry of a table */
     int table, entry;
 } Pending;
 

@@ -94,7 +94,7 @@ static bool read_dimension(Parser *p, ArrayShape *shape)
     if (shape->dimensions == MOST_DIMENSIONS)
         return parse_fail(p, p->token.line, "more than %d dimensions", MOST_DIMENSIONS);
     if (at_punct(p, ']') && shape->dimensions)
-        return parse_fail(p, p->token.line, "only the first dimension can be open");
+        return parse_fail(p, p->token.line, "only the first dimension may be left empty");
     if (!at_punct(p, ']') && !read_count(p, MOST_VARIABLE_BYTES, "a dimension", &value))
         return false;
     shape->of[shape->dimensions++] = value;

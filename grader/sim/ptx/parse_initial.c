@@ -179,7 +179,7 @@ static bool put_masked(Filler *f, size_t index, uint64_t mask)
         return false;
     if (byte)
         return continues(f, &relocation, byte) ||
-               parse_fail(p, line, "a byte of an address that does not follow the others");
+               parse_fail(p, line, "the bytes of an address are not consecutive");
     if (f->capacity - index < 8)
         return parse_fail(p, line, "an address that extends past the end of the variable");
     return element_at(f, index + 7) && relocation_add(f, relocation);

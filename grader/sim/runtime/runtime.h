@@ -237,7 +237,7 @@ typedef struct Runtime {
     Stream *streams; /* the default stream first */
     Graph *graphs;
     uint64_t calls;     /* number of calls made by the program */
-    uint64_t numbers;   /* the last number given to work */
+    uint64_t numbers;   /* the number of the newest piece of work */
     double clock_ms;    /* the time of all work so far, if time is not modelled */
     uint64_t chance;    /* random state: which stream runs next, if races are checked */
     uint64_t workspace; /* of cooperative launches; 0: none yet */
