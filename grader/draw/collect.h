@@ -17,7 +17,7 @@ typedef struct CollectJob {
 enum { COLLECT_WHY = 2000 };
 
 /* The case whose label begins with this text. Without a text, the first timed case or, failing
- * that, the first control case. NULL: no such case. */
+ * that, the first control case. Returns NULL if there is no such case. */
 const Case *collect_choose_case(const Lab *lab, const char *label);
 /* The smallest size at which grading times the case on this GPU. */
 Case collect_case(const Case *lab_case, const GpuInfo *info);

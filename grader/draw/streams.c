@@ -180,7 +180,7 @@ bool draw_streams(const Picture *picture, Svg *svg, Words *words)
             x = picture_key(svg, x, y, engine_fills[engine],
                             PUT(text, "%c: %s", engine_letters[engine], engine_words[engine]));
         }
-    PUT(words->description, "%s. Time from left to right; rows are engines, then streams. %s",
+    PUT(words->description, "%s. Time runs from left to right; rows are engines, then streams. %s",
         place, sample);
     picture_caption(picture, svg, y + 26, sample);
     return true;

@@ -261,7 +261,7 @@ int device_timed(DeviceTimed *timed)
 
 /* ---- Findings ---- */
 
-/* The words of runner/protocol.h for each finding. NULL: not reported. */
+/* The words of runner/protocol.h for each finding. NULL if it is not reported. */
 static const struct {
     const char *kind, *kind_if_write;
     const char *code; /* a word of diagnosis.h, or NULL */

@@ -121,7 +121,7 @@ static ssize_t read_some(Talk *talk)
     }
 }
 
-/* Takes the first whole line out of the buffer. NULL: no whole line yet. */
+/* Takes the first whole line out of the buffer. Returns NULL if there is no whole line yet. */
 static char *next_command(Talk *talk, char *line)
 {
     char *end = memchr(talk->line, '\n', talk->used);

@@ -277,9 +277,9 @@ const Lab lab_bank_conflicts = {
           "d = 64: if only wavefronts counted, how many times faster than the starter is the kernel "
           "without conflicts?",
           16.5, 0, "33 wavefronts per step become 2. Filling the tile and waiting take time in "
-                   "both, so you will see less than that: a draft on an H200 (2026-11-21) was 12.5 "
-                   "times faster at d = 64, and 14.2 times at d = 128, where each filled tile "
-                   "serves twice as many steps." },
+                   "both, so you will see less than that: a draft kernel on an H200 (2026-11-21) "
+                   "was 12.5 times faster at d = 64, and 14.2 times at d = 128, where each filled "
+                   "tile serves twice as many steps." },
     },
     .question = "Particles lie in shared memory as structs of six floats, and lane t reads the x "
                 "of particle t. How many lanes wait for one bank? How many with eight floats, and "

@@ -224,8 +224,8 @@ const Lab lab_tail_effect = {
                      "takes the time of 2 rows. 133 / (132 * 2) = 50.4 %." },
         { "efficiency_eighths",
           "The same with each row cut into eighths?",
-          89.6, 0.5, "1064 pieces, at most 9 per SM: 1064 / (132 * 9) = 89.6 %. A draft on an H200 "
-                     "(2026-11-21) reached 91.2 %." },
+          89.6, 0.5, "1064 pieces, at most 9 per SM: 1064 / (132 * 9) = 89.6 %. A draft kernel on an "
+                     "H200 (2026-11-21) reached 91.2 %." },
         { "efficiency_363",
           "16 SMs with room for 12 blocks each, and 363 blocks. If blocks came in waves of 16 * "
           "12, what share of the time, in per cent, would be spent on work?",

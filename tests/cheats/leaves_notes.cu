@@ -1,6 +1,6 @@
 // expect: slow - leaves a file in memory for the next process to find; the kernel is slow
 // lab: coalescing
-// It would abort (`crash`) if it succeeded. Runs that know of each other could distinguish the
+// It would abort (`crash`) if it succeeded. Runs that know about each other could distinguish the
 // first from the second. Defence: Landlock prevents creating files, even in /dev.
 #include "cudalab.cuh"
 #include "kernel.h"

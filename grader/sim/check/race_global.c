@@ -177,7 +177,7 @@ static Slot word_of(Slot side, int i)
     return side;
 }
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 static Side *spread(Slot *side)
 {
     uint32_t number;
@@ -227,7 +227,7 @@ static GlobalWords *new_words(size_t bytes, int log2_grain)
     return words;
 }
 
-/* The history, with words small enough for accesses of `width` bytes; NULL: out of memory. */
+/* The history, with words small enough for accesses of `width` bytes; NULL if out of memory. */
 static GlobalWords *words_of(Allocation *a, int width)
 {
     GlobalWords *old = a->races, *words;

@@ -389,7 +389,7 @@ void barrier_report_stuck(Block *block)
              "barrier %d never completes: %d of %d threads wait here; missing: %s", warp->barrier,
              barrier->arrived,
              barrier->expected == ALL_THREADS ? block->warp_count * LANES : barrier->expected,
-             missing[0] ? missing : "none, it expects more threads than the block has");
+             missing[0] ? missing : "none; it expects more threads than the block has");
         return;
     }
 }

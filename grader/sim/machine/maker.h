@@ -20,7 +20,7 @@ typedef struct OperationMaker {
 
 /* ---- Operands (sim/machine/registers.c) ---- */
 
-/* NULL: the instruction has fewer operands. */
+/* Returns NULL if the instruction has fewer operands. */
 const Operand *operand_of(const OperationMaker *maker, const Instruction *in, int i);
 /* A constant for ptxas, or in constant memory. */
 bool is_known_special(Special special);

@@ -175,7 +175,7 @@ const Symbol *symbol_find(const Parser *p, Name name, int *number);
 /* Finds only labels and tables. */
 const Symbol *symbol_find_target(const Parser *p, Name name);
 void symbols_drop(Parser *p, int first);
-/* A register of a range or vector, added if it is new. -1: failed. */
+/* A register of a range or vector, added if it is new. Returns -1 on failure. */
 int symbol_register(Parser *p, const Symbol *symbol, int number, Name name);
 int register_add(Parser *p, Name name, PtxType type);
 

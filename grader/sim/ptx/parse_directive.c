@@ -140,7 +140,8 @@ static int variable_add(Parser *p, Variable variable)
     return module->variable_count++;
 }
 
-/* Several .extern and .common declarations of a name declare one variable. -1: failed. */
+/* Several .extern and .common declarations of a name declare one variable. Returns -1 on failure.
+ */
 static int merge(Parser *p, const Symbol *symbol, const Variable *variable, Linkage linkage)
 {
     Variable *old;

@@ -46,7 +46,7 @@ static uint8_t *element_at(Filler *f, size_t index)
     size_t end = (index + 1) * f->element;
 
     if (index >= f->capacity) {
-        parse_fail(f->p, f->p->token.line, "more values than the variable has");
+        parse_fail(f->p, f->p->token.line, "more values than the variable has elements");
         return NULL;
     }
     if (end > f->room && !make_bytes(f, end > 2 * f->room ? end : 2 * f->room))
@@ -226,7 +226,7 @@ static bool fill(Filler *f, int level, size_t begin)
         if (row && stride)
             at = (at + stride - 1) / stride * stride;
         if (at >= span)
-            return parse_fail(p, line, "more values than the variable has");
+            return parse_fail(p, line, "more values than the variable has elements");
         if (row ? !fill(f, level + 1, begin + at) : !put_value(f, begin + at))
             return false;
         at += row ? stride : 1;

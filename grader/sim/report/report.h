@@ -11,7 +11,7 @@
 /* Sets the simulated device (of a slice, only that part). Call it once, before the first launch. */
 void report_device(const Device *device);
 
-/* Sets the timeline, which the caller owns. NULL: none. */
+/* Sets the timeline, which the caller owns. NULL if there is none. */
 void report_timeline(Timeline *timeline);
 
 /* Adds the counters of a launch. Launches of one kernel with the same grid, block and dynamic

@@ -249,7 +249,7 @@ typedef struct Runtime {
 
 extern Runtime rt;
 
-/* sim/runtime/state.c. True: the call must fail and return rt.refused. */
+/* sim/runtime/state.c. Returns true if the call must fail and return rt.refused. */
 bool rt_enter(bool refuse_if_failed);
 cudaError_t rt_leave(cudaError_t error);
 void rt_unlock(void); /* around host functions */

@@ -228,7 +228,8 @@ void warp_set_result(PlayedWarp *w, uint64_t at, const Operation *maker);
 void warp_commit(PlayedWarp *w);
 /* When the copies of all groups but the last `keep` arrive. */
 uint64_t warp_groups_there(const PlayedWarp *w, int keep);
-/* Has room for the registers; called functions may need more than the kernel. NULL: out of memory.
+/* Has room for the registers; called functions may need more than the kernel. NULL if out of
+ * memory.
  */
 PlayedWarp *warp_new(Sm *sm);
 void warp_free(PlayedWarp *w);
