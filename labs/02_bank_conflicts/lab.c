@@ -269,8 +269,8 @@ const Lab lab_bank_conflicts = {
           32, 0, "63 + 1 = 64 is a multiple of 32: all lanes hit the same bank. Packed, with a "
                  "step of 63, there was no conflict at all." },
         { "wavefronts",
-          "d = 64, the starter: how many wavefronts do a warp's two loads of one step k take, that "
-          "of a and that of b together?",
+          "d = 64, the starter: how many wavefronts do a warp's two loads of one step k, one from "
+          "a and one from b, take together?",
           33, 0, "The word of a is the same for all lanes: one wavefront serves them all. The 32 "
                  "words of b are in one bank: 32 wavefronts." },
         { "speedup_most",

@@ -178,7 +178,7 @@ void pool_begin(void);
 void pool_end(void);
 Side *pool_side(uint32_t number);
 Side *pool_take(uint32_t *number); /* NULL: the memory limit is reached */
-/* Counts `bytes` of lines toward the memory limit; false: they would exceed it. */
+/* Counts `bytes` of lines toward the memory limit. Returns false if they would exceed it. */
 bool pool_spend(size_t bytes);
 
 /* ---- race_report.c ---- */

@@ -283,7 +283,7 @@ void watch_death(void); /* from now on the report is also written if a signal ki
 
 /* sim/runtime/handle.c: the object to which a pointer of the program refers. */
 bool handle_set(HandleKind kind, const void *key,
-                void *value); /* NULL: removes it; false: out of memory */
+                void *value); /* NULL removes it; false if out of memory */
 void *handle_get(HandleKind kind, const void *key);
 
 /* sim/runtime/module.c */
