@@ -19,9 +19,8 @@ typedef struct Progress {
     bool graded;
     char date[16];
     Diagnosis diagnosis; /* what the latest grading saw: codes and case */
-    int remedy_shown;   /* position of the lab's remedy that was shown last, counted from 1; 0: none
-                         */
-    uint64_t explained; /* predictions.h: the numbers that were explained; 0: none yet */
+    int remedy_shown;    /* the lab's remedy shown last, counted from 1; 0: none */
+    uint64_t explained;  /* predictions.h: the numbers that were explained; 0: none yet */
 } Progress;
 
 /* `file` is the path of the progress file. Loading a lab without a line gives zeros. Saving
