@@ -104,7 +104,7 @@ typedef struct Work {
 /* A number that students predict before they see the first speed. */
 typedef struct Prediction {
     const char *key, *question;
-    double answer, tolerance; /* a guess is right if |guess - answer| <= tolerance */
+    double answer, tolerance; /* a guess is correct if |guess - answer| <= tolerance */
     const char *because;      /* the explanation, shown for any guess */
 } Prediction;
 
@@ -175,7 +175,7 @@ typedef struct Lab {
     /* For outputs of more than a million elements, where truth would take too long. Returns whether
      * the whole output is right; if not, at least one of the elements first .. first + count - 1,
      * which truth can compute, is wrong. A randomised test must miss an error with a probability
-     * below 10^-5. NULL: truth is fast enough. */
+     * below 10^-5. NULL if truth is fast enough. */
     bool (*check)(const Case *, const Inputs *, int out, const void *got, size_t *first,
                   size_t *count);
 

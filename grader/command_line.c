@@ -172,7 +172,7 @@ bool take_lab(void *self, const char *given)
     entry = lab_find(name);
 
     if (!entry) {
-        fprintf(stderr, "warpbook: there is no lab %s; there are:", given);
+        fprintf(stderr, "warpbook: there is no lab %s; the labs are:", given);
         for (entry = all_labs; entry->folder; entry++)
             fprintf(stderr, " %s", lab_name(entry));
         fprintf(stderr, "\n");

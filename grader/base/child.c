@@ -448,7 +448,7 @@ Reply child_ask(Child *child, double limit_s, char *answer, const char *format, 
 
 /* ---- Running a program to its end ---- */
 
-/* Memory limit for a compiler process. A source that needs more explodes when it is compiled. */
+/* Memory limit for a compiler process. A source that needs more is likely a compilation bomb. */
 enum { GIB = 1 << 30 };
 static const rlim_t PROGRAM_MEMORY = 8ull * GIB, PROGRAM_FILE = GIB / 2;
 

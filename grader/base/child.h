@@ -54,7 +54,8 @@ typedef struct Child {
  * killed. */
 typedef enum Reply { REPLY_OK, REPLY_FAIL, REPLY_GONE, REPLY_LATE, REPLY_GARBAGE } Reply;
 
-/* Starts argv[0] with shared memory of that size. False, with child->error set, on failure. */
+/* Starts argv[0] with shared memory of that size. On failure, returns false and sets child->error.
+ */
 bool child_start(Child *child, char *const argv[], size_t shared_bytes);
 
 /* Sends one command under a random tag and polls for the answer with the same tag. The text after

@@ -400,7 +400,7 @@ bool course_read(const char *text, const char *shown, Course *course, char **mis
     return fine;
 }
 
-/* Reads standard input, which may be a pipe, to its end; NULL with errno set. */
+/* Reads standard input, which may be a pipe, to its end. Returns NULL with errno set on failure. */
 static char *read_stdin(size_t *size)
 {
     char *text = xcalloc(1, COURSE_BYTES + 1);

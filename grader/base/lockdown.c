@@ -143,10 +143,11 @@ static void restrict_files(const char *kernel)
 #include <sys/ioctl.h>
 #include <asm/sockios.h>
 
-/* KILL: always. UNLESS_SPARING: in a process that holds student code (a runner that spares a
- * guest only makes arrays). IF_EQUAL: if that argument has the value. UNLESS_BITS: unless it has
- * one of those bits. UNLESS_SELF: unless it is this process's pid. UNLESS_SELF_OR_0: the same, or
- * 0, which also means this process. MISSING: answers that there is no such system call. */
+/* KILL: always. UNLESS_SPARING: unless this process has a guest that it may kill; the guest then
+ * holds the student's code, and this process only allocates arrays. IF_EQUAL: if that argument has
+ * the value. UNLESS_BITS: unless it has one of those bits. UNLESS_SELF: unless it is this process's
+ * pid. UNLESS_SELF_OR_0: the same, or 0, which also means this process. MISSING: answers that there
+ * is no such system call. */
 typedef enum Action {
     KILL,
     UNLESS_SPARING,

@@ -54,8 +54,8 @@ double ratio_shown(double ratio, double bar, int decimals)
     return ratio < bar && rounded > bar - unit / 2 ? (ceil(bar / unit - 1e-9) - 1) * unit : ratio;
 }
 
-/* The mean over the cases. In cases that spare rung 1, the starter is fast, too, so their mean
- * counts only up to that of the other cases. */
+/* The mean over the cases. In cases where rung 1 need not be slow, the starter is also fast, so
+ * their mean counts only up to the mean of the other cases. */
 double marks_for_cases(const Policy *policy, const MarkedCase *cases, int count)
 {
     double sum[2] = { 0 };

@@ -27,7 +27,7 @@ typedef struct Policy {
     bool has_deadline; /* otherwise nothing is late */
     int64_t deadline;  /* seconds since 1970: the last second that is on time */
     double late_grace_s; /* a kernel late by at most this still counts as on time */
-    double late_unit_s;  /* an hour or a day; each started one counts */
+    double late_unit_s;  /* an hour or a day; a started one counts in full */
     double late_factor;  /* lost share per unit: 1 - late_factor, as late_curve says */
     Lateness late_curve;
     double late_cutoff_s; /* after this much lateness there are no marks; 0: never */

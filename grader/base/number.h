@@ -10,10 +10,11 @@
 #include <stdint.h>
 
 /* Parses all of `text` as a whole number without a sign, at most `most`; base 10, or 16 without
- * "0x". Otherwise false, and *value is 0. */
+ * "0x". On failure, returns false and sets *value to 0. */
 bool parse_whole(const char *text, int base, uint64_t most, uint64_t *value);
 
-/* Parses all of `text` as a number from `least` to `most`. Otherwise false, and *value is 0. */
+/* Parses all of `text` as a number from `least` to `most`. On failure, returns false and sets
+ * *value to 0. */
 bool parse_number(const char *text, double least, double most, double *value);
 
 /* Parses the finite number at the beginning of `text`, such as the 1.5 of "1.5 MiB". Returns a

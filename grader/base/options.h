@@ -19,8 +19,8 @@ enum { MOST_OPTIONS = 64 };
 typedef struct OptionReader {
     const OptionRow *rows; /* the last one has no name */
     void *self;            /* passed to `set` and `word` */
-    /* Called for an argument that is not an option; false: refused. NULL: the first one ends the
-     * options. */
+    /* Called for an argument that is not an option; returns false if it is refused. NULL: the first
+     * one ends the options. */
     bool (*word)(void *self, const char *word);
     int row;       /* the row whose `set` is called */
     char why[600]; /* the error, which `set` may word; "" if `word` has already reported it */

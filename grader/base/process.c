@@ -100,7 +100,7 @@ bool program_start_with(Program *program, const char *input, char *const argv[],
     return true;
 }
 
-/* Reads at most 1 MiB per call. False at the end of the output. */
+/* Reads at most 1 MiB per call. Returns false at the end of the output. */
 static bool take(Printed *printed)
 {
     char piece[16384];

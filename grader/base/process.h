@@ -26,7 +26,7 @@ typedef struct Program {
 /* Starts argv[0] in `folder` (NULL: the current one), in a process group that dies with the
  * grader; its stdin is empty. `environment` ends with NULL; if it is NULL, the program inherits
  * the grader's. At most `keep` bytes of its output are kept, and each file that it writes may be
- * at most `file_bytes` long. False, with `trouble` set, on failure. */
+ * at most `file_bytes` long. On failure, returns false and sets `trouble`. */
 bool program_start(Program *program, char *const argv[], char *const environment[],
                    const char *folder, double limit_s, size_t keep, size_t file_bytes);
 

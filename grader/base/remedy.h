@@ -4,7 +4,7 @@
 
 #include "base/diagnosis.h"
 
-/* Returns the position, from 1 on, of the first of the lab's remedies that fits; 0 if none does.
+/* Returns the position, counted from 1, of the lab's first remedy that fits; 0 if none does.
  * `ratio` is the lowest of the timed cases, or 0 if speed was not judged. */
 int remedy_for(const Diagnosis *diagnosis, Verdict verdict, double ratio, const Lab *lab);
 

@@ -71,8 +71,8 @@ bool write_file(const char *path, const void *bytes, size_t size);
 bool write_all(int fd, const void *bytes, size_t size);
 
 bool file_exists(const char *path);
-bool make_folders(const char *path); /* like mkdir -p; false with errno set */
-/* $WARPBOOK_BUILD, or the folder of this program. False with errno set. */
+bool make_folders(const char *path); /* like mkdir -p; on failure false, with errno set */
+/* $WARPBOOK_BUILD, or the folder of this program. On failure, returns false and sets errno. */
 bool find_build_folder(char *folder, size_t size);
 void remove_tree(const char *path); /* like rm -rf; does not follow links */
 

@@ -58,7 +58,8 @@ static bool file_holds(const char *folder, const char *name, const char *bytes, 
     return same;
 }
 
-/* The length and hash of kernel.so, in the format of the file `sum`. False if it cannot be read. */
+/* The length and hash of kernel.so, in the format of the file `sum`. Returns false if it cannot be
+ * read. */
 static bool sum_object(const char *folder, char *sum, size_t size)
 {
     char path[PATH_MAX + 64];

@@ -107,7 +107,7 @@ static void rename_head(char *text, size_t size, const char *line, const char *s
         put(text, size, "%s%s", shown, at);
 }
 
-/* Cuts `output` into lines: the next one, cleaned; false at the end. */
+/* Finds the next line of `output` and cleans it. Returns false at the end. */
 static bool clean_line(const char **output, const char *folder, char *line)
 {
     size_t length = strcspn(*output, "\n");

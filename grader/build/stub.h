@@ -19,7 +19,7 @@ uint64_t solution_hash(const char *path);
 bool is_sealed(const char *path, char *object, size_t size);
 
 /* Writes a stub for `source` as FOLDER/NAME. `object`, if not NULL, is its build; it is copied
- * under NAME with `ending` (".so" or ".o"). False with errno set. */
+ * under NAME with `ending` (".so" or ".o"). On failure, returns false and sets errno. */
 bool seal(const char *source, const char *object, const char *ending, const char *folder,
           const char *name);
 

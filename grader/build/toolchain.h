@@ -33,7 +33,7 @@ bool toolchain_archs(const Toolchain *toolchain, int cc, int *ptx, int *sm, char
                      size_t size);
 
 /* Explains what is wrong with the machine, from the output of a compiler that failed on a file of
- * the workbook. NULL: unknown. */
+ * the workbook. Returns NULL if it does not know. */
 const char *toolchain_fault(const char *output);
 
 #endif

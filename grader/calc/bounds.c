@@ -165,7 +165,7 @@ static double device_tflops(const Device *d)
 }
 
 static const Input roofline_inputs[] = {
-    { "tflops", "peak, TFLOP/s (an FMA is two FLOP)", REAL, 1e-6, 1e6, false, 0, device_tflops },
+    { "tflops", "peak, TFLOP/s (an FMA counts as two)", REAL, 1e-6, 1e6, false, 0, device_tflops },
     { "gbps", "bandwidth, GB/s", REAL, 1e-3, 1e9, false, 0, device_gbps },
     { "intensity", "FLOP per byte read or written", REAL, 0, 1e9, true, 0 },
     { "flop", "FLOP of the whole kernel, instead of --intensity", REAL, 1, 1e24, true, 0 },
@@ -233,7 +233,7 @@ const Calculator roofline_calculator = {
 /* ---- amdahl ---- */
 
 static const Input amdahl_inputs[] = {
-    { "share", "share of the time that is made faster: 0.75, 75%", SHARE, 0, 1, false, 0 },
+    { "share", "share of the time that is sped up: 0.75, 75%", SHARE, 0, 1, false, 0 },
     { "times", "speed-up of that share, or number of processors", REAL, 1e-3, 1e12, false, 0 },
     { 0 },
 };

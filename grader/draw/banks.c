@@ -32,7 +32,8 @@ static uint64_t last_word(const WarpAccess *a, int lane)
     return (a->address[lane] + (uint64_t) a->bytes - 1) / RECORD_WORD_BYTES;
 }
 
-/* The position of a row among those shown; adds the row if necessary. -1: no room. */
+/* The position of a row among those shown; adds the row if necessary. Returns -1 if there is no
+ * room. */
 static int row_of(Grid *grid, uint64_t row)
 {
     int place = 0;

@@ -20,7 +20,7 @@ typedef struct Bar {
     int place;
 } Bar;
 
-/* The launch's blocks by SM, place and begin. */
+/* The launch's blocks, ordered by SM, place and start time. */
 typedef struct Placed {
     Bar *bars;
     int count, places; /* places: the most blocks that run side by side on an SM */
@@ -102,7 +102,7 @@ static int64_t waves_of(const RecordedLaunch *l)
     return l->resident ? (blocks_of(l) + l->resident - 1) / l->resident : 0;
 }
 
-/* The share of the places that blocks occupy, from the first begin to the last end. */
+/* The share of the places that blocks occupy, from the first start to the last end. */
 static double busy_share(const Records *r, const Placed *p)
 {
     double busy = 0;

@@ -17,14 +17,14 @@ typedef struct CollectJob {
 enum { COLLECT_WHY = 2000 };
 
 /* The case whose label begins with this text. Without a text, the first timed case or, failing
- * that, the first control case. NULL: no such case. */
+ * that, the first control case. Returns NULL if there is no such case. */
 const Case *collect_choose_case(const Lab *lab, const char *label);
 /* The smallest size at which grading times the case on this GPU. */
 Case collect_case(const Case *lab_case, const GpuInfo *info);
 
 /* Runs the kernel once. True if there is something to draw, even if the kernel failed; `failed`
- * then has the reason, else "". False, with the reason in `failed`, if nothing was recorded. Both
- * texts have COLLECT_WHY bytes. */
+ * then has the reason, else "". Returns false, with the reason in `failed`, if nothing was
+ * recorded. Both texts have COLLECT_WHY bytes. */
 bool collect_records(const CollectJob *job, const RecordFilter *filter, Records *records,
                      char *failed);
 

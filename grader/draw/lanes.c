@@ -91,7 +91,7 @@ static void say(const Picture *picture, int launch, const Stretches *all, Words 
 
     PUT(words->title, "%s, warp %d of block %lld: on average %.1f of 32 lanes are active",
         l->kernel, warp, (long long) block, average(all->lanes, (uint64_t) all->instructions));
-    put(sample, size, "Shown are the first %d PTX instructions of this warp", all->shown);
+    put(sample, size, "These are the first %d PTX instructions of this warp", all->shown);
     if (all->instructions > all->shown)
         append(sample, size, "; %d were recorded", all->instructions);
     append(sample, size,

@@ -52,7 +52,8 @@ static void take_line(Ladder *ladder, char *line, const char *label)
         rung->rate = value;
 }
 
-/* Finds the description of the device: "NVIDIA H200, 132 SMs" is an H200. False: no such file. */
+/* Finds the description of the device: "NVIDIA H200, 132 SMs" is an H200. Returns false if there is
+ * no such file. */
 static bool read_device(const char *about, Device *device)
 {
     char build[PATH], folder[PATH + 20], key[40], why[900];

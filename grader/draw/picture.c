@@ -186,7 +186,7 @@ void picture_sample(const Picture *picture, const WarpAccess *a, char *text, siz
     const bool is_any = r->filter.block < 0 && r->filter.warp < 0;
     const char *unit = a->space == RECORD_GLOBAL ? "sectors" : "wavefronts";
 
-    put(text, size, "Shown is warp %d of block %lld of %s", a->warp, (long long) a->block,
+    put(text, size, "This is warp %d of block %lld of %s", a->warp, (long long) a->block,
         r->launches[a->launch].kernel);
     if (is_any)
         append(text, size, ", the first with the most %s at this instruction", unit);

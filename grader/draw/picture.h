@@ -63,7 +63,8 @@ typedef enum PictureData { FROM_RECORDS, FROM_LADDER, FROM_ROOFLINE } PictureDat
 typedef struct PictureKind {
     const char *name, *about;
     PictureData data;
-    /* Both return false, with words->why, if there is nothing to draw. NULL: no text form. */
+    /* Both return false, with words->why, if there is nothing to draw. NULL if there is no text
+     * form. */
     bool (*draw)(const Picture *picture, Svg *svg, Words *words);
     bool (*print)(const Picture *picture, FILE *to, Words *words);
 } PictureKind;
@@ -87,7 +88,8 @@ double picture_key(Svg *svg, double x, double y, const char *classes, const char
 /* Draws a time axis from 0 to `whole_us` with round numbers; returns the y below it. */
 double picture_time_axis(Svg *svg, double left, double right, double y, double whole_us);
 
-/* The access to draw: the one in the given line, or else the most wasteful one. NULL: none. */
+/* The access to draw: the one in the given line, or else the most wasteful one. NULL if there is
+ * none. */
 const WarpAccess *picture_access(const Picture *picture, RecordSpace space);
 /* Sets `words` to say that picture_access() found none; memory: "global" or "shared". */
 void picture_no_access(const Picture *picture, const char *memory, Words *words);

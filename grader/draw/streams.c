@@ -131,7 +131,7 @@ static void draw_span(Svg *svg, const Chart *chart, const Span *span, double y, 
 
 static double draw_engines(Svg *svg, const Chart *chart, double y)
 {
-    svg_text(svg, PICTURE_MARGIN, y + 10, "text", "By engine; the number is the stream");
+    svg_text(svg, PICTURE_MARGIN, y + 10, "text", "One row per engine; the number is the stream");
     y += 18;
     for (int engine = 0; engine < ENGINES; engine++) {
         if (!chart->has_engine[engine])
@@ -180,7 +180,7 @@ bool draw_streams(const Picture *picture, Svg *svg, Words *words)
             x = picture_key(svg, x, y, engine_fills[engine],
                             PUT(text, "%c: %s", engine_letters[engine], engine_words[engine]));
         }
-    PUT(words->description, "%s. Time from left to right; rows are engines, then streams. %s",
+    PUT(words->description, "%s. Time runs from left to right; rows are engines, then streams. %s",
         place, sample);
     picture_caption(picture, svg, y + 26, sample);
     return true;

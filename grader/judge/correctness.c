@@ -1,6 +1,6 @@
 /* correctness.c - checks correctness: runs every CORRECT case in a child process.
  *
- * The cases run in a random order, with one repeated, so that a kernel that is right only on its
+ * The cases run in a random order, with one repeated, so that a kernel that is correct only on its
  * first calls is caught. Each case starts from fresh inputs and poisoned outputs. Afterwards the
  * guard zones, the inputs and every element of every output are checked.
  *
@@ -8,8 +8,8 @@
  * outside an array. It is a thousand times slower. Large cases therefore run without the race and
  * initialisation checks, and are skipped (with a note) if they take too many instructions. The
  * largest cases are left out, and some are only begun, as their rows in the lab's table say. On a
- * real GPU the small cases also run on the simulated one once everything is right: this finds races
- * that did not show on the real GPU.
+ * real GPU the small cases also run on the simulated one once all results are correct: this finds
+ * races that did not show on the real GPU.
  */
 #include "judge/grade.h"
 #include "judge/outputs.h"
@@ -255,7 +255,7 @@ static void note_printed(const Child *child, Result *result)
 
     PUT(result->printed, "%.*s", SHOWN, child->printed);
     if (strlen(result->printed) == SHOWN)
-        APPEND(result->printed, " ... (%llu bytes in all)", child->printed_bytes);
+        APPEND(result->printed, " ... (%llu bytes in total)", child->printed_bytes);
 }
 
 void judge_correctness(Session *session, const char *object, Result *result, Draws *random)

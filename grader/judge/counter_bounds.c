@@ -4,7 +4,7 @@
  * decides nothing. Otherwise each TIMED case is called once with cold caches, at the sizes in
  * the lab's table, and its whole result is checked. The counters of that call are compared with
  * each bound of the lab's mechanism. A kernel that misses a bound is `slow`, and the line that
- * contributes most is named. A kernel that meets all bounds is `correct`: it is right, and
+ * contributes most is named. A kernel that meets all bounds is `correct`: its result is right, and
  * nothing explains why it should be slow, which is weaker than a measurement.
  */
 #include "judge/counter_bounds.h"

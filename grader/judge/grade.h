@@ -23,7 +23,7 @@ typedef struct CaseSpeed {
     double resolution; /* half-width of the A/A interval, reference against itself; 0: not known */
     int blocks, dropped, pairs;
     bool by_parent;
-    double timed_blocks, simulated_blocks; /* timed blocks, and all; 0: not modelled */
+    double timed_blocks, simulated_blocks; /* blocks with a modelled time, and all; 0: none */
     double floor;                          /* rung 1's ratio; 0: not needed */
     char why_not[200];                     /* the reason if not measured */
     bool blind; /* the reason: not even rung 1 is slow here; left out if another case decides */

@@ -41,7 +41,8 @@ static Suspicion who_slowed(TimingContext *context, Sampler *student, int i, con
     return after_ms <= before_ms * (1 + (interference - 1) / 2) ? SLOWED_BY_STUDENT : GPU_CHANGED;
 }
 
-/* Compares the speed again, in a new process of the student's. False once the verdict is set. */
+/* Compares the speed again, in a new process of the student's. Returns false once the verdict is
+ * set. */
 static bool compare_again(TimingContext *context, Sampler *student, int i, Outcome *again)
 {
     if (!timing_start_student(context, student) ||

@@ -4,8 +4,8 @@
 
 #include "judge/timing.h"
 
-/* Call this after the speeds in case i were compared. False if interference, or a failure, has set
- * the verdict. The student's process may have been killed and restarted. */
+/* Call this after the speeds in case i were compared. Returns false if interference or a failure
+ * has set the verdict. The student's process may have been killed and restarted. */
 bool reference_undisturbed(TimingContext *context, Sampler *student, int i, const Outcome *outcome);
 
 #endif

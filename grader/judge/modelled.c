@@ -135,7 +135,7 @@ static double balance_factor(const ModelledCall *without, double wanted_ms, Kept
 
 /* The kernels' time grows in proportion to the balanced dim once arithmetic dominates, so a
  * trial shows how large the dim must be. With a small dim, memory accesses may hide half of the
- * arithmetic, so the prediction is tried and corrected until it is right. */
+ * arithmetic, so the prediction is corrected until it is accurate. */
 static Verdict balance(TimingContext *context, Case *sized, KeptCall *kept)
 {
     const ModelledCall without = kept->call;

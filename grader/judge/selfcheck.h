@@ -15,25 +15,26 @@
 int selfcheck(Session *session, const LabEntry *entry, bool timed_only, FILE *figures);
 
 /* Grades the kernels in tests/cheats and tests/honest that belong to the given labs. Two lines
- * at the head of each file say `// expect: VERDICT[, FLAG] - why` and `// lab: NAME`. A cheat
- * may never pass; an honest kernel may never be flagged. `builds_only`: only kernels that the
+ * at the head of each file say `// expect: VERDICT[, FLAG] - why` and `// lab: NAME`. A cheat must
+ * never pass, and an honest kernel must never be flagged. `builds_only`: only kernels that the
  * build refuses, which need no GPU. Prints a row for each and returns the number of failures. */
 int selfcheck_kernels(Session *session, const LabEntry *const *labs, int count, bool builds_only);
 
 /* Extracts the word after `key` in line `line` (counted from 0), which must begin with `//`.
- * False if there is no such word. */
+ * Returns false if there is no such word. */
 bool head_word(const char *source, int line, const char *key, char *word, size_t size);
 
 /* Extracts the word after "expect:" in the first line of a kernel file. On a simulated GPU the
- * word after "(sim:" replaces it, if there is one. False if there is no such word. */
+ * word after "(sim:" replaces it, if present. Returns false if there is no such word. */
 bool expectation(const char *source, bool simulated, char *word, size_t size);
 
 /* The compute capability that "(from cc 8.0)" in the first line requires, as 80; 0 if none. On
  * older devices the file does not show what it is meant to show. */
 int least_cc(const char *source);
 
-/* The least distance of a kernel from the bars of the timed cases. `above`: the distance above
- * them. Otherwise the (negative) distance below them, without the cases that spare rung 1. */
+/* A kernel's smallest margin over all timed cases. `above`: how far it is above the bar. Otherwise
+ * how far it is below the bar, as a negative number; cases where rung 1 need not be slow are left
+ * out. */
 double distance_from_bar(const Result *result, bool above);
 
 /* True if the lines of `starter` without its TODO lines are a subsequence of the lines of

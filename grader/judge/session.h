@@ -49,7 +49,7 @@ void session_prestart(Session *session);
 typedef struct Setup {
     bool on_simulated;   /* on the simulated GPU, even if the session grades on a real one */
     int launch_millions; /* simulated GPU: without its checks, and with this limit of warp
-                            instructions per launch, in millions; 0: as the runner has it */
+                            instructions per launch, in millions; 0: the runner's default */
     bool model_time;     /* simulated GPU: worker_go() reports modelled times */
 } Setup;
 

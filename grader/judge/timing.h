@@ -30,13 +30,13 @@ typedef struct TimingContext {
 Verdict timing_start(TimingContext *context, Sampler *sampler, const char *object);
 bool timing_start_student(TimingContext *context, Sampler *student);
 
-/* True for PASS. Otherwise false, with the verdict and its reason in the result. A failure of a
- * kernel of the workbook is a fault of the grader or of the machine: UNSOUND. */
+/* Returns true for PASS; otherwise false, with the verdict and its reason in the result. A failure
+ * of a kernel of the workbook is a fault of the grader or of the machine: UNSOUND. */
 bool timing_reference_ok(TimingContext *context, Verdict verdict);
 bool timing_ours_ok(TimingContext *context, Verdict verdict, const Sampler *ours);
 bool timing_student_ok(TimingContext *context, Verdict verdict, const Sampler *student);
 
-/* Compares the speed of the reference with a student's kernel on the case that both have taken up,
+/* Compares the speeds of the reference and a student's kernel on the case that both have prepared,
  * in at least `least` blocks. */
 void timing_compare(TimingContext *context, Sampler *student, double bar, int least,
                     Outcome *outcome);
@@ -44,8 +44,9 @@ void timing_compare(TimingContext *context, Sampler *student, double bar, int le
 /* Adds the timed and control cases to the result. */
 void timing_list_cases(TimingContext *context);
 
-/* False, with the verdict SUSPECT in the result, if the student's call of case i is faster than
- * memory allows. If the reference's is, too, the driver's figure for the memory is wrong. */
+/* Returns false, with the verdict SUSPECT in the result, if the student's call of case i is faster
+ * than memory allows. If the reference's call is, too, the driver's figure for the memory is wrong.
+ */
 bool timing_believable(TimingContext *context, int i, double student_ms, double reference_ms);
 
 /* A kernel with a higher ratio to the reference is compared with the fastest known kernel. */

@@ -82,8 +82,8 @@ static void record(const TimingContext *context, const Plan *plan, const Outcome
     memcpy(s->dim, plan->sized.dim, sizeof s->dim);
 }
 
-/* Compares the speed in one case, and checks the student's results. False once the verdict is
- * set. */
+/* Compares the speed in one case, and checks the student's results. Returns false once the verdict
+ * is set. */
 static bool compare_case(TimingContext *context, Sampler *student, int i, int least,
                          Outcome *outcome)
 {

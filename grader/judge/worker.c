@@ -359,7 +359,7 @@ Verdict worker_timed(Worker *worker, Timed *timed)
     return verdict;
 }
 
-/* Reads an optional number, 0 if absent. False if it is invalid. */
+/* Reads an optional number, 0 if absent. Returns false if it is invalid. */
 static bool take_figure(const char *answer, const char *prefix, const char *key, double *value)
 {
     char name[40];

@@ -26,7 +26,7 @@ typedef struct GpuInfo {
 
 /* The counts of a simulated GPU: see lab.h's Counter. */
 typedef struct Counted {
-    double done, least, requests; /* `least` is 0 if the counter does not know a minimum */
+    double done, least, requests; /* `least` is 0 if no minimum is known */
     int line;                     /* the line of kernel.cu that contributes most; 0: unknown */
 } Counted;
 

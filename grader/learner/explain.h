@@ -4,9 +4,10 @@
 
 #include "judge/grade.h"
 
-/* Grades the file on the session's simulated GPU. If it is right, prints where time goes, by limit
- * and by source line, in the timed case in which it does worst. Otherwise prints the result of the
- * grading. Returns true if it was explained. `sound`: false if the grader or the machine failed. */
+/* Grades the file on the session's simulated GPU. If it is correct, prints where time goes, by
+ * limit and by source line, in the timed case in which it does worst. Otherwise prints the result
+ * of the grading. Returns true if it was explained. `sound`: false if the grader or the machine
+ * failed. */
 bool explain(Session *session, const LabEntry *entry, const char *source, const char *shown,
              bool *sound);
 

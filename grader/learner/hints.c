@@ -1,4 +1,4 @@
-/* hints.c - make hint: the lab's remedy for the latest grading, then its hints, one level per call.
+/* hints.c - make hint: the lab's remedy for the latest grading, then its hints, one level per run.
  *
  * The first call after a grading shows only the remedy. Later calls show it above the levels, and
  * each call shows one more level.
@@ -86,7 +86,7 @@ int print_hint(const char *file, const LabEntry *entry, int level)
     if (remedy)
         print_remedy(&progress, entry->lab, remedy);
     if (remedy && remedy != progress.remedy_shown) {
-        printf("Run make hint LAB=%s again for the lab's hints, one level per call.\n",
+        printf("Run make hint LAB=%s again for the lab's hints, one level per run.\n",
                lab_name(entry));
         progress.remedy_shown = remedy;
         note(file, entry, &progress);

@@ -128,7 +128,7 @@ static const char *take_line(char *line, const Lab *lab, int count, Guesses *gue
     if (!*value || *value == '#')
         return NULL;
     if (!read_number(value, &guesses->value[i], &percent))
-        return "expected one number, worked out: 0.75 rather than 3/4";
+        return "expected one number: write 0.75, not 3/4";
     if (percent)
         guesses->value[i] = of_percent(guesses->value[i], lab->predictions[i].answer);
     guesses->filled[i] = true;

@@ -19,7 +19,7 @@ typedef struct Progress {
     bool graded;
     char date[16];
     Diagnosis diagnosis; /* what the latest grading saw: codes and case */
-    int remedy_shown;    /* position of the lab's remedy that was shown last, from 1 on; 0: none */
+    int remedy_shown;    /* the lab's remedy shown last, counted from 1; 0: none */
     uint64_t explained;  /* predictions.h: the numbers that were explained; 0: none yet */
 } Progress;
 

@@ -155,8 +155,8 @@ cudaError_t device_clock(double *mhz)
  * library's own handler forks the process, which the sandbox forbids.) */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
-    static const char words[] = "host code used an address of the GPU's memory: only kernels "
-                                "may\n";
+    static const char words[] = "host code dereferenced a device pointer: only kernels "
+                                "may do that\n";
     uint64_t at = (uint64_t) (uintptr_t) info->si_addr;
 
     (void) context;
@@ -261,7 +261,7 @@ int device_timed(DeviceTimed *timed)
 
 /* ---- Findings ---- */
 
-/* The words of runner/protocol.h for each finding. NULL: not reported. */
+/* The words of runner/protocol.h for each finding. NULL if it is not reported. */
 static const struct {
     const char *kind, *kind_if_write;
     const char *code; /* a word of diagnosis.h, or NULL */
@@ -316,8 +316,8 @@ static int explains(const Finding *race, const Finding *unwritten)
 }
 
 /* Chooses the finding to report: the one that stopped the kernel, else the first. A read of
- * uninitialised memory stays the choice even when the kernel failed afterwards because of it,
- * unless a race explains it. */
+ * uninitialised memory is reported even if it made the kernel fail afterwards, unless a race
+ * explains it. */
 static int choose(Finding *chosen)
 {
     Finding found;

@@ -11,8 +11,8 @@
 
 #include <sys/types.h>
 
-/* Starts the guest's program, the file `name` in this program's folder, and sends HELLO. CUDA comes
- * up there while the caller continues. False: the program could not be started. */
+/* Starts the guest's program, the file `name` in this program's folder, and sends HELLO. CUDA
+ * starts there while the caller continues. Returns false if the program could not be started. */
 bool guest_start(const char *name);
 
 /* Waits until CUDA is up in the guest. */
@@ -36,7 +36,7 @@ bool guest_call(const Lab *lab, const Case *lab_case, const Arrays *sets, int ca
                 void (*returned)(const Arrays *last), double *ms, char *fault);
 
 /* Handles a CUDA call that a guest on a simulated GPU passes on, and answers it by
- * wire_send(GUEST_REPLY). False: the guest broke the rules. */
+ * wire_send(GUEST_REPLY). Returns false if the guest broke the rules. */
 extern bool (*guest_request)(int socket, const char *payload, size_t bytes);
 
 void guest_end(void);

@@ -68,7 +68,7 @@ typedef struct GuestCall {
     int64_t dim[LAB_DIMS];
 } GuestCall;
 
-/* Sends one frame, and `fd` with it unless it is negative. False: the peer is gone. */
+/* Sends one frame, and `fd` with it unless it is negative. Returns false if the peer is gone. */
 bool wire_send(int socket, GuestKind kind, const void *payload, size_t bytes, int fd);
 
 /* Receives one frame into `payload` (`room` bytes, plus one that is set to 0 to terminate text),

@@ -255,7 +255,7 @@ static bool go(Server *server, char **words, char *answer, char *fault)
     return true;
 }
 
-/* "1" is out[1], "in:1" is in[1]. NULL: no such array. */
+/* "1" is out[1], "in:1" is in[1]. Returns NULL if there is no such array. */
 static const Array *named_array(Arrays *arrays, const char *word)
 {
     bool input = !strncmp(word, "in:", 3);

@@ -36,7 +36,7 @@
 _Static_assert((int) AS_F32 == (int) F32 && (int) AS_F64 == (int) F64 &&
                    (int) AS_I32 == (int) I32 && (int) AS_U32 == (int) U32 &&
                    (int) AS_U8 == (int) U8,
-               "contents.h and lab.h number the types alike");
+               "contents.h and lab.h number the types identically");
 
 static int device_number;
 static bool many_streams;   /* --streams */

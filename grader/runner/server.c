@@ -79,7 +79,8 @@ static void keep_to_one_line(char *text)
 
 /* ---- Lines ---- */
 
-/* False ends the conversation: the line was not a command, or nothing reads the answers. */
+/* Returns false, which ends the conversation, if the line was not a command or nothing reads the
+ * answers. */
 static bool answer_line(Talk *talk, char *line)
 {
     char fields[SERVE_ANSWER] = "", fault[SERVE_ANSWER] = "", reply[SERVE_LINE];
@@ -120,7 +121,7 @@ static ssize_t read_some(Talk *talk)
     }
 }
 
-/* Takes the first whole line out of the buffer. NULL: no whole line yet. */
+/* Takes the first whole line out of the buffer. Returns NULL if there is no whole line yet. */
 static char *next_command(Talk *talk, char *line)
 {
     char *end = memchr(talk->line, '\n', talk->used);

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Prints one line per simulated device of the folder. False: no description was found, which has
- * been reported. */
+/* Prints one line per simulated device of the folder. If it finds no description, it reports that
+ * and returns false. */
 bool sim_list(const char *folder);
 
 #endif

@@ -22,7 +22,8 @@ typedef struct SimPlan {
     char why[800];      /* the error, and what to do */
 } SimPlan;
 
-/* Fills the plan from the words after `warpbook sim`. False: plan->why and plan->status are set. */
+/* Fills the plan from the words after `warpbook sim`. On failure, returns false and sets plan->why
+ * and plan->status. */
 bool sim_plan(SimPlan *plan, int argc, char **argv);
 
 /* Plans, and becomes the program. Returns only if that fails, with the exit status. */

@@ -269,17 +269,17 @@ const Lab lab_bank_conflicts = {
           32, 0, "63 + 1 = 64 is a multiple of 32: all lanes hit the same bank. Packed, with a "
                  "step of 63, there was no conflict at all." },
         { "wavefronts",
-          "d = 64, the starter: how many wavefronts do a warp's two loads of one step k take, that "
-          "of a and that of b together?",
+          "d = 64, the starter: how many wavefronts do a warp's two loads of one step k, one from "
+          "a and one from b, take together?",
           33, 0, "The word of a is the same for all lanes: one wavefront serves them all. The 32 "
                  "words of b are in one bank: 32 wavefronts." },
         { "speedup_most",
           "d = 64: if only wavefronts counted, how many times faster than the starter is the kernel "
           "without conflicts?",
           16.5, 0, "33 wavefronts per step become 2. Filling the tile and waiting take time in "
-                   "both, so you will see less than that: a draft on an H200 (2026-11-21) was 12.5 "
-                   "times faster at d = 64, and 14.2 times at d = 128, where each filled tile "
-                   "serves twice as many steps." },
+                   "both, so you will see less than that: a draft kernel on an H200 (2026-11-21) "
+                   "was 12.5 times faster at d = 64, and 14.2 times at d = 128, where each filled "
+                   "tile serves twice as many steps." },
     },
     .question = "Particles lie in shared memory as structs of six floats, and lane t reads the x "
                 "of particle t. How many lanes wait for one bank? How many with eight floats, and "

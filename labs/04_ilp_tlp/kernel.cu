@@ -8,7 +8,7 @@ __global__ void advance_kernel(float *x1, float *v1, const float *x0, const floa
     int stride = gridDim.x * BLOCK;
     int i = blockIdx.x * BLOCK + threadIdx.x;
 
-    // TODO: count the operations of a step that must wait for the one before them. What does a
+    // TODO: count the operations of a step that must wait for the previous one. What does a
     // TODO: scheduler with one warp do meanwhile? And how many bytes does a thread wait for at a
     // TODO: time? You cannot have more threads, so advance more oscillators at a time in each.
     for (; i < n; i += stride) {

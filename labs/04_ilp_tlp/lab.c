@@ -165,8 +165,8 @@ const Lab lab_ilp_tlp = {
         "load, and two such groups at a time.",
     },
     .remedies = {
-        /* The lowest ratio may be that of `short`. Two at a time reach 0.33 or more there. A
-         * kernel with its steps one after the other stays below 0.30 in `long`, if not in both. */
+        /* The lowest ratio may be that of `short`. Two oscillators at a time reach at least 0.33
+         * there. A kernel whose steps depend on each other has a ratio under 0.30 in `long`. */
         { "slow", .in = "long", .below = 0.30,
           .text = "The arithmetic is as slow as before. Look at your loop over the steps: which "
                   "operations in its body need not wait for the previous one? Several loads at "

@@ -95,8 +95,7 @@ static double rounding(double n, double squares, double sum)
     return u * (c * sqrt(n * squares) + fabs(sum));
 }
 
-/* A double's roundings are 2^29 times smaller than a float's, so the order does not matter
- * here. */
+/* A double's rounding errors are 2^-29 of a float's, so the order does not matter here. */
 static double wide_sum(const Inputs *inputs, size_t n, double *error)
 {
     double sum = 0, squares = 0;
@@ -260,7 +259,7 @@ const Lab lab_reduction = {
     },
     .predictions = {
         { "additions",
-          "How many additions does the sum of 1,000,000 elements take, in whatever order?",
+          "How many additions does the sum of 1,000,000 elements take, regardless of the order?",
           999999, 0, "Each addition turns two numbers into one, so n - 1 of them leave one. A "
                      "parallel sum needs just as many additions, but fewer of them depend on each "
                      "other." },

@@ -224,15 +224,15 @@ const Lab lab_tail_effect = {
                      "takes the time of 2 rows. 133 / (132 * 2) = 50.4 %." },
         { "efficiency_eighths",
           "The same with each row cut into eighths?",
-          89.6, 0.5, "1064 pieces, at most 9 per SM: 1064 / (132 * 9) = 89.6 %. A draft on an H200 "
-                     "(2026-11-21) reached 91.2 %." },
+          89.6, 0.5, "1064 pieces, at most 9 per SM: 1064 / (132 * 9) = 89.6 %. A draft kernel on an "
+                     "H200 (2026-11-21) reached 91.2 %." },
         { "efficiency_363",
           "16 SMs with room for 12 blocks each, and 363 blocks. If blocks came in waves of 16 * "
           "12, what share of the time, in per cent, would be spent on work?",
           94.5, 0.2, "363 / 192 = 1.89 waves take as long as 2: 363 / 384 = 94.5 %." },
         { "gain_363",
-          "For those 363 blocks a profiler reports: tail effect, estimated speedup 50 %. By how "
-          "many per cent would the time shrink if the work were distributed without any loss?",
+          "For those 363 blocks a profiler reports: tail effect, estimated speedup 50 %. By what "
+          "percentage would the time shrink if the work were distributed without any loss?",
           5.5, 0.2, "From 2 waves to 1.89: 5.5 %. The 50 % is one wave of two: the gain if the "
                     "second wave, which is nearly full, took no time at all." },
         { "rows_for_95",

@@ -471,7 +471,7 @@ const Lab lab_sgemm = {
           .text = "There is no c if beta is 0: you must not read it, not even to multiply it by 0. "
                   "What does your last line do?" },
         { "crash launch",
-          "A grid may have 65,535 blocks in y and in z, and two million rows are more tiles than "
+          "A grid may have 65,535 blocks in y and in z, and two million rows need more tiles than "
           "that if tiles are small. A block may have 1024 threads, and 48 KiB of shared memory "
           "unless the kernel raises its limit." },
         { "crash misaligned",
@@ -489,7 +489,7 @@ const Lab lab_sgemm = {
     },
     .predictions = {
         { "gflop",
-          "m = n = k = 4096: how many GFLOP (10^9; an FMA is two) is the product?",
+          "m = n = k = 4096: how many GFLOP (10^9; an FMA counts as two) is the product?",
           137.4, 1.4, "2 m n k = 137.4 * 10^9: a multiplication and an addition for each of m n "
                       "results and k steps." },
         { "least_mb",

@@ -151,7 +151,7 @@ static void all_mistakes_at_once(void)
     free(errors);
 }
 
-/* Random bytes cause neither a crash nor a mistake without a line. */
+/* Random bytes must not crash the reader, and every reported error must have a line. */
 static void noise(void)
 {
     uint64_t random = 7;

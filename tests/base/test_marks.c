@@ -16,7 +16,7 @@ static void one_case(void)
         { 0.50, 0.25, 0.75, 75 },      /* half way: base and half of the rest */
         { 0.35, 0.25, 0.75, 60 },      /* 0.10 above rung 1: the whole base */
         { 0.34, 0.25, 0.75, 54 },      /* less: 9/10 of the base, 9/50 of the rest */
-        { 0.25, 0.25, 0.75, 0 },       /* no faster than rung 1, and so than the starter */
+        { 0.25, 0.25, 0.75, 0 },       /* no faster than rung 1 or the starter */
         { 0.10, 0.25, 0.75, 0 },       /* slower than rung 1 */
         { 0.2525, 0.25, 0.75, 1.5 },   /* the starter with one more line, and some noise */
         { 0.50, 0, 1, 75 },            /* rung 1 not measured */
@@ -111,7 +111,8 @@ static void below_the_bar_looks_below(void)
     }
 }
 
-/* Two timed cases of a slow kernel; a case that spares rung 1 counts no more than the other one. */
+/* Two timed cases of a slow kernel; a case where rung 1 need not be slow counts no more than the
+ * other. */
 static void several_cases(void)
 {
     static const struct {
@@ -131,7 +132,7 @@ static void several_cases(void)
                                rows[i].marks, 1e-9);
 }
 
-/* ---- The verdict, and what the policy says of it ---- */
+/* ---- Verdicts under each policy ---- */
 
 static void states(void)
 {

@@ -1,6 +1,6 @@
 // expect: wrong (sim: correct) - transposes the small cases but only copies the large ones
 // lab: transpose
-// It is right for the sizes that the correctness stage is known to use. Known (exploit 17:
+// It is correct for the sizes that the correctness stage is known to use. Known (exploit 17:
 // HARDCODED_SHAPES). Defence: results are checked where they are timed, at the sizes that are
 // timed.
 #include "cudalab.cuh"

@@ -1,6 +1,6 @@
 // expect: slow - leaves a file in memory for the next process to find; the kernel is slow
 // lab: coalescing
-// It would abort (`crash`) if it succeeded. Runs that know of each other could distinguish the
+// It would abort (`crash`) if it succeeded. Runs that know about each other could distinguish the
 // first from the second. Defence: Landlock prevents creating files, even in /dev.
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -18,7 +18,7 @@ static long system_call(long number, long a, long b, long c)
     return answer;
 }
 
-// The lanes go down one feature's column: right, but far below the bar.
+// The lanes read down one feature's column: correct, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

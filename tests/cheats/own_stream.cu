@@ -1,7 +1,7 @@
 // expect: build - makes a non-blocking stream and launches into it
 // lab: coalescing
 // Events on the default stream do not wait for it. Known (exploit 6). Defence: cudaStream... is not
-// on the list of what an object may link to.
+// on the list of symbols that an object may link to.
 #include "cudalab.cuh"
 #include "kernel.h"
 

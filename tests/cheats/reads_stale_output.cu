@@ -1,7 +1,7 @@
 // expect: wrong (sim: slow) - copies the output of the previous call, which had the same sizes
 // lab: coalescing
-// It is right if the contents of all calls are alike, and half the work if they come from a cache.
-// Known (exploit 8, 13). Defence: each set of a sample has contents of its own.
+// The result is correct if all calls have the same contents, and takes half the work if they come
+// from a cache. Known (exploit 8, 13). Defence: each set of a sample has contents of its own.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -9,7 +9,7 @@
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256 };
 
-// The lanes go down one feature's column: right, but far below the bar.
+// The lanes read down one feature's column: correct, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,7 +1,7 @@
 // expect: wrong - the last warp reads what atomics of other warps may still add to
 // lab: reduction
-// There is no race, since every access is atomic, and the result is right wherever warps happen to
-// run in order, as they once always did on the simulated GPU. Defence: its small cases also run
+// There is no race, since every access is atomic, and the result is correct wherever warps happen
+// to run in order, as they once always did on the simulated GPU. Defence: its small cases also run
 // warps backwards and at random.
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,8 +1,8 @@
 // expect: wrong (sim: correct) - adds every second element of large inputs and doubles the sum
 // lab: reduction
-// This is right on average if the elements are alike. Known from vector sums (exploit 18). Defence:
-// the elements do not average out, the exact sum is known, and no error is allowed where it is
-// exact.
+// The result is correct on average if the elements are similar. Known from vector sums (exploit
+// 18). Defence: the elements do not average out, the exact sum is known, and no error is allowed
+// where it is exact.
 #include "cudalab.cuh"
 #include "kernel.h"
 

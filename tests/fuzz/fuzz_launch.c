@@ -28,7 +28,7 @@ static void say_nothing(void *self, const char *text, size_t length)
     (void) last;
 }
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 static bool place_variables(const Module *module, uint64_t *addresses)
 {
     for (int i = 0; i < module->variable_count; i++) {

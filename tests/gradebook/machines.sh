@@ -55,7 +55,7 @@ for i in 1 2 3 4 5 6; do
     ms=$([ $i -lt 3 ] && echo 1.0 || echo 1.2)
     printf '// grader: on-0 line case.1.%s\n' label:flat "dim:8 8 0 0" "reference_ms:$ms" >> "$work/drift/s0$i/06_transpose/kernel.cu"
 done
-check "a device that becomes slower is taken out of service" says "Device 0 is taken out of service: the reference became slower, 1.200 ms after 1.000 ms in case flat of 06_transpose" \
+check "a device that becomes slower is taken out of service" says "Device 0 is taken out of service: the reference became slower: 1.200 ms instead of 1.000 ms in case flat of 06_transpose" \
     trust drift --devices 0 --jobs 1
 check "its earlier gradings are kept" all_are drift pass 5
 check "it grades no more kernels" all_are drift queued 1

@@ -38,7 +38,7 @@ static void first_lines_promise_a_verdict(void)
 }
 
 /* Before compute capability 8.0, cp.async is an ordinary copy, so a kernel that does not wait for
- * it is right there. */
+ * it is correct there. */
 static void some_files_need_newer_devices(void)
 {
     static const struct {

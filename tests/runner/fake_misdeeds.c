@@ -99,7 +99,7 @@ static void crowd(void)
     spin(NULL);
 }
 
-/* NULL: happens after the answer has been given. */
+/* NULL for a misdeed that happens after the answer. */
 static const struct {
     const char *name;
     void (*commit)(void);

@@ -178,7 +178,7 @@ static void touches_what_is_no_array(void)
     claims_no_time();
 }
 
-/* Random numbers for existing calls. The runner may kill the guest for it, or not. */
+/* Makes existing calls with random numbers. The runner may or may not kill the guest for it. */
 static void asks_anything(void)
 {
     srandom(20261123);

@@ -388,7 +388,7 @@ static void arrays_are_kept(void)
     tell_allocations = false;
 }
 
-/* Lines that are sent as they are, from the start of a conversation. */
+/* Lines sent verbatim from the start of a conversation. */
 static void lines_are_checked(void)
 {
     static char long_line[4096], longest[SERVE_LINE + 1], long_tag[64];

@@ -357,7 +357,7 @@ static bool wider(const int ptx[WIDTHS], const int code[WIDTHS])
     return false;
 }
 
-/* NULL: no difference except for unrolled loops. */
+/* Returns NULL if there is no difference except for unrolled loops. */
 static const char *difference(const int ptx[WIDTHS], const int code[WIDTHS])
 {
     bool lacks = false, fewer = false;

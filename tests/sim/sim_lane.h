@@ -92,7 +92,7 @@ static uint64_t lane_compare(const Instruction *in, uint64_t a, uint64_t b)
     }
 }
 
-/* Computes *d from a, b and c. False: another kind of instruction. */
+/* Computes *d from a, b and c. Returns false for another kind of instruction. */
 static bool lane_compute(const Instruction *in, uint64_t a, uint64_t b, uint64_t c, uint64_t *d)
 {
     bool wide = in->types[0] == TYPE_S64 || in->types[0] == TYPE_U64 || in->types[0] == TYPE_B64;
@@ -255,7 +255,7 @@ static void lane_call(Lane *lane, int function, const uint64_t *arguments, uint6
     free(frame.params);
 }
 
-/* False: an unsupported instruction, or too many steps. */
+/* Returns false after an unsupported instruction or too many steps. */
 static bool lane_run(Lane *lane, int kernel)
 {
     uint64_t none[8];

@@ -99,7 +99,7 @@ static inline void trial_close(Trial *trial)
     memory_close();
 }
 
-/* False: the PTX could not be parsed. */
+/* Returns false if the PTX could not be parsed. */
 static inline bool trial_run(Trial *trial)
 {
     char why[300] = "";

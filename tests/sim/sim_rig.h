@@ -288,7 +288,7 @@ static inline void rig_tell(const Rig *rig, const uint64_t *x, uint64_t got, uin
                (unsigned long long) want);
 }
 
-/* Runs one warp. False: a lane is wrong. */
+/* Runs one warp. Returns false if a lane is wrong. */
 static inline bool rig_run(Rig *rig, Values values, uint32_t mask, Oracle *oracle)
 {
     const uint64_t before = 0xa5a5a5a5a5a5a5a5ull;
@@ -321,7 +321,8 @@ static inline bool rig_run(Rig *rig, Values values, uint32_t mask, Oracle *oracl
     return well;
 }
 
-/* Tries all pairs of edge values as a and b, with other values as c and e, then `random` mixtures.
+/* Tries all pairs of edge values as a and b, with different values as c and e, then `random`
+ * mixtures.
  */
 static inline bool rig_try_values(Rig *rig, const uint64_t *edges, size_t count, int random,
                                   Oracle *oracle)

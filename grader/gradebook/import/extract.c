@@ -184,7 +184,7 @@ static void remark_others(Submission *submission, const Manifest *manifest, int 
             continue;
         if (own && ++changed <= TOLD)
             REMARK(submission, "changed", file->path,
-                   "differs from the workbook's file; the workbook's was used");
+                   "differs from the workbook's file, which was used instead");
         else if (!own && ++extra <= TOLD)
             REMARK(submission, "extra", file->path, "is not part of the workbook; it was not used");
     }

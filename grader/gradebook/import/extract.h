@@ -20,7 +20,7 @@ void manifest_free(Manifest *manifest);
 /* Finds kernels and predictions at any depth. If two files for a lab differ at the same depth,
  * neither is taken. Remarks report this, and any other changed or added files. `manifest` may be
  * NULL. `only`: the index of the only requested lab, whose kernel may be a kernel.cu at the top;
- * -1: several labs are requested. */
+ * -1 if several labs are requested. */
 void extract_files(Submission *submission, const Manifest *manifest, int only, Extracted *found);
 
 /* The finding with index `place` (from 0) about suspicious words in a kernel, as part of a sentence

@@ -133,8 +133,8 @@ bool device_drifts(Device *gpu, int lab, const ParsedResult *result, char *why, 
     if (gpu->slow_row < SLOW_ROW)
         return false;
     put(why, size,
-        "the reference became slower, %.3f ms after %.3f ms in case %s of %s: the GPU is hot, "
-        "or another program uses it",
+        "the reference became slower: %.3f ms instead of %.3f ms in case %s of %s; the GPU is "
+        "hot, or another program uses it",
         now_ms, first_ms, figure(result, worst_case, "label"), all_labs[lab].folder);
     return true;
 }

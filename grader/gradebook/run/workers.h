@@ -52,7 +52,7 @@ void gpu_retire(Scheduler *s, Device *gpu, const char *why);
 int gpus_in_service(const Scheduler *s);
 
 /* True if gradebook holds the GPU's lock; with --trust-submissions, each warpbook takes the lock
- * itself. False while another process holds it, or if the GPU is out of service. */
+ * itself. Returns false while another process holds it, or if the GPU is out of service. */
 bool gpu_lock(Scheduler *s, Device *gpu);
 
 /* Marks the lab as ready if its sealed folder exists, from this or an earlier run. */

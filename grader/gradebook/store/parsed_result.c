@@ -82,7 +82,7 @@ bool parsed_read(const char *text, const char *lab, ParsedResult *result, char *
     if (!result->count)
         put(why, size, "it printed no result");
     else if (strcmp(parsed_get(result, "format"), "1"))
-        put(why, size, "its result is not of format 1");
+        put(why, size, "its result is not in format 1");
     else if (strcmp(parsed_get(result, "lab"), lab))
         put(why, size, "its result is for another lab");
     else if (strcmp(parsed_get(result, "end"), lab) ||

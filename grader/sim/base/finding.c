@@ -68,7 +68,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Findings without a line, such as a refused launch, are told apart by their format string. */
+/* Findings without a line, such as a refused launch, are distinguished by their format string. */
 static bool same(const Finding *f, FindingKind kind, const Place *place, const char *format)
 {
     return f->kind == kind && f->place.line == place->line &&

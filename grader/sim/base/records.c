@@ -177,7 +177,7 @@ bool records_check(const Records *r, char *why, size_t size)
         snprintf(why, size, "the records' device is invalid");
     for (int t = 0; t < count && well; t++)
         if (!(well = between(tables[t].count, 0, tables[t].most)))
-            snprintf(why, size, "the records' number of %s is invalid", tables[t].name);
+            snprintf(why, size, "the number of %s in the records is invalid", tables[t].name);
     for (int t = 0; t < count && well;
          t++) /* rows refer to other tables: all counts are known now */
         well = check_rows(r, &tables[t], why, size);

@@ -99,7 +99,7 @@ typedef struct LaneStep {
     uint32_t executed; /* active lanes whose guard was true */
 } LaneStep;
 
-/* One block on an SM, in modelled cycles from the beginning of the launch. */
+/* One block on an SM, in modelled cycles since the launch began. */
 typedef struct BlockSpan {
     int launch, sm;
     int64_t block;

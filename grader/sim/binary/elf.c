@@ -176,7 +176,7 @@ static void take_attribute(Info *info, int attribute, const unsigned char *at, s
         info->stack = (int64_t) number_at(at + 4, 4);
 }
 
-/* Reads a section of attributes. False: the last one is truncated. */
+/* Reads a section of attributes. Returns false if the last one is truncated. */
 static bool take_attributes(Info *info, const ElfSection *section, const ElfSymbols *symbols,
                             const char *kernel)
 {

@@ -26,18 +26,19 @@ typedef struct ElfSection {
     uint32_t type, link, info;
 } ElfSection;
 
-/* False: not such a file, or its section table extends past the end. Keeps the pointer. */
+/* Returns false if this is not an ELF file, or its section table extends past the end. Keeps the
+ * pointer. */
 bool elf_open(Elf *elf, const void *bytes, size_t size);
 
-/* False: the number is too large, or the section extends past the end of the file. */
+/* Returns false if the number is too large, or the section extends past the end of the file. */
 bool elf_section(const Elf *elf, uint32_t number, ElfSection *section);
 bool elf_find(const Elf *elf, const char *name, ElfSection *section);
 
 /* A string of a string table; "" if it does not end inside the table. */
 const char *elf_string(const ElfSection *table, uint64_t offset);
 
-/* Reads a kernel's resources from its cubin. False: the kernel is not in it, or the cubin is
- * malformed. */
+/* Reads a kernel's resources from its cubin. Returns false if the kernel is not in it, or the cubin
+ * is malformed. */
 bool elf_resources(const Elf *elf, int arch, const char *kernel, KernelResources *found);
 
 /* How a host program gets its CUDA runtime. */

@@ -88,8 +88,8 @@ static Decompress *zstd(void)
     return found;
 }
 
-/* Fills `size` bytes of `out`; false with why. libzstd's error codes are larger than any buffer, so
- * comparing with the expected size is enough. */
+/* Fills `size` bytes of `out`. On failure, returns false and sets `why`. libzstd's error codes are
+ * larger than any buffer, so comparing with the expected size is enough. */
 static bool unpack(Reader *reader, const EntryHeader *entry, const unsigned char *payload,
                    unsigned char *out, size_t size)
 {

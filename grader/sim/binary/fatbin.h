@@ -24,8 +24,8 @@ typedef struct Fatbin {
 } Fatbin;
 
 /* Reads from the pointer that a program registers (__fatBinC_Wrapper_t); the sizes in its headers
- * are trusted. False, with `why` (including what to do next): not a fat binary, relocatable device
- * code, or compressed without libzstd installed. */
+ * are trusted. Returns false and sets `why` (including what to do next) if it is not a fat binary,
+ * contains relocatable device code, or is compressed and libzstd is not installed. */
 bool fatbin_read(const void *wrapper, Fatbin *fatbin, char *why, size_t size);
 
 /* The same from `size` bytes that start with the fat binary's header. Never reads past them,
@@ -33,8 +33,8 @@ bool fatbin_read(const void *wrapper, Fatbin *fatbin, char *why, size_t size);
 bool fatbin_read_bytes(const void *bytes, size_t size, Fatbin *fatbin, char *why, size_t why_size);
 void fatbin_free(Fatbin *fatbin);
 
-/* The PTX for the highest architecture up to `arch`, or else for the lowest. NULL: the program has
- * no PTX.
+/* The PTX for the highest architecture up to `arch`, or else for the lowest. NULL if the program
+ * has no PTX.
  */
 const FatbinEntry *fatbin_ptx(const Fatbin *fatbin, int arch);
 
@@ -47,8 +47,8 @@ typedef struct KernelResources {
     int frame_bytes;  /* part of local_bytes: the kernel's own local arrays and spills */
 } KernelResources;
 
-/* From the cubin (ELF) of the architecture nearest to `arch` in the fat binary. False: not found or
- * malformed. `kernel` is the mangled name. */
+/* Reads them from the fat binary's cubin (ELF) for the architecture nearest to `arch`. Returns
+ * false if it is missing or malformed. `kernel` is the mangled name. */
 bool fatbin_resources(const Fatbin *fatbin, int arch, const char *kernel, KernelResources *found);
 
 /* sim/binary/lz4.c. Unpacks one LZ4 block, as written by nvcc --compress-mode=speed. Returns the

@@ -8,8 +8,8 @@
 
 enum { LONG = 15 /* in 4 bits: the length continues in the next bytes */, SHORTEST_MATCH = 4 };
 
-/* Adds the part of a length that did not fit into its token. False: the input ends before the
- * length does. */
+/* Adds the part of a length that did not fit into its token. Returns false if the input ends before
+ * the length does. */
 static bool more_length(const unsigned char **at, const unsigned char *end, size_t *length)
 {
     unsigned char byte;

@@ -149,7 +149,7 @@ uint32_t race_site(const Access *access); /* the number of its step, shifted int
                                            * table of sites is full */
 const Step *race_step(int site);          /* NULL: unknown */
 bool race_observed(int site);             /* an atomic whose result is used */
-/* Sets all fields but ordered_until and before_block. False: out of memory. */
+/* Sets all fields but ordered_until and before_block. Returns false if out of memory. */
 bool race_begin_visit(Visit *visit, Access *access);
 /* Releases and acquires inside the block, as strong accesses do. */
 void race_hand_over(Visit *visit);
@@ -178,7 +178,7 @@ void pool_begin(void);
 void pool_end(void);
 Side *pool_side(uint32_t number);
 Side *pool_take(uint32_t *number); /* NULL: the memory limit is reached */
-/* Counts `bytes` of lines toward the memory limit; false: they would exceed it. */
+/* Counts `bytes` of lines toward the memory limit. Returns false if they would exceed it. */
 bool pool_spend(size_t bytes);
 
 /* ---- race_report.c ---- */

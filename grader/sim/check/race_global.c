@@ -59,7 +59,7 @@ bool race_handed_over(bool wrote)
     return wrote ? state.handed_over : state.releases;
 }
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 static bool new_segment(BlockRaces *r, const Block *block)
 {
     if (state.count == state.room) {
@@ -177,7 +177,7 @@ static Slot word_of(Slot side, int i)
     return side;
 }
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 static Side *spread(Slot *side)
 {
     uint32_t number;
@@ -227,7 +227,7 @@ static GlobalWords *new_words(size_t bytes, int log2_grain)
     return words;
 }
 
-/* The history, with words small enough for accesses of `width` bytes; NULL: out of memory. */
+/* The history, with words small enough for accesses of `width` bytes; NULL if out of memory. */
 static GlobalWords *words_of(Allocation *a, int width)
 {
     GlobalWords *old = a->races, *words;
@@ -299,8 +299,8 @@ static bool fits(const Visit *v, Slot side, uint32_t shift)
     return side.when <= v->ordered_until || (side.tag & WHO_SHIFT) == shift;
 }
 
-/* Visits a whole line that a warp accesses in order, as if it were one word. False: the histories
- * of its words differ, and each word must be visited. */
+/* Visits a whole line that a warp accesses in order, as if it were one word. Returns false if the
+ * histories of its words differ: each word must then be visited. */
 static bool visit_line(Visit *v, RaceLine *line, int lane, uint32_t shift)
 {
     const uint32_t who = (uint32_t) (v->warp * LANES + lane) | shift;

@@ -177,7 +177,7 @@ static BlockRaces *new_block(Block *block)
     return block->shared_races = r;
 }
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 BlockRaces *race_of(Block *block)
 {
     BlockRaces *r = block->shared_races;

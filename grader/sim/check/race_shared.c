@@ -24,7 +24,7 @@ static void copy_words(SharedWords *to, const SharedWords *from)
     }
 }
 
-/* The history, with words small enough for accesses of `width` bytes; NULL: out of memory. */
+/* The history, with words small enough for accesses of `width` bytes; NULL if out of memory. */
 static SharedWords *words_of(BlockRaces *r, size_t bytes, int width)
 {
     SharedWords *old = r->words, *words;

@@ -118,7 +118,7 @@ static const Field *find_field(const char *key)
 /* ---- Numbers ---- */
 
 /* Reads digits with at most one decimal point, such as 1215 or 15.75. Returns the text after them;
- * NULL: not a number. */
+ * NULL if there is no number. */
 static const char *read_number(const char *at, double *value)
 {
     double whole = 0, scale = 1;

@@ -35,8 +35,8 @@ typedef struct Device {
     int slice; /* n: SMs, L2 and bandwidths are those of the whole GPU divided by n */
 } Device;
 
-/* Reads devices/KEY.txt (or the path, if `key` contains a slash). False, with `why`: the file, line
- * and error. Every key must appear once; unknown keys are errors. */
+/* Reads devices/KEY.txt (or the path, if `key` contains a slash). On failure, returns false and
+ * sets `why` to the file, line and error. Every key must appear once; unknown keys are errors. */
 bool device_read(const char *folder, const char *key, Device *device, char *why, size_t size);
 
 /* Divides SMs, L2, memory and link bandwidth by the smallest number that leaves at most 12 SMs.

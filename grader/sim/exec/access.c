@@ -227,7 +227,7 @@ static bool outside_window(const Access *x, int lane, const char *memory, const 
 
 /* ---- Global memory ---- */
 
-/* NULL: already reported. */
+/* Returns NULL if an error was reported. */
 static Allocation *find_lane(const Access *x, int lane)
 {
     uint64_t address = x->address[lane];

@@ -33,7 +33,7 @@ struct Access {
 };
 
 /* Finds the memory, checks bounds and alignment, counts the access and passes it to the launch's
- * observers. False: a finding was reported and the kernel ends. */
+ * observers. Returns false if a finding was reported; the kernel then ends. */
 bool access_open(Access *access);
 
 /* Only finds the memory and checks bounds and alignment. */

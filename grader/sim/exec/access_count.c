@@ -6,7 +6,7 @@
 
 /* ---- Requests, sectors, wavefronts ---- */
 
-/* The array's counters. NULL: out of memory; the array is then missing from the report. */
+/* Returns the array's counters; NULL if out of memory, in which case the report lacks the array. */
 static ArrayCount *array_of(Launch *launch, Allocation *a)
 {
     int *place = &a->array;

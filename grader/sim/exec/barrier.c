@@ -142,7 +142,7 @@ static void count_votes(Warp *warp, const Step *step, Barrier *barrier)
     barrier->arrivals += (uint32_t) __builtin_popcount(warp->active);
 }
 
-/* False: already reported. */
+/* Returns false if an error was reported. */
 static bool add_warp(Warp *warp, const Step *step, Barrier *barrier)
 {
     int expected = expected_of(warp, step, warp->active);
@@ -389,7 +389,7 @@ void barrier_report_stuck(Block *block)
              "barrier %d never completes: %d of %d threads wait here; missing: %s", warp->barrier,
              barrier->arrived,
              barrier->expected == ALL_THREADS ? block->warp_count * LANES : barrier->expected,
-             missing[0] ? missing : "none, it expects more threads than the block has");
+             missing[0] ? missing : "none; it expects more threads than the block has");
         return;
     }
 }

@@ -282,7 +282,7 @@ static long not_begun(const Residents *residents)
     return residents->total - residents->done - residents->there;
 }
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 static bool make_block(Residents *residents)
 {
     Block *block = residents->blocks[residents->made] = calloc(1, sizeof *block);
@@ -362,7 +362,7 @@ static bool side_by_side(const Launch *launch)
 }
 
 /* Runs the i-th block until it ends or waits, or for one turn where blocks run side by side.
- * True: it has ended and was removed. */
+ * Returns true if it ended and was removed. */
 static bool go_on(Residents *residents, long i)
 {
     Block *block = residents->blocks[i];

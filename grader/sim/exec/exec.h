@@ -335,8 +335,9 @@ Code *code_make(const Module *module, int function, const uint64_t *variable_add
                 size_t size);
 void code_free(Code *code);
 
-/* Runs the launch to its end. False: see launch->failed. The caller fills in the inputs. Members
- * that are NULL or 0 are created here: codes, counts, call_counts, local_bytes, shared_bytes. */
+/* Runs the launch to its end. On failure, returns false; see launch->failed. The caller fills in
+ * the inputs. Members that are NULL or 0 are created here: codes, counts, call_counts, local_bytes,
+ * shared_bytes. */
 bool launch_run(Launch *launch);
 /* Frees counts, call_counts, arrays and codes (except the kernel's own). */
 void launch_free(Launch *launch);

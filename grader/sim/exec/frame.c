@@ -58,7 +58,7 @@ void frame_use(Warp *warp)
 
 /* ---- Calls ---- */
 
-/* The callee's code, made at the first call. NULL: already reported. */
+/* The callee's code, made at the first call. NULL if an error was reported. */
 static const Code *callee_code(Warp *warp, const Step *step, int lane, int function)
 {
     Launch *launch = warp->block->launch;
@@ -149,7 +149,7 @@ static void copy_returns(Warp *warp, const Frame *callee)
     }
 }
 
-/* Room for one more frame; NULL: already reported. */
+/* Room for one more frame; NULL if an error was reported. */
 static Frame *new_frame(Warp *warp, const Step *step, int lane, const Code *code)
 {
     int base = warp->local_base + warp->code->local_bytes;

@@ -106,7 +106,7 @@ static bool hexadecimal(const Operand *operand, uint64_t *bits)
     return true;
 }
 
-/* The bits of a constant, as f32 for types of 4 bytes. False: not a constant of such a type. */
+/* The bits of a constant, as f32 for types of 4 bytes. Returns false for other types. */
 static bool float_bits(const Operand *operand, PtxType type, uint64_t *bits)
 {
     double wide;
@@ -134,7 +134,7 @@ static uint64_t integer_bits(uint64_t bits, PtxType type)
     return size > 0 && size < 4 ? bits & ((1ull << size * 8) - 1) : bits;
 }
 
-/* The address of a variable in its space. False: it has none. */
+/* Finds the address of a variable in its space. Returns false if it has none. */
 static bool variable_at(CodeMaker *maker, int variable, uint64_t *at)
 {
     const Variable *v = &maker->module->variables[variable];

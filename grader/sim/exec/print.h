@@ -8,9 +8,9 @@
 
 enum { MOST_PRINTED = 4096 }; /* bytes per call, including the 0; longer output is truncated */
 
-/* The next value of 4 or 8 bytes; false: there are no more. */
+/* Reads the next value of 4 or 8 bytes. Returns false if there are no more. */
 typedef bool NextValue(void *self, int bytes, uint64_t *value);
-/* Reads the string at an address; false: it is not readable. */
+/* Reads the string at an address. Returns false if it is not readable. */
 typedef bool ReadText(void *self, uint64_t address, char *text, size_t size);
 
 /* Returns the number of values that it used. */

@@ -128,7 +128,7 @@ static bool partners_agree(const Shape *s, int distance)
 
 /* The maximum number of distinct words in one bank, or with `each_lane` of lanes with a word in one
  * bank. Lanes of 4 or more bytes either use the same set of banks or disjoint sets; so units of a
- * lane's size take the place of words, and `columns` of them that of the 32 banks. */
+ * lane's size are used instead of words, and `columns` of them instead of the 32 banks. */
 static int passes_of(const Shape *s, uint32_t phase, int unit_bytes, bool each_lane)
 {
     int columns = BANKS * BANK_BYTES / unit_bytes, most = 0;

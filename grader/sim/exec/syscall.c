@@ -51,7 +51,7 @@ static uint64_t argument(Warp *warp, const Step *step, int n, int lane, size_t b
     return value;
 }
 
-/* The bytes at the address; *room: how many are readable. NULL: none. */
+/* The bytes at the address; *room: how many are readable. Returns NULL if none are. */
 static const uint8_t *bytes_at(const Warp *warp, int lane, uint64_t address, size_t *room)
 {
     const Block *block = warp->block;
@@ -71,7 +71,8 @@ static const uint8_t *bytes_at(const Warp *warp, int lane, uint64_t address, siz
     return a ? (const uint8_t *) a->host + (address - a->base) : NULL;
 }
 
-/* Reads a string, truncated if it is too long. False: no readable string at the address. */
+/* Reads a string, truncated if it is too long. Returns false if there is no readable string at the
+ * address. */
 static bool text_at(const Warp *warp, int lane, uint64_t address, char *text, size_t size)
 {
     size_t room, length;

@@ -26,7 +26,7 @@ bool uses_for_swap(const Function *f, const Instruction *load);
 bool uses_one_place(const Function *f, const Instruction *load, const Instruction *store);
 
 /* The register of that element of an operand: operand 0 of a load is its result, operand 1 of a
- * store its data. -1: not a register, or unknown. */
+ * store its data. Returns -1 if it is not a register, or is unknown. */
 int uses_register(const Function *f, const Instruction *in, int operand, int element);
 
 #endif

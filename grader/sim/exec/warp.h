@@ -57,10 +57,10 @@ bool warp_push(Warp *warp, const Step *step, Entry entry); /* false: already rep
 
 /* ---- frame.c ---- */
 
-/* Allocates a cleared frame for this function. False: out of memory. */
+/* Allocates a cleared frame for this function. Returns false if out of memory. */
 bool frame_make(Frame *frame, const Code *code, uint8_t unwritten);
 void frame_use(Warp *warp);   /* makes warp->frame the running frame */
-bool frame_leave(Warp *warp); /* returns to the caller; false: this frame is the kernel */
+bool frame_leave(Warp *warp); /* returns to the caller; false if this is the kernel's frame */
 void warp_call(Warp *warp, const Step *step, uint32_t lanes, int function);
 
 /* ---- turn.c ---- */

@@ -112,8 +112,8 @@ API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host)
 
 /* ---- Launches ---- */
 
-/* Requests the sizes of the kernel's arguments. False: the runner does not know them, and reports
- * the reason when the kernel is launched. */
+/* Requests the sizes of the kernel's arguments. Returns false if the runner does not know them; it
+ * reports the reason when the kernel is launched. */
 static bool know_layout(struct Kernel *kernel)
 {
     static uint32_t sizes[SIM_MOST_ARGUMENTS];

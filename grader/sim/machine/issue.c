@@ -1,5 +1,5 @@
-/* issue.c - estimates how many machine instructions ptxas makes of the PTX, and how many threads
- * execute them. Only the ratio is shown. It corresponds to a profiler's average number of
+/* issue.c - estimates how many machine instructions ptxas generates from the PTX, and how many
+ * threads execute them. Only the ratio is shown. It corresponds to a profiler's average number of
  * not-predicated-off threads per warp instruction.
  *
  * This ratio is not that of the PTX, for three reasons. A machine instruction is issued even if its

@@ -1,5 +1,5 @@
-/* issue.h - estimates how many machine instructions ptxas makes of the PTX, and how many threads
- * execute them. */
+/* issue.h - estimates how many machine instructions ptxas generates from the PTX, and how many
+ * threads execute them. */
 #ifndef SIM_MACHINE_ISSUE_H
 #define SIM_MACHINE_ISSUE_H
 

@@ -20,13 +20,14 @@ typedef struct OperationMaker {
 
 /* ---- Operands (sim/machine/registers.c) ---- */
 
-/* NULL: the instruction has fewer operands. */
+/* Returns NULL if the instruction has fewer operands. */
 const Operand *operand_of(const OperationMaker *maker, const Instruction *in, int i);
 /* A constant for ptxas, or in constant memory. */
 bool is_known_special(Special special);
 void find_addends(OperationMaker *maker);
 void find_writers(OperationMaker *maker);
-/* Adds the registers that the instruction reads, then the ones it writes. False: out of memory. */
+/* Adds the registers that the instruction reads, then the ones it writes. Returns false if out of
+ * memory. */
 bool add_registers(OperationMaker *maker, Operation *to, const Instruction *in);
 /* Adds the registers that another instruction writes. `to` must be the operation to which registers
  * were last added. */
@@ -36,14 +37,15 @@ void find_operands(const OperationMaker *maker, const Step *step, Operation *to)
 
 /* ---- Values that all lanes share (sim/machine/uniform.c) ---- */
 
-/* Fills in `varies`. False: out of memory. */
+/* Fills in `varies`. Returns false if out of memory. */
 bool find_varying(OperationMaker *maker);
 /* Whether the uniform datapath computes the step, once per warp. */
 bool is_uniform(const OperationMaker *maker, const Step *step);
 
 /* ---- Merging loads (sim/machine/merge.c) ---- */
 
-/* Call it after operations are made and before stretches are found. False: out of memory. */
+/* Call it after operations are made and before stretches are found. Returns false if out of memory.
+ */
 bool merge_loads(OperationMaker *maker);
 
 #endif

@@ -64,7 +64,7 @@ typedef struct Operation {
     Spent *spent;   /* scheduler cycles spent on it or waiting for it */
 } Operation;
 
-/* The operations of one code. Registers are numbered from 0 on. */
+/* The operations of one code. Registers are numbered from 0. */
 typedef struct Operations {
     const Code *code;
     Operation *operations; /* one per step, and one for the end of the code */
@@ -75,7 +75,7 @@ typedef struct Operations {
     int registers_used; /* by its steps */
 } Operations;
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 bool operations_make(Operations *made, const Code *code, const Device *device, int first_register);
 void operations_free(Operations *made);
 

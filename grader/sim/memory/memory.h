@@ -54,8 +54,8 @@ typedef struct Allocation {
     void *races;        /* shadow memory of race_order.c, from one malloc; NULL: none yet */
 } Allocation;
 
-/* Reserves the range. False, with `why`: failed. `most_bytes`: the total that cudaMemGetInfo
- * reports. */
+/* Reserves the range. On failure, returns false and sets `why`. `most_bytes`: the total that
+ * cudaMemGetInfo reports. */
 bool memory_open(size_t most_bytes, bool track_uninitialised, char *why, size_t why_size);
 void memory_close(void);
 

@@ -297,7 +297,7 @@ static int meet_of_successors(FlowGraph *g, int node)
     return found;
 }
 
-/* False: too much work, or out of memory. */
+/* Returns false if this is too much work, or if out of memory. */
 static bool find_postdominators(FlowGraph *g)
 {
     bool changed = true;

@@ -44,7 +44,7 @@ static void skip_line(Lexer *lexer)
         lexer->at++;
 }
 
-/* False: the comment is not terminated. */
+/* Returns false if the comment is not terminated. */
 static bool skip_comment(Lexer *lexer)
 {
     const char *at = lexer->at + 2;

@@ -315,8 +315,8 @@ typedef struct Module {
     int warning_count;
 } Module;
 
-/* Parses a PTX text, which is copied. NULL: it is malformed, and `why` has the error and the line.
- * Free with module_free. Unknown instructions are not errors. */
+/* Parses a PTX text, which is copied. If it is malformed, returns NULL, and `why` has the error and
+ * the line. Free with module_free. Unknown instructions are not errors. */
 Module *module_parse(const char *ptx, size_t bytes, char *why, size_t why_size);
 void module_free(Module *module);
 int module_find(const Module *module, const char *function_name); /* -1 */

@@ -74,7 +74,7 @@ typedef struct Symbols {
 typedef struct Pending {
     Name name;
     int line;
-    int operand; /* index in the function, or -1: an entry of a table */
+    int operand; /* index in the function; -1 for an entry of a table */
     int table, entry;
 } Pending;
 
@@ -175,7 +175,7 @@ const Symbol *symbol_find(const Parser *p, Name name, int *number);
 /* Finds only labels and tables. */
 const Symbol *symbol_find_target(const Parser *p, Name name);
 void symbols_drop(Parser *p, int first);
-/* A register of a range or vector, added if it is new. -1: failed. */
+/* A register of a range or vector, added if it is new. Returns -1 on failure. */
 int symbol_register(Parser *p, const Symbol *symbol, int number, Name name);
 int register_add(Parser *p, Name name, PtxType type);
 

@@ -94,7 +94,7 @@ static bool read_dimension(Parser *p, ArrayShape *shape)
     if (shape->dimensions == MOST_DIMENSIONS)
         return parse_fail(p, p->token.line, "more than %d dimensions", MOST_DIMENSIONS);
     if (at_punct(p, ']') && shape->dimensions)
-        return parse_fail(p, p->token.line, "only the first dimension can be open");
+        return parse_fail(p, p->token.line, "only the first dimension may be left empty");
     if (!at_punct(p, ']') && !read_count(p, MOST_VARIABLE_BYTES, "a dimension", &value))
         return false;
     shape->of[shape->dimensions++] = value;
@@ -140,7 +140,8 @@ static int variable_add(Parser *p, Variable variable)
     return module->variable_count++;
 }
 
-/* Several .extern and .common declarations of a name declare one variable. -1: failed. */
+/* Several .extern and .common declarations of a name declare one variable. Returns -1 on failure.
+ */
 static int merge(Parser *p, const Symbol *symbol, const Variable *variable, Linkage linkage)
 {
     Variable *old;

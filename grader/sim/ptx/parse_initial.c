@@ -46,7 +46,7 @@ static uint8_t *element_at(Filler *f, size_t index)
     size_t end = (index + 1) * f->element;
 
     if (index >= f->capacity) {
-        parse_fail(f->p, f->p->token.line, "more values than the variable has");
+        parse_fail(f->p, f->p->token.line, "more values than the variable has elements");
         return NULL;
     }
     if (end > f->room && !make_bytes(f, end > 2 * f->room ? end : 2 * f->room))
@@ -179,7 +179,7 @@ static bool put_masked(Filler *f, size_t index, uint64_t mask)
         return false;
     if (byte)
         return continues(f, &relocation, byte) ||
-               parse_fail(p, line, "a byte of an address that does not follow the others");
+               parse_fail(p, line, "the bytes of an address are not consecutive");
     if (f->capacity - index < 8)
         return parse_fail(p, line, "an address that extends past the end of the variable");
     return element_at(f, index + 7) && relocation_add(f, relocation);
@@ -226,7 +226,7 @@ static bool fill(Filler *f, int level, size_t begin)
         if (row && stride)
             at = (at + stride - 1) / stride * stride;
         if (at >= span)
-            return parse_fail(p, line, "more values than the variable has");
+            return parse_fail(p, line, "more values than the variable has elements");
         if (row ? !fill(f, level + 1, begin + at) : !put_value(f, begin + at))
             return false;
         at += row ? stride : 1;

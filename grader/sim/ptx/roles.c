@@ -30,7 +30,7 @@ static const Form forms[OPS][MOST_FORMS] = {
 #undef OP2
 };
 
-/* False: the form has a different number of operands. */
+/* Returns false if the form has a different number of operands. */
 static bool read_form(const char *form, int operands, Roles *roles)
 {
     const char *sources = strchr(form, '=') + 1, *optional = strchr(form, '?');

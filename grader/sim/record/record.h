@@ -8,7 +8,7 @@
 #include "sim/base/records.h"
 #include "sim/exec/exec.h"
 
-/* Discards earlier samples, and records from the next launch on. False: out of memory. */
+/* Discards earlier samples, and records from the next launch on. Returns false if out of memory. */
 bool record_start(const RecordFilter *filter);
 void record_stop(void);
 /* The samples recorded since record_start(); NULL: it is off. */

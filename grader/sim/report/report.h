@@ -11,7 +11,7 @@
 /* Sets the simulated device (of a slice, only that part). Call it once, before the first launch. */
 void report_device(const Device *device);
 
-/* Sets the timeline, which the caller owns. NULL: none. */
+/* Sets the timeline, which the caller owns. NULL if there is none. */
 void report_timeline(Timeline *timeline);
 
 /* Adds the counters of a launch. Launches of one kernel with the same grid, block and dynamic
@@ -21,7 +21,8 @@ void report_launch(const Launch *launch, const KernelResources *resources,
 
 /* Writes the file if a path is given, and the table to stderr if `table` is true. A process without
  * launches and findings leaves an existing file unchanged, so that a script and its children that
- * launch no kernels do not overwrite it. False, with errno set: the file could not be written. */
+ * launch no kernels do not overwrite it. Returns false and sets errno if the file could not be
+ * written. */
 bool report_at_exit(const char *json_path, bool table);
 
 /* Records the signal that kills the program. Called in a copy of the program's process, which

@@ -89,7 +89,7 @@ void kernel_add(Kernel *kernel, const Launch *launch, const KernelResources *res
                 const Occupancy *occupancy);
 
 /* sim/report/limits.c. The limits of all launches of a kernel, and of the program so far, including
- * its copies. False: time was not modelled. */
+ * its copies. Returns false if time was not modelled. */
 bool kernel_limits(const Kernel *kernel, const Device *device, Limits *limits);
 bool report_limits(const Report *report, Limits *limits);
 /* Write rows of the table, and an object of the JSON report. */

@@ -277,7 +277,7 @@ static cudaError_t symbol_at(const void *symbol, size_t bytes, size_t offset, vo
         return error;
     if (offset > variable->bytes || bytes > variable->bytes - offset) {
         rt_finding(FINDING_OUT_OF_BOUNDS, true, variable->name,
-                   "a copy of %zu bytes from offset %zu on, but the variable has %zu bytes", bytes,
+                   "a copy of %zu bytes at offset %zu, but the variable has only %zu bytes", bytes,
                    offset, variable->bytes);
         return cudaErrorInvalidValue;
     }

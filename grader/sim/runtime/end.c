@@ -45,7 +45,7 @@ static void report_leaks(void)
         rt_finding(FINDING_LEAK, false, NULL, "%s was never freed", first);
     else
         rt_finding(FINDING_LEAK, false, NULL,
-                   "%d allocations, %zu bytes in all, were never freed; the first is %s",
+                   "%d allocations, %zu bytes in total, were never freed; the first is %s",
                    leaks.count, leaks.bytes, first);
 }
 

@@ -48,7 +48,7 @@ static cudaError_t check_block(const RtFunction *function, dim3 block)
                block.y, block.z);
     if (block.x > 1024 || block.y > 1024 || block.z > 64)
         REFUSE(function, cudaErrorInvalidValue,
-               "a block of (%u,%u,%u) threads: at most (1024,1024,64) are allowed, and %d in all",
+               "a block of (%u,%u,%u) threads: at most (1024,1024,64) are allowed, and %d in total",
                block.x, block.y, block.z, rt.device.threads_per_block);
     threads *= block.z;
     if (threads > (uint64_t) rt.device.threads_per_block)
@@ -116,8 +116,8 @@ static cudaError_t check_cooperative(const RtFunction *function, dim3 grid, dim3
         REFUSE(
             function, cudaErrorCooperativeLaunchTooLarge,
             "a cooperative grid of (%u,%u,%u) blocks: all blocks must fit on the GPU at the same "
-            "time, but %d per SM on %d SMs are only %lld",
-            grid.x, grid.y, grid.z, fits.blocks_per_sm, rt.device.sms, (long long) most);
+            "time, but %d SMs with %d blocks each hold only %lld",
+            grid.x, grid.y, grid.z, rt.device.sms, fits.blocks_per_sm, (long long) most);
     return cudaSuccess;
 }
 

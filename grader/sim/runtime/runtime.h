@@ -237,7 +237,7 @@ typedef struct Runtime {
     Stream *streams; /* the default stream first */
     Graph *graphs;
     uint64_t calls;     /* number of calls made by the program */
-    uint64_t numbers;   /* the last number given to work */
+    uint64_t numbers;   /* the number of the newest piece of work */
     double clock_ms;    /* the time of all work so far, if time is not modelled */
     uint64_t chance;    /* random state: which stream runs next, if races are checked */
     uint64_t workspace; /* of cooperative launches; 0: none yet */
@@ -249,7 +249,7 @@ typedef struct Runtime {
 
 extern Runtime rt;
 
-/* sim/runtime/state.c. True: the call must fail and return rt.refused. */
+/* sim/runtime/state.c. Returns true if the call must fail and return rt.refused. */
 bool rt_enter(bool refuse_if_failed);
 cudaError_t rt_leave(cudaError_t error);
 void rt_unlock(void); /* around host functions */
@@ -283,7 +283,7 @@ void watch_death(void); /* from now on the report is also written if a signal ki
 
 /* sim/runtime/handle.c: the object to which a pointer of the program refers. */
 bool handle_set(HandleKind kind, const void *key,
-                void *value); /* NULL: removes it; false: out of memory */
+                void *value); /* NULL removes it; false if out of memory */
 void *handle_get(HandleKind kind, const void *key);
 
 /* sim/runtime/module.c */

@@ -186,7 +186,7 @@ static void collect(Timing *timing, int i)
     }
 }
 
-/* Plays all SMs, up to a few cycles after the next event. False: nothing is running. */
+/* Plays all SMs, up to a few cycles after the next event. Returns false if nothing is running. */
 static bool go_on(Timing *timing)
 {
     Gpu *gpu = timing->gpu;

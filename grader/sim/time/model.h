@@ -53,7 +53,7 @@ typedef struct Plans {
  * memory. */
 const Plan *plan_of(Plans *plans, const Trace *trace, TracePlace *place);
 void plans_clear(Plans *plans);
-/* sim/time/order.c: interleaves independent chains of steps. False: out of memory. */
+/* sim/time/order.c: interleaves independent chains of steps. Returns false if out of memory. */
 bool order_chains(Planned *steps, int count);
 
 /* ---- Caches: the L2, and each SM's L1 (sim/time/cache.c) ---- */
@@ -218,7 +218,8 @@ typedef struct Sm {
     Meters meters;
 } Sm;
 
-/* sim/time/warp.c. Advances to the next step with an instruction. False: no further step. */
+/* sim/time/warp.c. Advances to the next step with an instruction. Returns false if there is no
+ * further step. */
 bool warp_go_on(Sm *sm, PlayedWarp *w);
 /* When that step is ready. */
 uint64_t warp_wakes_at(const PlayedWarp *w);
@@ -227,7 +228,8 @@ void warp_set_result(PlayedWarp *w, uint64_t at, const Operation *maker);
 void warp_commit(PlayedWarp *w);
 /* When the copies of all groups but the last `keep` arrive. */
 uint64_t warp_groups_there(const PlayedWarp *w, int keep);
-/* Has room for the registers; called functions may need more than the kernel. NULL: out of memory.
+/* Has room for the registers; called functions may need more than the kernel. NULL if out of
+ * memory.
  */
 PlayedWarp *warp_new(Sm *sm);
 void warp_free(PlayedWarp *w);
@@ -243,7 +245,7 @@ void lsu_ask(const Sm *sm, const PlayedWarp *w);
 
 bool sm_open(Sm *sm, struct Gpu *gpu, Memory *memory);
 void sm_close(Sm *sm);
-/* Begins a launch: the clock is 0, and the L1 is empty. False: out of memory. */
+/* Begins a launch: the clock is 0, and the L1 is empty. Returns false if out of memory. */
 bool sm_begin(Sm *sm, double l1_bytes);
 /* The block's warps may issue from cycle `at` on. The SM owns the trace until the block is in
  * `ended`. */

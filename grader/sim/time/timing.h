@@ -22,7 +22,7 @@
 typedef struct Gpu Gpu;
 typedef struct Timing Timing;
 
-/* Caches keep their contents from launch to launch. NULL: out of memory. */
+/* Caches keep their contents from launch to launch. Returns NULL if out of memory. */
 Gpu *gpu_open(const Device *device);
 void gpu_close(Gpu *gpu);
 /* Puts bytes that the host or a copy has written into the L2. */

@@ -25,7 +25,7 @@ static bool make_room(PlayedWarp *w, int accesses)
     return true;
 }
 
-/* False: no further stretch, or out of memory. */
+/* Returns false if there is no further stretch, or if out of memory. */
 static bool next_stretch(Sm *sm, PlayedWarp *w)
 {
     const Plan *plan;

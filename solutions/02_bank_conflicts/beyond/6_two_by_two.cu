@@ -8,7 +8,7 @@ enum { WARP = 32, TILE = 32, SIDE = 2, BLOCK = TILE / SIDE };
 
 // x is n x d, dist is n x n. A block of BLOCK x BLOCK threads computes a tile of TILE x TILE of
 // dist. It needs TILE rows of x twice: a for the tile's rows, b for its columns. In shared memory
-// a row begins `pitch` floats after the one before.
+// a row begins `pitch` floats after the previous one.
 __global__ void distances_kernel(float *dist, const float *x, int n, int d, int pitch)
 {
     extern __shared__ float shared[];

@@ -6,7 +6,7 @@ enum { TILE = 32 };
 
 // x is n x d, dist is n x n. A block of TILE x TILE threads computes a tile of dist. It needs TILE
 // rows of x twice: a for the tile's rows, b for its columns. In shared memory a row begins `pitch`
-// floats after the one before.
+// floats after the previous one.
 __global__ void distances_kernel(float *dist, const float *x, int n, int d, int pitch)
 {
     extern __shared__ float shared[];

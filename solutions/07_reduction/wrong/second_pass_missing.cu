@@ -1,4 +1,4 @@
-// expect: wrong - the partial sums stay in scratch, and out gets that of the first block
+// expect: wrong - the partial sums stay in scratch, and out gets the sum of the first block only
 #include "cudalab.cuh"
 #include "kernel.h"
 

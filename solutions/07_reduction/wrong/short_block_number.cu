@@ -31,8 +31,8 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
 LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
 {
-    // The sums of a pass follow those of the pass before in scratch, and are the input of the next
-    // pass.
+    // Each pass stores its sums in scratch after those of the previous pass; they are the input of
+    // the next pass.
     for (;;) {
         int blocks = (int) ((n + BLOCK - 1) / BLOCK);
 

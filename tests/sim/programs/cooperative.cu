@@ -1,7 +1,7 @@
 /* cooperative.cu - all blocks of a grid wait for each other.
  *
  * expect: ok
- * stderr: 32 per SM on 8 SMs are only 256
+ * stderr: 8 SMs with 32 blocks each hold only 256
  */
 #include "check.h"
 

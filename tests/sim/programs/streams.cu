@@ -52,7 +52,7 @@ int main()
     OK(cudaStreamQuery(a));
     CHECK(read(x) == 11 && read(y) == 1000);
 
-    /* the default stream and a wait for each other */
+    /* the default stream and stream a wait for each other */
     set<<<1, 1, 0, a>>>(x, 1);
     twice_plus<<<1, 1>>>(y, x, 3);
     twice_plus<<<1, 1, 0, a>>>(x, y, 100);

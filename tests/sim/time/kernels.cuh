@@ -69,7 +69,7 @@ __global__ void copy_strided(float *out, const float *in, int count, int stride)
         out[(size_t) i * stride] = in[(size_t) i * stride];
 }
 
-// Begins at an element that is not a multiple of 32 words.
+// Begins at an offset that is not a multiple of 32 words.
 __global__ void copy_from(float *out, const float *in, int count, int offset)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

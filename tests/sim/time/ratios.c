@@ -21,7 +21,7 @@ static const char *name_of(const char *path, char *name, size_t size)
     return name;
 }
 
-/* False: the kernel could not be built, or a case of the reference could not be timed. */
+/* Returns false if the kernel could not be built, or a case of the reference could not be timed. */
 static bool print_ratios(TimingContext *j, const char *path)
 {
     char name[200];

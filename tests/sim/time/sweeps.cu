@@ -46,7 +46,7 @@ template <class Launch> static float once(Launch launch)
     return ms;
 }
 
-// The seconds that the work launched by `launch` takes.
+// The duration of the work that `launch` launches, in seconds.
 template <class Launch> static double timed(Launch launch)
 {
     enum { MOST = 99 };

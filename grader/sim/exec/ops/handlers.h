@@ -66,7 +66,7 @@ typedef struct Row {
     }
 
 /* Fills the step from the instruction, then sets the handler of the matching row. Mods in `ignored`
- * are not compared. False: no row matches. */
+ * are not compared. Returns false if no row matches. */
 bool bind_row(Step *step, const Instruction *in, const Row *rows, size_t count, ModSet ignored);
 #define BIND(step, in, rows, ignored)                                                              \
     bind_row(step, in, rows, sizeof(rows) / sizeof *(rows), ignored)
