@@ -1,11 +1,11 @@
-// build.mjs - slides/NN_name.md to build/slides/NN_name.html, .pdf and .handout.pdf.
+// build.mjs - builds build/slides/NN_name.html, .pdf and .handout.pdf from slides/NN_name.md.
 //
 //     node slides/build.mjs [--draft] [--html] [--out DIR] [--program build/warpbook] [DECK...]
 //     node slides/build.mjs --outline check|write
 //
-// DECK is a number, a lab's name or a file; none: all. --draft: drawings that cannot be made are red boxes. --html: no PDF.
-// A deck is built again if a file that it quotes, or the theme, has changed. Whatever is not found is an error with file and line.
-// --outline: the table of decks in slides/README.md, minutes and slides to drop, is compared with the decks, or written.
+// DECK is a number, a lab's name or a file; the default is all decks. --draft shows a red box for a drawing that fails. --html omits PDF.
+// A deck is rebuilt if a file that it quotes, or the theme, has changed. Anything missing is an error with file and line.
+// --outline compares the table in slides/README.md (minutes, slides to drop) with the decks, or writes it.
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -39,7 +39,7 @@ function parseArguments(words) {
     return given;
 }
 
-// The source files of the decks that are named: by file, by number, or by what follows the number.
+// The source files of the named decks. A name is a file, a number, or the rest of the file's name.
 function findDecks(names) {
     const all = readdirSync("slides").filter((name) => /^\d\d_\w+\.md$/.test(name)).sort().map((name) => `slides/${name}`);
     if (names.length === 0) return all;
@@ -50,7 +50,7 @@ function findDecks(names) {
     });
 }
 
-// Everything of ours that shapes a page: a change of it rebuilds all decks.
+// A hash of our files that shape a page. If it changes, all decks are rebuilt.
 function toolVersion() {
     const files = ["build.mjs", "package-lock.json", ...pageFiles, ...readdirSync("slides/lib").map((name) => `lib/${name}`)];
     return hashOf(...files.map((name) => readFileSync(`slides/${name}`)));
@@ -70,7 +70,7 @@ function writeWhole(file, content) {
     renameSync(`${file}.new`, file);
 }
 
-// `base`.html as `base`.pdf, and how many pages that has.
+// Prints `base`.html to `base`.pdf and returns the number of pages.
 async function toPdf(browser, base) {
     const page = await browser.open(pathToFileURL(resolve(`${base}.html`)).href), pdf = await page.pdf();
     await page.close();
@@ -78,7 +78,7 @@ async function toPdf(browser, base) {
     return pdf.toString("latin1").match(/\/Type \/Page\b/g)?.length ?? 0;
 }
 
-// Reads and resolves one deck; with the hashes of what it read, or null after complaints.
+// Reads and resolves one deck. Returns it with the hashes of the files that it read, or null after errors.
 function readDeck(file, warpbook) {
     const files = {};
     const read = (path) => {
@@ -98,7 +98,7 @@ function writeHtml(name, deck, given) {
     writeWhole(`${given.out}/${name}.handout.html`, pages.handout);
 }
 
-// Compares slides/README.md with all decks, or writes its table. Pictures do not matter for that.
+// Compares slides/README.md with all decks, or writes its table. Pictures are not needed for that.
 function outlineReadme(mode, given) {
     const warpbook = new Warpbook("", `${given.out}/kept`, true);
     const decks = findDecks([]).map((file) => readDeck(file, warpbook)?.deck ?? stop(`${file}: cannot be outlined`, 1));
@@ -106,7 +106,7 @@ function outlineReadme(mode, given) {
     const found = decks.flatMap(complaints);
     if (found.length > 0) stop(found.join("\n"), 1);
     if (mode === "write") writeWhole("slides/README.md", wanted);
-    else if (readme !== wanted) stop("slides/README.md: the table of decks is not that of the decks: node slides/build.mjs --outline write", 1);
+    else if (readme !== wanted) stop("slides/README.md: the table does not match the decks; to write it: node slides/build.mjs --outline write", 1);
 }
 
 async function main() {

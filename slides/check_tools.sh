@@ -1,5 +1,5 @@
 #!/bin/sh
-# check_tools.sh - names what is missing for `make slides`, and how to get it.
+# check_tools.sh - lists the tools that `make slides` lacks, and how to install them.
 missing=""
 command -v node > /dev/null || missing="$missing node"
 command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null || missing="$missing chromium"

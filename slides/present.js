@@ -1,4 +1,4 @@
-// present.js - within every deck: one slide at a time, keys, and a window with the speaker's notes.
+// present.js - runs in every deck: one slide at a time, keys, and a window with the speaker's notes.
 // Right, space: next. Left: back. Home, End. F: full screen. D: dark or light. N: notes in a window of their own.
 (() => {
     const slides = [...document.querySelectorAll(".slide")], root = document.documentElement;

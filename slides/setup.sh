@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup.sh - installs what decks need: node and npm, Chromium and gnuplot (apt), node packages by lock file (npm).
+# setup.sh - installs the tools that decks need: node and npm, Chromium and gnuplot (apt), node packages from the lock file (npm).
 # Nothing else in the workbook needs them.
 set -eu
 cd "$(dirname "$0")"
@@ -12,13 +12,13 @@ have chromium || have chromium-browser || have google-chrome || packages="$packa
 have gnuplot || packages="$packages gnuplot-nox"
 if [ -n "$packages" ]; then
     if ! have apt-get; then
-        echo "This system has no apt-get. Install by hand what corresponds to:$packages" >&2
+        echo "This system has no apt-get. Install the equivalents of these packages yourself:$packages" >&2
         exit 1
     fi
     sudo=""
     [ "$(id -u)" = 0 ] || sudo="sudo"
     if [ -n "$sudo" ] && ! have sudo; then
-        echo "Installing needs root. Ask for these packages:$packages" >&2
+        echo "Installing needs root. Ask your administrator for these packages:$packages" >&2
         exit 1
     fi
     export DEBIAN_FRONTEND=noninteractive

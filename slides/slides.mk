@@ -7,11 +7,11 @@
 setup-slides:
 	@slides/setup.sh
 
-# Drawings come from the simulated GPU, so its programs come first.
+# Drawings are made by the simulated GPU, so its programs are built first.
 slides: programs $(filter setup-slides,$(goals))
 	@slides/check_tools.sh
 	@node slides/build.mjs --out $(B)/slides --program $(B)/warpbook $(if $(DRAFT),--draft) $(LAB)
 
-# Every page in headless Chromium: overflow, contrast, font sizes, links, alt texts. And the test itself, on faulty decks.
+# Every page in headless Chromium: overflow, contrast, font sizes, links, alt texts. It also tests these checks on faulty decks.
 test-slides: slides
 	@tests/slides/test.sh $(B) $(LAB)

@@ -1,4 +1,4 @@
-// Shown in slides/01_coalescing.md, "Find the bug". The loop tests the row of the round before.
+// Shown in slides/01_coalescing.md, "Find the bug". The loop tests the row of the previous round.
 #include "cudalab.cuh"
 #include "kernel.h"
 

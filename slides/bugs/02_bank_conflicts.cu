@@ -1,5 +1,5 @@
-// Shown in slides/02_bank_conflicts.md, "Find the bug". Word k of row r at [k][r]: free to read,
-// 32-way conflicts to fill.
+// Shown in slides/02_bank_conflicts.md, "Find the bug". Word k of row r is at [k][r]: loads have
+// no conflicts, stores 32-way conflicts.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,5 +1,5 @@
-// Shown in slides/03_divergence.md, "Find the bug". The queues are right, and modulo deals all
-// kinds to every warp.
+// Shown in slides/03_divergence.md, "Find the bug". The queues are correct, but modulo gives every
+// warp all kinds.
 #include "cudalab.cuh"
 #include "kernel.h"
 

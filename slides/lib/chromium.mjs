@@ -1,4 +1,4 @@
-// chromium.mjs - one headless Chromium, spoken to over a pipe by the DevTools protocol: no package needed.
+// chromium.mjs - one headless Chromium, driven over a pipe by the DevTools protocol, without any package.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -60,7 +60,7 @@ export class Chromium {
         return new Promise((resolve, reject) => this.calls.set(id, { resolve, reject, name: method }));
     }
 
-    // A page that shows `url`, once its fonts and pictures are there.
+    // A page that shows `url`, once its fonts and pictures have loaded.
     async open(url, { width = 1280, height = 720 } = {}) {
         const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
         const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });

@@ -1,5 +1,5 @@
-// deck.mjs - from slides/NN_name.md to plain Marp Markdown, slide by slide, with the notation of AUTHORING.md resolved.
-// What is not found, or says nothing where something is required, is an error with file and line; all are collected.
+// deck.mjs - turns slides/NN_name.md into plain Marp Markdown, slide by slide, and resolves the notation of AUTHORING.md.
+// Anything that is missing or empty is an error with file and line; all errors are collected.
 import { existsSync } from "node:fs";
 import { checkSum } from "./figures.mjs";
 import { figureFile, plot } from "./pictures.mjs";
@@ -9,10 +9,10 @@ const fence = /^```(\w*)\s*(.*)$/;
 const figure = /\{\{(.+?)\}\}/g;
 const number = /(?<![A-Za-z_\d.,])\d[\d,]*(?:\.\d+)?/g;
 const classes = ["title", "part", "question"];
-const nameOfPart = /\b(?:labs|rungs|decks|slides|questions) \d+(?:(?:,| and| to) \d+)*|\b(?:lab|rung|deck|slide|question) \d+/g; // no figure
+const nameOfPart = /\b(?:labs|rungs|decks|slides|questions) \d+(?:(?:,| and| to) \d+)*|\b(?:lab|rung|deck|slide|question) \d+/g; // a label, not a figure
 const plainNumber = (text) => text.replaceAll(",", "");
 
-// `transpose.cu kernel from="a b" lines=1-4`: { words, given }.
+// Parses `transpose.cu kernel from="a b" lines=1-4` into { words, given }.
 function parseOptions(text) {
     const words = [], given = {};
     for (const [whole, name, , double, single] of text.matchAll(/([A-Za-z_][\w-]*)=("([^"]*)"|'([^']*)'|\S+)|\S+/g)) {
@@ -78,7 +78,7 @@ export class Deck {
             for (at = 1; at < lines.length && lines[at] !== "---"; at++) {
                 const row = lines[at].match(/^(\w+):\s*(.*)$/);
                 if (row) this.head[row[1]] = row[2].replace(/^"(.*)"$/, "$1");
-                else this.complain(at + 1, "the head holds lines of 'name: value'");
+                else this.complain(at + 1, "the head may contain only lines of the form 'name: value'");
             }
             at++;
         }
@@ -102,7 +102,7 @@ export class Deck {
         slide.minutes = Number(minutes?.[1] ?? 0);
     }
 
-    // One line, or a block that begins with it; the index of the next line.
+    // Reads one line, or the block that it begins; returns the index of the next line.
     parseBlock(lines, at) {
         const line = lines[at], open = line.match(fence);
         if (open) {
@@ -124,7 +124,7 @@ export class Deck {
             while (end < lines.length && !lines[end].includes("-->")) end++;
             if (end === lines.length) this.complain(at + 1, "the comment does not end");
             const text = [line.slice(comment + 4), ...lines.slice(at + 1, end), (lines[end] ?? "").replace(/-->.*/, "")].join("\n");
-            if (line.slice(0, comment).trim()) this.complain(at + 1, "a comment of several lines begins at the start of a line");
+            if (line.slice(0, comment).trim()) this.complain(at + 1, "a comment of several lines must begin at the start of a line");
             this.slide.notes.push(this.attempt(at + 1, () => this.fillPlain(text)).trim());
             return end + 1;
         }
@@ -136,7 +136,7 @@ export class Deck {
 
     block(kind, info, body, line) {
         const { words, given } = parseOptions(info);
-        if (["code", "draw", "run"].includes(kind) && body.some((text) => text.trim())) throw Error(`a ${kind} block has no text of its own`);
+        if (["code", "draw", "run"].includes(kind) && body.some((text) => text.trim())) throw Error(`a ${kind} block must be empty`);
         for (const name of Object.keys(given)) if (name === "alt") given.alt = this.fillPlain(given.alt);
         switch (kind) {
         case "code":
@@ -173,7 +173,7 @@ export class Deck {
         if (!isComment) this.slide.markdown.push(text);
     }
 
-    // What a comment of one line leaves in the text; most leave nothing.
+    // The text that replaces a comment of one line, mostly none.
     comment(text, backing, at) {
         const [, name, value] = text.match(/^([\w-]+)(?::\s*(.*))?$/s) ?? [];
         if (name === "cite" && value) {
@@ -200,7 +200,7 @@ export class Deck {
     }
 
     tableRow(line, at) {
-        if (this.tableRows++ < 2) return; // head and rule
+        if (this.tableRows++ < 2) return; // the header row and the rule below it
         const cells = line.replace(/^\||\|\s*$/g, "").split("|").slice(1);
         for (const cell of cells) {
             const own = [...cell.matchAll(/<!--\s*(cite|calc):\s*(.*?)\s*-->/g)].map(([, kind, text]) => ({ [kind]: text }));
@@ -223,7 +223,7 @@ export class Deck {
 
     fillPlain(text) { return text.replace(figure, (_, inner) => this.resolve(inner).text); }
 
-    // Figures as elements, except between backticks, where they are plain.
+    // Inserts figures: as elements or, between backticks, as plain text.
     fill(text) {
         return text.split(/(`[^`]*`)/).map((piece) => piece.startsWith("`") ? this.fillPlain(piece) : piece.replace(figure, (_, inner) => {
             const { text, used } = this.resolve(inner);

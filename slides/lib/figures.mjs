@@ -1,9 +1,9 @@
-// figures.mjs - figures by key from docs/measured, written as in lessons, and sums that a slide works out.
+// figures.mjs - figures by key from docs/measured, written as in lessons, and the sums of slides.
 import { readdirSync } from "node:fs";
 
 const folder = "docs/measured";
 
-// What is stored about a lab: key -> { value, file, device, date }. `read` returns a file's text, and notes that it was read.
+// The stored figures of a lab: key -> { value, file, device, date }. `read` returns a file's text and records that it was read.
 function loadLab(lab, read) {
     const keys = new Map();
     const files = readdirSync(folder).filter((name) => name.startsWith(lab + ".") && name.endsWith(".txt"));
@@ -18,7 +18,7 @@ function loadLab(lab, read) {
     return keys;
 }
 
-// As C's printf rounds: exact ties go to the even digit. toFixed() rounds them up.
+// Rounds as C's printf does: exact ties go to the even digit; toFixed() rounds them up.
 export function fixed(value, digits) {
     const exact = Math.abs(value).toFixed(100);
     const cut = exact.indexOf(".") + 1 + digits;
@@ -39,7 +39,7 @@ export class Figures {
 
     lookUp(name, lab) {
         const [, other, rest] = name.match(/^(\d\d_[a-z_]+) (.*)$/) ?? [null, lab, name];
-        if (!other) throw Error(`'${name}' names no lab, and the deck's head says no 'lab:'`);
+        if (!other) throw Error(`'${name}' does not begin with a lab, and the deck's head has no 'lab:'`);
         if (!this.labs.has(other)) this.labs.set(other, loadLab(other, this.read));
         const found = this.labs.get(other).get(rest);
         if (!found) throw Error(`no figure '${rest}' in ${folder}/${other}.*.txt`);
@@ -76,7 +76,7 @@ function tokensOf(text) {
         if (/^\d/.test(token)) tokens.push(Number(token.replaceAll(",", "")));
         else if (token === "x") tokens.push("*");
         else if (/^[-+*/^(),]$/.test(token) || token in calls) tokens.push(token);
-        else if (!/^[A-Za-z%]/.test(token)) throw Error(`'${token}' is no part of a sum`);
+        else if (!/^[A-Za-z%]/.test(token)) throw Error(`'${token}' is not allowed in a sum`);
     }
     return tokens;
 }
@@ -125,7 +125,7 @@ function evaluate(text) {
     return value;
 }
 
-// Throws unless the left side of a sum is its right side, to the digits that the right side has.
+// Throws unless the left side of a sum equals its right side, to the precision of the right side.
 export function checkSum(text) {
     const at = text.lastIndexOf("=");
     const right = text.slice(at + 1).match(/^\s*(-?[\d,]+(?:\.(\d+))?)/);

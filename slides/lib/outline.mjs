@@ -30,7 +30,7 @@ export function complaints(deck) {
     return found;
 }
 
-// The README's text with the table that these decks have.
+// The README's text with the table of these decks.
 export function outline(readme, decks) {
     const from = readme.indexOf(begin), to = readme.indexOf(end);
     if (from < 0 || to < from) throw Error(`slides/README.md has no '${begin}' before '${end}'`);

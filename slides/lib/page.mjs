@@ -1,4 +1,4 @@
-// page.mjs - a deck as one self-contained HTML file, and its handout: theme, fonts and script within.
+// page.mjs - a deck as one self-contained HTML file, and its handout: with theme, fonts and script embedded.
 import { Element, Marpit } from "@marp-team/marpit";
 import { readFileSync } from "node:fs";
 import { escapeHtml } from "./quote.mjs";
@@ -45,13 +45,13 @@ ${script && `<script>\n${script}</script>\n`}</body>
 `;
 }
 
-// What stands under a slide of the handout, and in the speaker's window.
+// The notes below a slide of the handout, which the speaker's window shows, too.
 function notesOf(slide) {
     const flags = [slide.isOptional && "May be dropped.", slide.afterLab && "After the lab."].filter(Boolean).join(" ");
     return `<aside class="notes">${flags && `<span class="flags">${flags}</span> `}${escapeHtml(slide.notes.join("\n\n"))}</aside>`;
 }
 
-// { deck, handout }: two HTML texts. Page sizes are the paper's: a slide, or A4.
+// Returns { deck, handout }, two HTML texts. The printed page is a slide or A4.
 export function render(deck) {
     const { html, css } = engine().render(`---\npaginate: true\n---\n\n${deck.markdown}`, { htmlAsArray: true });
     const inDeck = html.map((slide, i) => `<div class="slide">${slide}${notesOf(deck.slides[i])}</div>`);

@@ -7,7 +7,7 @@ export const hashOf = (...parts) => createHash("sha256").update(parts.join("\0")
 
 // ---- Plots ----
 
-// Colours that a script may use, by linestyle: gnuplot writes the number, the page shows the theme's colour of that name.
+// Colours that a script may use, by linestyle: gnuplot writes RGB values, which the page replaces by the theme's colours of these names.
 const palette = [
     ["blue", 0, 89, 168, "1 lw 4 pt 7 ps 1.4"], ["orange", 179, 71, 0, "2 lw 4 pt 5 ps 1.4"], ["green", 0, 102, 79, "3 lw 4 pt 9 ps 1.6"],
     ["purple", 122, 59, 143, "4 lw 4 pt 13 ps 1.8"], ["muted", 87, 96, 106, "5 lw 3 pt 6 ps 1.4"], ["orange", 179, 71, 0, "9 lw 3 dt (8,6)"],
@@ -33,7 +33,7 @@ ${styles.join("\n")}
 `;
 }
 
-// ```plot alt="..." [size=1150x500]: an inline picture that takes the page's font and colours.
+// ```plot alt="..." [size=1150x500]: an inline picture that uses the page's font and colours.
 export function plot(script, { alt, size = "1150x500", ...rest }) {
     for (const option of Object.keys(rest)) throw Error(`plot has no option '${option}'`);
     if (!alt) throw Error("plot needs alt=\"...\"");
@@ -65,11 +65,11 @@ export function image(svg, alt, width) {
     return `<img class="picture" alt="${escapeHtml(alt)}"${width ? ` width="${width}"` : ""} src="data:image/svg+xml;base64,${data}">`;
 }
 
-// "0-330,-80": the top of a tall picture, and the last 80 of its height, one below the other.
+// "0-330,-80": the top 330 and the bottom 80 of a tall picture, one below the other.
 export function crop(svg, ranges) {
     const [, open, , width, height] = svg.match(/(<svg[^>]*?viewBox="0 0 (([\d.]+) ([\d.]+))"[^>]*>)/) ?? [];
     const content = svg.slice(svg.indexOf(">", svg.indexOf("<svg")) + 1, svg.lastIndexOf("</svg>"));
-    const style = open?.match(/ class="[^"]*"/)?.[0] ?? ""; // what the picture's rules begin with
+    const style = open?.match(/ class="[^"]*"/)?.[0] ?? ""; // the class to which the picture's CSS rules apply
     let total = 0, parts = "";
     for (const range of ranges.split(",")) {
         const [, first, last] = range.match(/^(\d*)-(\d+)$/) ?? [];
@@ -81,7 +81,7 @@ export function crop(svg, ranges) {
     return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${total}" width="${width}" height="${total}">${parts}</svg>`;
 }
 
-// Lessons' figures have grey text, for a page of either colour. On a slide it is too pale.
+// Lessons' figures have grey text, readable on light and dark pages but too pale on a slide.
 const readable = "<style>:root { color-scheme: light dark } text { fill: light-dark(#1b1f24, #e8ecf0) !important }</style>";
 
 // ![alt](FILE.svg)

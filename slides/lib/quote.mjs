@@ -6,7 +6,7 @@ export const escapeHtml = (text) => text.replaceAll("&", "&amp;").replaceAll("<"
 
 // ---- Which lines: each is { text, changed } ----
 
-// Whether a body opens before the statement that begins in line `at` ends.
+// Whether the statement that begins in line `at` opens a body before it ends.
 function definitionFollows(lines, at) {
     const end = lines.findIndex((line, i) => i >= at && /[{;]\s*$/.test(line.replace(/\s*\/\/.*/, "")));
     return end >= 0 && /\{\s*$/.test(lines[end].replace(/\s*\/\/.*/, ""));
@@ -14,7 +14,7 @@ function definitionFollows(lines, at) {
 
 const attributes = /^(template|__global__|static|extern)\b[^;{]*$/;
 
-// The lines of a function, from its template line, or of `// region: NAME` to `// end`.
+// The lines of a function, with its template line, or those from `// region: NAME` to `// end`.
 function findPart(lines, name, file) {
     const region = lines.findIndex((line) => line.trim() === `// region: ${name}`);
     if (region >= 0) {
@@ -36,7 +36,7 @@ function partOf(file, name, read) {
     return name ? findPart(lines, name, file) : lines;
 }
 
-// Which of `now` a longest common subsequence with `before` leaves over; spaces and comments do not count.
+// The lines of `now` outside a longest common subsequence with `before`; spaces and comments do not count.
 function changedLines(now, before) {
     const code = (line) => line.replace(/\s*\/\/.*$/, "").trim();
     const a = now.map(code), b = before.map(code);
@@ -63,7 +63,7 @@ export function fromTo(lines, from, to, file) {
     return lines.slice(begin, end + 1);
 }
 
-// "1-4,20-31": these lines, with a gap where some were left out.
+// "1-4,20-31": these lines, with a gap where lines are left out.
 export function pick(lines, ranges, file) {
     const picked = [];
     for (const range of ranges.split(",")) {
@@ -93,7 +93,7 @@ export function quote([file, name], given, read) {
     return codeBlock(dedent(lines).flatMap(({ text, changed }) => wrap(text).map((text) => ({ text, changed }))), { label: file });
 }
 
-// Without the indentation that all lines share. A #pragma, at the left edge in the file, stands above its loop.
+// Removes the indentation that all lines share. A #pragma, at the left edge in the file, is indented like its loop.
 function dedent(lines) {
     const depth = ({ text }) => text.search(/\S/), isPlain = (line) => line.text.trim() !== "" && !line.text.startsWith("#");
     const indent = Math.min(...lines.filter(isPlain).map(depth));
@@ -103,7 +103,7 @@ function dedent(lines) {
     });
 }
 
-// A line that is too wide, cut at blanks, with an ending before each cut; what follows is indented, and stays a comment if the cut is in one.
+// Breaks a line that is too wide at blanks and adds `ending` before each break. The rest is indented, and stays a comment if it was one.
 export function wrap(text, ending = "") {
     const cut = text.lastIndexOf(" ", maxColumns - ending.length), indent = " ".repeat(text.search(/\S|$/));
     if (text.length <= maxColumns || cut <= indent.length) return [text];
@@ -124,7 +124,7 @@ function colour(line) {
     return comment < 0 ? coloured : `${coloured}<i>${escapeHtml(line.slice(comment))}</i>`;
 }
 
-// Lines as HTML, if they fit a slide.
+// Returns lines as HTML; throws if they do not fit on a slide.
 export function codeBlock(lines, { language = "cuda", label = "" } = {}) {
     const shown = [...lines];
     while (shown.length > 0 && shown.at(-1).text.trim() === "") shown.pop();

@@ -1,15 +1,15 @@
-// warpbook.mjs - what `warpbook` draws and prints, for a slide. Results are kept until the program or the kernel changes.
+// warpbook.mjs - what `warpbook` draws and prints, for a slide. Results are cached until the program or the kernel changes.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { crop, hashOf, image } from "./pictures.mjs";
 import { codeBlock, escapeHtml, fromTo, pick, wrap } from "./quote.mjs";
 
-// The number of the only line that holds `text`.
+// The number of the only line that contains `text`.
 function lineNumber(file, text, read) {
     const lines = read(file).split("\n");
     const found = lines.flatMap((line, i) => (line.includes(text) ? [i + 1] : []));
-    if (found.length !== 1) throw Error(`${found.length} lines of ${file} hold '${text}'; line= must name one`);
+    if (found.length !== 1) throw Error(`${found.length} lines of ${file} hold '${text}'; line= must match exactly one`);
     return String(found[0]);
 }
 
@@ -21,14 +21,14 @@ function placeholder(words) {
 }
 
 export class Warpbook {
-    // `program` is build/warpbook; with `isDraft` what it cannot do is a red box.
+    // `program` is build/warpbook; with `isDraft`, a command that fails leaves a red box.
     constructor(program, cache, isDraft) {
         Object.assign(this, { program, cache, isDraft, missing: 0 });
         this.version = existsSync(program) ? hashOf(readFileSync(program)) : "";
         mkdirSync(cache, { recursive: true });
     }
 
-    // Where what the command prints, or draws with `--svg`, is kept until the program or a file changes.
+    // The file that caches the command's output, or its drawing (`--svg`), until the program or a file changes.
     placeOf(words, read, option) {
         if (["grade", "explain"].includes(words[0]) && !words.includes("--submission")) throw Error(`warpbook ${words[0]} needs --submission: the deck depends on that file`);
         const sources = words.filter((word) => /\.(cu|h|c)$/.test(word)).map(read);
@@ -36,7 +36,7 @@ export class Warpbook {
         return `${this.cache}/${hashOf(this.version, ...words, ...sources)}${option ? ".svg" : ".txt"}`;
     }
 
-    // What the command prints, or draws.
+    // The command's output or drawing.
     result(words, read, option) {
         const kept = this.placeOf(words, read, option);
         if (existsSync(kept)) return readFileSync(kept, "utf8");
@@ -52,7 +52,7 @@ export class Warpbook {
         return readFileSync(kept, "utf8");
     }
 
-    // The same, or null after a failure that a draft forgives.
+    // The same; in a draft, null if the command fails.
     resultOrNull(words, read, option) {
         try {
             return this.result(words, read, option);
@@ -84,7 +84,7 @@ export class Warpbook {
             if (lines) printed = pick(printed, lines, name);
             if (mark !== undefined && !printed.some(({ changed }) => changed)) throw Error(`${name}: no line holds '${mark}'`);
         } catch (error) {
-            rmSync(this.placeOf(words, read), { force: true }); // a time limit, say: the next build asks again
+            rmSync(this.placeOf(words, read), { force: true }); // after a time limit, for example: the next build tries again
             throw error;
         }
         const command = wrap(`$ ${shown ?? `build/${name}`}`, " \\").map((text) => ({ text, changed: false }));

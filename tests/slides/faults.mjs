@@ -1,4 +1,4 @@
-// faults.mjs - tests the build and the measuring of decks: every fault is found, and a faultless slide is not blamed.
+// faults.mjs - tests that the build and the measurements of decks find every fault and accept a slide without faults.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ for (const [sum, holds] of sums) {
     check(`the sum '${sum}' is ${holds ? "right" : "wrong"}`, (said === "") === holds, said);
 }
 
-// ---- What fails the build: a slide, and what is said about which of its lines ----
+// ---- What fails the build: a slide, and the line and message expected (or none) ----
 
 const build = [
     ["{{5_padded/flat/GB/s %.0f}} GB/s", ""],
@@ -47,7 +47,7 @@ const build = [
     ["```code solutions/06_transpose/5_padded.cu transpose_fast\n```", "1: .* has no function or region 'transpose_fast'"],
     ["```code solutions/06_transpose/6_padded.cu\n```", "1: no file 'solutions/06_transpose/6_padded.cu'"],
     ["```code solutions/06_transpose/5_padded.cu transpose_kernel\n```", "1: 2\\d lines of code"],
-    ["```code solutions/06_transpose/5_padded.cu transpose\n```", ""], // one of its lines is wider than a slide, and is cut
+    ["```code solutions/06_transpose/5_padded.cu transpose\n```", ""], // one of its lines is wider than a slide and is broken
     ["```code solutions/06_transpose/5_padded.cu transpose lines=3-99\n```", "1: .*no lines 3-99"],
     ["```code solutions/06_transpose/5_padded.cu transpose mark=\"absent\"\n```", "1: .*no quoted line holds 'absent'"],
     ["```code solutions/06_transpose/5_padded.cu transpose from=\"absent\"\n```", "1: .*no line holds 'absent'"],
@@ -64,7 +64,7 @@ const build = [
     ["```draw sectors 06_transpose submission=solutions/06_transpose/1_naive.cu line=\"row\" alt=\"32 lanes\"\n```", "1: \\d+ lines of .* hold 'row'"],
     ["```draw sectors 06_transpose alt=\"32 lanes\"\n```", "1: .*absent is missing"],
     ["```run calc banks --stride 34\n```", "1: .*absent is missing"],
-    ["```run calc banks\ntext\n```", "1: a run block has no text"],
+    ["```run calc banks\ntext\n```", "1: a run block must be empty"],
     ["![](labs/06_transpose/figure.svg)", "1: the picture .* needs an alt text"],
     ["![a tile](labs/06_transpose/absent.svg)", "1: no file"],
     ["[lesson](labs/06_transpose/README.md)", ""],
@@ -111,7 +111,7 @@ check("since= marks the one line that is new", changed.length === 1 && changed[0
 const cited = deckOf(`${head}## H {{5_padded/flat/GB/s %.0f}}\n<!-- 1 min. -->\n<!-- cite: Harris 2007, G80 -->\n`);
 check("the corner names device, date, file and citation", /Measured: NVIDIA H\d+, 20\d\d-\d\d-\d\d, docs\/measured\/06_transpose.check. Source: Harris 2007, G80/.test(cited.markdown), cited.markdown);
 
-// ---- What the measuring finds: slides of one deck, each with its fault ----
+// ---- What the measurements find: slides of one deck, each with its fault ----
 
 const text = (count) => "Long text that fills the slide from side to side and then some more of it.\n\n".repeat(count);
 const svg = (body) => `<img class="picture" alt="a drawing for a test" src="data:image/svg+xml;base64,${Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 200" width="800">${body}</svg>`).toString("base64")}">`;
@@ -125,7 +125,7 @@ const pages = [
     ["<pre class=\"code\"><code style=\"font-size: 18px\"><span class=\"line\">small</span></code></pre>", /font size 18 of 'small', required 21.3/],
     ["<a href=\"labs/06\">nowhere</a>", /the link labs\/06 leads nowhere/],
     ["<img class=\"picture\" src=\"data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>\">", /no alt text/],
-    ["<img class=\"picture\" alt=\"a picture elsewhere\" src=\"file:///absent.png\">", /is not within the file/],
+    ["<img class=\"picture\" alt=\"a picture elsewhere\" src=\"file:///absent.png\">", /is not embedded in the file/],
     ["<svg class=\"picture\" width=\"9\" height=\"9\"></svg>", /no alt text/],
     [svg("<text x='10' y='50' font-size='20' fill='#888' style='color-scheme: light dark; fill: light-dark(#111, #eee)'>fits</text>"), null],
     [svg("<text x='10' y='50' font-size='4' fill='#777'>tiny</text>"), /font size .* of picture's 'tiny'/],
@@ -141,7 +141,7 @@ writeFileSync(join(work, "deck.html"), render(deck).deck);
 const script = readFileSync(new URL("measure.js", import.meta.url), "utf8");
 const browser = await Chromium.start();
 const page = await browser.open(pathToFileURL(join(work, "deck.html")).href);
-// Keys: [key, the slide that is shown then].
+// Keys: [key, the slide shown after it].
 const press = (key) => page.evaluate(`document.body.dispatchEvent(new KeyboardEvent("keydown", { key: ${JSON.stringify(key)}, bubbles: true })); location.hash`);
 for (const [key, hash] of [["ArrowRight", "#2"], [" ", "#3"], ["ArrowLeft", "#2"], ["End", `#${pages.length}`], ["ArrowRight", `#${pages.length}`], ["Home", "#1"], ["x", "#1"]])
     check(`the key '${key}' shows slide ${hash}`, await press(key) === hash);

@@ -1,8 +1,8 @@
-// measure.js - runs within a deck's page, in headless Chromium: what a person in the back row would stumble over.
-// The last expression is a list of "slide N: fault".
+// measure.js - runs in a deck's page in headless Chromium and finds what a viewer in the back row could not read.
+// Its last expression is the list of faults, "slide N: fault".
 (async () => {
     const faults = [];
-    const smallest = { text: 20, code: 21.3, picture: 13, corner: 13 }; // pixels of a slide of 1280 x 720; 21.3 are 16 points
+    const smallest = { text: 20, code: 21.3, picture: 13, corner: 13 }; // pixels of a slide of 1280 x 720; 21.3 is 16 points
     document.body.classList.remove("presenting");
 
     // ---- Colours ----
@@ -33,7 +33,7 @@
         }
         return layers.reverse().reduce((below, { rgb, alpha }) => over(rgb, alpha, below), [255, 255, 255]);
     }
-    // What lies below a text of a picture: the shapes before it whose boxes hold its centre.
+    // The background of a text in a picture: the shapes before it whose boxes contain its centre.
     function groundInPicture(text, svg, ground) {
         const box = text.getBoundingClientRect(), x = box.x + box.width / 2, y = box.y + box.height / 2;
         for (const shape of svg.querySelectorAll("rect, polygon, circle")) {
@@ -94,7 +94,7 @@
 
     // ---- Pictures ----
 
-    // Where an <svg> shows what its viewBox holds; its own rectangle is that of its content.
+    // The rectangle of an <svg>'s viewBox; getBoundingClientRect() gives that of its content.
     function viewport(svg) {
         const { x, y, width, height } = svg.viewBox.baseVal, { a, d, e, f } = svg.getScreenCTM();
         return { left: a * x + e, right: a * (x + width) + e, top: d * y + f, bottom: d * (y + height) + f };
@@ -123,7 +123,7 @@
         for (const image of section.querySelectorAll("img")) {
             await image.decode().catch(() => say("a picture does not load"));
             if (image.alt.length < 10) say("a picture has no alt text");
-            if (!image.src.startsWith("data:")) say(`the picture ${image.src} is not within the file`);
+            if (!image.src.startsWith("data:")) say(`the picture ${image.src} is not embedded in the file`);
             if (!image.src.startsWith("data:image/svg+xml;base64,")) continue;
             const box = image.getBoundingClientRect(), host = document.body.appendChild(document.createElement("div"));
             host.style = `position: absolute; left: 0; top: 0; width: ${box.width}px; height: ${box.height}px; font: 16px serif; color: CanvasText`;

@@ -1,4 +1,4 @@
-// measure.mjs DECK.html... - measures decks in headless Chromium, light and dark; prints faults, and ends with 1 if there are any.
+// measure.mjs DECK.html... - measures decks in headless Chromium, light and dark; prints faults, and exits with 1 if there are any.
 import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,6 +1,6 @@
 #!/bin/bash
-# test.sh [BUILD [LAB]] - decks in BUILD/slides, measured in headless Chromium; faulty decks, on each of which the fault is
-# found; and that a deck changes with what it quotes. Needs what slides/setup.sh installs.
+# test.sh [BUILD [LAB]] - measures the decks in BUILD/slides in headless Chromium. Also tests that the fault of each
+# faulty deck is found, and that a deck changes with the files that it quotes. Needs the tools that slides/setup.sh installs.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/check.sh
@@ -12,11 +12,11 @@ if ! slides/check_tools.sh 2> "$work/missing"; then
     exit
 fi
 
-check "what is missing is named, and how to get it" \
+check "missing tools are reported, and how to install them" \
     says "Missing: node chromium gnuplot. To install: make setup-slides" not env PATH="$work" /bin/sh slides/check_tools.sh
 check "faults are found" node tests/slides/faults.mjs
 
-# A copy with one deck, built again after each change. Drawings are not what changes here.
+# A copy of the tree with one deck, rebuilt after each change. No drawing changes here.
 mkdir -p "$work/copy/docs"
 cp -r docs/measured "$work/copy/docs/"
 cp -r slides labs solutions "$work/copy/"
@@ -53,7 +53,7 @@ check "a renamed function fails the build, with file and line" \
 sed -i '/^5_padded\/flat\/GB\/s/d' "$work/copy/docs/measured/06_transpose.check.txt"
 check "a removed figure fails it as well" says "slides/06_quotes.md:6: no figure" not built
 
-check "the table of decks in slides/README.md is that of the decks" node slides/build.mjs --out "$build/slides" --outline check
+check "the table in slides/README.md matches the decks" node slides/build.mjs --out "$build/slides" --outline check
 
 shopt -s extglob nullglob
 decks=("$build"/slides/!(*.handout).html)
