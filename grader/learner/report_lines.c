@@ -81,10 +81,11 @@ static void report_lines_saw(const Diagnosis *d)
 
     if (d->lab_case)
         line("saw.case", d->lab_case->label);
-    if (!d->saw)
+    if (!d->saw && !d->wrong)
         return;
     diagnosis_words(d->saw, words, sizeof words);
-    line("saw", words);
+    if (d->saw) /* wrong elements need not form a pattern that has a word */
+        line("saw", words);
     if (d->array[0])
         line("saw.array", d->array);
     if (d->wrong)
