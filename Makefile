@@ -62,7 +62,7 @@ compile    = $(CC) -std=c11 -D_GNU_SOURCE -ffp-contract=off -MMD -MP -Icommon -I
 link       = $(CC) $(CFLAGS) $(LDFLAGS) -Wl,-z,relro,-z,now -o $@ $(filter %.o %.so.12 %.so.13,$^)
 objects    = $(1:%.c=$(B)/%.o)
 
-# ---- What is compiled: whatever lies in the folders ----
+# ---- What is compiled: all sources in the folders ----
 
 sources   := $(sort $(shell find grader -name '*.c'))
 in         = $(filter $(1:%=grader/%/%),$(sources))

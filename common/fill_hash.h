@@ -51,7 +51,7 @@ FILL_FN void fill_words(FillKey key, uint64_t group, uint32_t words[4])
         words[i] += first[i];
 }
 
-/* Does not use words[i]: on a GPU an array with a variable index lies in memory, not in
+/* Does not use words[i]: on a GPU an array with a variable index is stored in memory, not in
  * registers. */
 FILL_FN uint32_t fill_pick(const uint32_t words[4], size_t i)
 {

@@ -95,9 +95,9 @@ static void by_curve(const Policy *policy, const Graded *graded, Marks *marks)
         if (!worst || graded->cases[i].ratio - graded->cases[i].bar < worst->ratio - worst->bar)
             worst = &graded->cases[i];
     settle(marks, fmin(99, marks_for_cases(policy, graded->cases, graded->count)),
-           "right, but no faster than the starter");
+           "correct, but no faster than the starter");
     if (worst)
-        PUT(marks->why, "right, at %.3f of the reference's speed; the bar is %.2f",
+        PUT(marks->why, "correct, at %.3f of the reference's speed; the bar is %.2f",
             ratio_shown(worst->ratio, worst->bar, 3), worst->bar);
     if (worst && worst->rung1 > 0)
         APPEND(marks->why, ", rung 1 reaches %.3f", worst->rung1);
@@ -140,14 +140,14 @@ static void judge(const Policy *policy, const Graded *graded, Marks *marks)
     if (!verdict_from_word(graded->state, &verdict))
         leave_open(marks, "not a verdict that has marks");
     else if (verdict == PASS)
-        settle(marks, 100, "right, and fast enough");
+        settle(marks, 100, "correct, and fast enough");
     else if (verdict == CLOSE)
         by_closeness(policy, graded, marks);
     else if (verdict == SLOW)
         by_curve(policy, graded, marks);
     else if (verdict == CORRECT_ONLY)
         settle(marks, policy->correct >= 0 ? policy->correct : policy->base,
-               "right; its speed was not judged");
+               "correct; its speed was not judged");
     else if (verdict == SUSPECT)
         settle(marks, 0, "none until a human has checked");
     else

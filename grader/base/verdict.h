@@ -9,11 +9,11 @@
 /* One row per verdict: enumerator, word, meaning (for --help and docs). */
 #define VERDICTS(X)                                                                                \
     X(UNCHANGED, "unchanged", "the starter as it was handed out: not begun")                       \
-    X(PASS, "pass", "right, and fast enough")                                                      \
-    X(CLOSE, "close", "right, and too close to the bar to decide: counts as a pass")               \
-    X(SLOW, "slow", "right, but slower than the bar")                                              \
-    X(CORRECT_ONLY, "correct", "right; speed could not be judged, the reason is given")            \
-    X(WRONG, "wrong", "a result differs from the right one")                                       \
+    X(PASS, "pass", "correct, and fast enough")                                                    \
+    X(CLOSE, "close", "correct, and too close to the bar to decide: counts as a pass")             \
+    X(SLOW, "slow", "correct, but slower than the bar")                                            \
+    X(CORRECT_ONLY, "correct", "correct; speed could not be judged, the reason is given")          \
+    X(WRONG, "wrong", "a result differs from the correct one")                                     \
     X(UNSAFE, "unsafe", "a race, a bad read, or a missing synchronisation")                        \
     X(STRAY, "stray", "wrote outside its arrays, or into an input")                                \
     X(CRASH, "crash", "the kernel or its process failed")                                          \

@@ -40,7 +40,7 @@ static const char *next_name(const char *at, char *name, size_t size)
     return at;
 }
 
-/* The rest of the path after the first root that it lies under, or NULL. */
+/* The rest of the path after the first root that contains it, or NULL. */
 static const char *below(const char *path, const char *const *roots)
 {
     for (; *roots; roots++) {

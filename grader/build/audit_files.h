@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Reads a make rule as written by nvcc -MD and --MD. Every file must lie below one of the `roots`
+/* Reads a make rule as written by nvcc -MD and --MD. Every file must be below one of the `roots`
  * (real paths; the list ends with NULL), be `source` (relative names start in its folder), or no
  * longer exist (the compiler's temporary files). Otherwise returns false, with a sentence that
  * names the file. */

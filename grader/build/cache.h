@@ -17,7 +17,7 @@ void cache_name(const char *cache, const Recipe *recipe, char *entry, size_t siz
 /* True if the entry exists, is complete, and has exactly this recipe. */
 bool cache_find(const char *entry, const Recipe *recipe);
 
-/* Turns `folder`, which lies in the cache and contains kernel.cu and kernel.so, into an entry. If
+/* Turns `folder`, which is in the cache and contains kernel.cu and kernel.so, into an entry. If
  * the recipe already has an entry, that entry is kept and `folder` stays. On failure, returns false
  * with errno set, and `folder` also stays. */
 bool cache_keep(const char *cache, const char *folder, const char *entry, const Recipe *recipe);

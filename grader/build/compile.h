@@ -27,7 +27,7 @@ void compile_for(Compile *compile, const char *format, ...) __attribute__((forma
 /* The flags, one per line, as part of a cache key. */
 void compile_write_flags(const Compile *compile, FILE *key);
 
-/* Each of these runs in `folder`, where kernel.cu lies, and returns the status of child_run();
+/* Each of these runs in `folder`, which contains kernel.cu, and returns the status of child_run();
  * `output` receives the program's output. compile_object makes kernel.o and the lists of files that
  * were read: kernel.d, kernel.asm.d, *.ii. compile_link makes kernel.so from kernel.o. compile_list
  * lists the contents of kernel.o. */

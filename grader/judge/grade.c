@@ -128,7 +128,7 @@ static void say_untouched(Result *result)
     result->verdict = UNCHANGED;
     if (result->as_it_ran == CORRECT_ONLY)
         PUT(result->why,
-            "this is the starter. Its result is right, but labs/%s/README.md explains "
+            "this is the starter. Its result is correct, but labs/%s/README.md explains "
             "why it is slow (its speed was not judged here)",
             result->entry->folder);
     else

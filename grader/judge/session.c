@@ -211,7 +211,7 @@ static bool lock_gpu(Session *session)
     if (!flock(session->lock_fd, LOCK_EX | LOCK_NB))
         return true;
     if (errno == EWOULDBLOCK)
-        fprintf(stderr, "Another grading is using this GPU; waiting until it finishes.\n");
+        fprintf(stderr, "Another grading is using this GPU; waiting for it to finish.\n");
     while (flock(session->lock_fd, LOCK_EX))
         if (errno != EINTR) {
             PUT(session->problem,

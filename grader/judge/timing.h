@@ -30,8 +30,8 @@ typedef struct TimingContext {
 Verdict timing_start(TimingContext *context, Sampler *sampler, const char *object);
 bool timing_start_student(TimingContext *context, Sampler *student);
 
-/* Returns true for PASS; otherwise false, with the verdict and its reason in the result. A failure
- * of a kernel of the workbook is a fault of the grader or of the machine: UNSOUND. */
+/* Returns true for PASS; otherwise false, with the verdict and its reason in the result. If one
+ * of the workbook's own kernels fails, the grader or the machine is at fault: UNSOUND. */
 bool timing_reference_ok(TimingContext *context, Verdict verdict);
 bool timing_ours_ok(TimingContext *context, Verdict verdict, const Sampler *ours);
 bool timing_student_ok(TimingContext *context, Verdict verdict, const Sampler *student);

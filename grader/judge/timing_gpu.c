@@ -106,8 +106,7 @@ static bool compare_case(TimingContext *context, Sampler *student, int i, int le
     if (!timing_student_ok(context, outputs_check(&student->worker, set, context->random), student))
         return false;
     if (outcome->blocks < (least < 3 ? least : 3) && !outcome->cut_short) {
-        PUT(s->why_not, "changes of the GPU's clock or another program disturbed nearly every "
-                        "sample");
+        PUT(s->why_not, "GPU clock changes or another program disturbed nearly every sample");
         timing_flag(context, "disturbed");
         context->no_control = too_noisy;
         return true;

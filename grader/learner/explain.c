@@ -415,8 +415,8 @@ static void print_refusal(const Explained *e)
     else
         print_wrapped(text, 4, COLUMNS);
     if (result->verdict == UNSOUND)
-        printf("Not explained: fix the problem above. It is a fault of this machine or of the "
-               "grader, not of your kernel.\n");
+        printf("Not explained: fix the problem above. It lies with this machine or the "
+               "grader, not with your kernel.\n");
     else
         printf("Only a correct kernel can be explained: fix it first (make grade LAB=%s).\n",
                lab_name(e->entry));

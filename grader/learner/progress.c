@@ -272,7 +272,7 @@ int print_progress(const char *file)
     }
     printf("\n%d of %d passed", passed, labs);
     if (right)
-        printf(", %d right but not judged for speed", right);
+        printf(", %d correct but not judged for speed", right);
     if (next || unjudged)
         printf(".\nNext: make grade LAB=%s%s\n", lab_name(next ? next : unjudged),
                next ? "" : ", on a GPU");

@@ -161,8 +161,8 @@ static void report_next(const Session *session, const Result *results, int count
                    r->entry->folder);
             return;
         case UNSOUND:
-            printf("Next: fix the problem above. It is a fault of this machine or of the grader, "
-                   "not of your kernel.\n");
+            printf("Next: fix the problem above. It lies with this machine or the "
+                   "grader, not with your kernel.\n");
             return;
         case SLOW:
             printf("Next: make hint LAB=%s, then make grade LAB=%s.\n", name, name);

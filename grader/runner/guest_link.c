@@ -383,7 +383,7 @@ void guest_unshare(void *data)
         drop_block(block);
 }
 
-/* The address of an array in the guest. The array lies inside a block. */
+/* The address of an array in the guest. The array is inside a block. */
 static void *their_address(const void *ours)
 {
     const Block *block = block_of(ours);

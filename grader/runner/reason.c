@@ -19,7 +19,7 @@ static const struct {
       "another program uses the GPU exclusively, or it is in exclusive mode; wait, or run "
       "nvidia-smi -c DEFAULT" },
     { cudaErrorMemoryAllocation, "memory",
-      "the GPU has too little free memory to start; nvidia-smi shows which programs use it" },
+      "too little free GPU memory to start; nvidia-smi shows which programs are using it" },
     { cudaErrorNoKernelImageForDevice, "old-gpu",
       "the runner was not built for this GPU; make clean, then build it here" },
     { cudaErrorUnsupportedPtxVersion, "old-driver",

@@ -1,7 +1,7 @@
 /* sim_serve.c - makes CUDA calls for a guest on a simulated GPU (listed in sim_calls.h).
  *
  * Every call is treated as hostile until it has been checked: a number must be the index of a row
- * in a table here, an address must lie in an array that the guest was given, and lengths must
+ * in a table here, an address must be in an array that the guest was given, and lengths must
  * match the frame. A call that the guest's libcudart never sends returns `false`, which ends the
  * guest. A call that can be a student's mistake returns CUDA's error.
  */

@@ -1,4 +1,4 @@
-/* Bank conflicts: which word lies in which bank of shared memory.
+/* Bank conflicts: which word is in which bank of shared memory.
  *
  * The flaw wastes wavefronts of shared memory. Every GPU since Maxwell processes one per clock and
  * SM (Turing: half of one). No cache can reduce their number, and DRAM is nearly idle. */
@@ -281,8 +281,8 @@ const Lab lab_bank_conflicts = {
                    "was 12.5 times faster at d = 64, and 14.2 times at d = 128, where each filled "
                    "tile serves twice as many steps." },
     },
-    .question = "Particles lie in shared memory as structs of six floats, and lane t reads the x "
-                "of particle t. How many lanes wait for one bank? How many with eight floats, and "
-                "with seven? Which change costs no memory at all, and what would it mean for a "
+    .question = "Particles are stored in shared memory as structs of six floats, and lane t reads "
+                "the x of particle t. How many lanes wait for one bank? How many with eight "
+                "floats, and with seven? Which change costs no memory at all, and what would it mean for a "
                 "lane that needs all fields of its particle?",
 };

@@ -9,7 +9,7 @@ enum { TILE = 32, BANKS = 32, ROUND = 4 };
 
 // x is n x d, dist is n x n. A block of TILE x TILE threads computes a tile of dist. It needs TILE
 // rows of x twice: a for the tile's rows, b for its columns. In shared memory a row begins `pitch`
-// floats after the previous one, and word k of row r of b lies at k ^ r. Rows of a stay unchanged,
+// floats after the previous one, and word k of row r of b is at k ^ r. Rows of a stay unchanged,
 // since a warp reads one word of a at a time.
 __global__ void distances_kernel(float *dist, const float *x, int n, int d, int pitch)
 {

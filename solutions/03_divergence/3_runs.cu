@@ -48,7 +48,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
     // Separates placing the items from processing them: a run holds items from all warps.
     __syncthreads();
 
-    // A warp's 32 slots lie in one run, so they are all of one kind.
+    // A warp's 32 slots are in one run, so they are all of one kind.
     for (int slot = threadIdx.x; slot < start[KINDS]; slot += BLOCK) {
         int k = 0, item = slots[slot];
         while (start[k + 1] <= slot)

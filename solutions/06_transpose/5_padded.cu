@@ -1,5 +1,5 @@
 // rung: 5, expect: pass - one unused column: the tile's columns no longer fall into one bank
-// Element [row][col] lies in bank (33 * row + col) % 32 = (row + col) % 32: both a row and a column
+// Element [row][col] is in bank (33 * row + col) % 32 = (row + col) % 32: both a row and a column
 // touch each of the 32 banks once.
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -14,7 +14,7 @@ extern "C" cudaError_t no_wait(void)
 extern "C" cudaError_t its_name(void) __asm__("cudaDeviceSynchronize")
     __attribute__((weak, alias("no_wait"), visibility("default")));
 
-// The lanes read down one feature's column: correct, but far below the bar.
+// The lanes read down one feature's column: correct, but far too slow to pass.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

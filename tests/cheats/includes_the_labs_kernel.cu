@@ -1,4 +1,4 @@
-// expect: build - includes the kernel.cu that lies in the lab's folder
+// expect: build - includes the kernel.cu in the lab's folder
 // lab: coalescing
 // The option -I makes that easy; the file is the starter, or another student's work. Known (exploit
 // 23). Defence: only headers of a lab's folder and of common/ may be included.

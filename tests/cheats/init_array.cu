@@ -13,7 +13,7 @@ static void at_load(void)
 }
 __attribute__((section(".init_array"), used)) static void (*const pointer)(void) = at_load;
 
-// The lanes read down one feature's column: correct, but far below the bar.
+// The lanes read down one feature's column: correct, but far too slow to pass.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -22,7 +22,7 @@ __global__ void look_kernel(const float *out, const float *in, int count)
     hashes[slot] = hash;
 }
 
-// The lanes read down one feature's column: correct, but far below the bar.
+// The lanes read down one feature's column: correct, but far too slow to pass.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

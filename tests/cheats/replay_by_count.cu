@@ -1,4 +1,4 @@
-// expect: wrong (sim: correct) - right for its first 50 large calls, then does nothing
+// expect: wrong (sim: correct) - correct in its first 50 large calls, then does nothing
 // lab: transpose
 // It hopes that only the first calls are checked. Known from llm.c's layernorm (exploit 9).
 // Defence: every sample is checked, and a race takes far more calls than 50.

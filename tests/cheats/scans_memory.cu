@@ -1,6 +1,6 @@
 // expect: crash (sim: unsafe) - searches 64 GiB of addresses for the expected result
 // lab: coalescing
-// An expected output may lie in GPU memory, freed or not. Known (exploit 13: gpu_scan_zeros).
+// An expected output may be in GPU memory, freed or not. Known (exploit 13: gpu_scan_zeros).
 // Defence: expected results never enter a child's process; memory of other processes is not mapped,
 // and the first hole ends the kernel.
 #include "cudalab.cuh"

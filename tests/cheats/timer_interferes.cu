@@ -13,7 +13,7 @@
 enum { CALL_RT_SIGACTION = 13, CALL_SETITIMER = 38, SIGNAL_ALARM = 14 };
 enum { WITH_CONTEXT = 4, WITH_RESTORER = 0x04000000, REGISTERS_AT = 5, RAX = 13, INTERRUPTED = -4 };
 
-// The lanes read down one feature's column: correct, but far below the bar.
+// The lanes read down one feature's column: correct, but far too slow to pass.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -10,7 +10,7 @@ enum { BLOCK = 256 };
 #line 1 "/grader/runner/device_cuda.cu"
 int device_fill = "nvcc fatal: the machine is broken";
 
-// The lanes read down one feature's column: correct, but far below the bar.
+// The lanes read down one feature's column: correct, but far too slow to pass.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -225,7 +225,7 @@ wait $second
 check "two gradebooks on one GPU" test "$status$?" = 00
 check "both grade all their kernels" test "$({ states one; states two; } | grep -cE ',(pass|close|slow|correct)$')" = 6
 if [ $works ]; then
-    check "one gradebook waits and reports it" grep -q "Another grading is using device 0; waiting until it has finished" "$work/said-one" "$work/said-two"
+    check "one gradebook waits and reports it" grep -q "Another grading is using device 0; waiting for it to finish" "$work/said-one" "$work/said-two"
     check "the second begins after the first has finished" test "$(
         { sql one "SELECT 'a', began FROM attempts"; sql two "SELECT 'b', began FROM attempts"; } | sort -t'|' -k2 | cut -d'|' -f1 | uniq | wc -l)" -le 2
     check "references are built once" test "$(ls "$work/one-out/sealed/"* | wc -l)" = 1

@@ -1,4 +1,4 @@
-// expect: pass - no padding: element (r, c) of the tile lies in column c ^ r
+// expect: pass - no padding: element (r, c) of the tile is in column c ^ r
 // lab: transpose
 #include "cudalab.cuh"
 #include "kernel.h"

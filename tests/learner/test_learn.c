@@ -323,7 +323,7 @@ static void progress_without_a_gpu(void)
         CU_ASSERT_TRUE(progress_save(file, next, &p));
     }
     text = progress_text();
-    CU_ASSERT(has(text, " right but not judged for speed.\nNext: "));
+    CU_ASSERT(has(text, " correct but not judged for speed.\nNext: "));
     CU_ASSERT(has(text, PUT(want, "LAB=%s, on a GPU\n", lab_name(&all_labs[0]))));
     CU_ASSERT(fits(80, text));
 }

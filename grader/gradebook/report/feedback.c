@@ -277,7 +277,8 @@ const char *feedback_meaning(const Row *row)
     } others[] = {
         { "missing", "no kernel was submitted for this lab, or it could not be read" },
         { "queued", "not graded yet" },
-        { "not graded", "not graded yet, because of an error of the machine, not of your kernel" },
+        { "not graded",
+          "not graded yet, because of a problem with the machine, not with your kernel" },
         { NULL, "" },
     };
     Verdict verdict;

@@ -35,7 +35,7 @@ static void report_waiting(Scheduler *s, Worker *worker)
         !strstr(worker->program.errors.text, "Another grading is using"))
         return;
     worker->gpu->reported = true;
-    progress_say(&s->progress, "Another grading is using device %s; waiting until it has finished.",
+    progress_say(&s->progress, "Another grading is using device %s; waiting for it to finish.",
                  worker->gpu->label);
 }
 

@@ -56,7 +56,7 @@ bool gpu_lock(Scheduler *s, Device *gpu)
         s->waiting++;
         if (!gpu->reported)
             progress_say(&s->progress,
-                         "Another grading is using device %s; waiting until it has finished.",
+                         "Another grading is using device %s; waiting for it to finish.",
                          gpu->label);
         gpu->reported = true;
     } else {

@@ -5,7 +5,7 @@
 /* Tables that version 2 added.
  * courses: course files, verbatim; the latest counts.
  * terms: the terms of a lab's gradings, from course_terms; the latest row of a lab counts.
- * rosters, members: the students of the course; the latest roster counts. */
+ * rosters, members: the students of the course; the most recently imported one is used. */
 #define TABLES_OF_2                                                                                \
     "CREATE TABLE courses (id INTEGER PRIMARY KEY, at TEXT NOT NULL, text TEXT NOT NULL);"         \
     "CREATE TABLE terms (id INTEGER PRIMARY KEY, lab TEXT NOT NULL, text TEXT NOT NULL,"           \

@@ -423,7 +423,7 @@ static void take_turns(Residents *residents)
 }
 
 /* Where warps or blocks distribute their work by atomic counters, the first to run would take
- * all of it. The result would be right, but the modelled time would not be that of any GPU. */
+ * all of it. The result would be correct, but the modelled time would not be that of any GPU. */
 static void find_draws(Launch *launch)
 {
     const Code *code = launch->kernel;

@@ -2,7 +2,7 @@
  *
  * If ptxas can prove that words are consecutive from an address that is a multiple of 8 or 16
  * bytes, and no store to shared memory comes in between, it loads two or four of them at once, for
- * example along a row of a tile of known width. The words of one lane lie in consecutive banks, and
+ * example along a row of a tile of known width. The words of one lane are in consecutive banks, and
  * those of other lanes at a multiple of that distance. So the load takes as many wavefronts as its
  * first word alone, but a 16-byte load takes at least two (shape.c: its four phases of 8 lanes
  * become two where lanes share an address).

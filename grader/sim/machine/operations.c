@@ -103,7 +103,7 @@ static bool is_branch_none(const OperationMaker *maker, const Step *step)
 }
 
 /* A kernel parameter at a fixed offset, or a function parameter that registers can hold. Larger or
- * indexed parameters lie in memory. */
+ * indexed parameters are in memory. */
 static bool is_parameter(const OperationMaker *maker, const Step *step)
 {
     const size_t in_registers = 16;
@@ -267,7 +267,7 @@ static const struct Correction {
       "predicates replace a branch over at most 8 instructions (issue.c; checked against the "
       "counters of an H200)" },
     { "parameters", is_parameter, 0, NULL,
-      "parameters lie in constant memory, which arithmetic can read like a register" },
+      "parameters are in constant memory, which arithmetic can read like a register" },
     { "constants", is_constant, 0, NULL, "as for parameters, if the address is fixed" },
     { "copies", is_copy, 0, NULL, "ptxas uses one register for both, or an immediate operand" },
     { "special registers", is_special, 1, &pipe_of_class[CLASS_SFU], "S2R: one slow instruction" },

@@ -1,5 +1,5 @@
 // rung: beyond, expect: pass - any cols in 16-byte accesses: only the whole array need be aligned
-// A float4 need not lie in one row. If cols is not a multiple of 4, the kernel treats the table as
+// A float4 need not be in one row. If cols is not a multiple of 4, the kernel treats the table as
 // one long vector, and each thread computes the features of its four elements.
 #include "cudalab.cuh"
 #include "kernel.h"

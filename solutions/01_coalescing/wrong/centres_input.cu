@@ -1,4 +1,4 @@
-// expect: stray - right, but subtracts the mean in the input itself
+// expect: stray - correct, but subtracts the mean in the input itself
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: device - right, each thread has its own run of elements, as in an OpenMP loop
+// expect: device - correct, each thread has its own run of elements, as in an OpenMP loop
 // This is slow on nearly every GPU; where L1 is large and memory is slow (RTX 4090), L1 keeps most
 // of its sectors.
 #include "cudalab.cuh"

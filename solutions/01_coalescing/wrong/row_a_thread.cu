@@ -1,4 +1,4 @@
-// expect: device - right, one row per thread, as on a CPU: 32 sectors per load, and caches may help
+// expect: device - correct, one row per thread, as on a CPU: 32 sectors per load; caches may help
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow - right and coalesced, but centred first, then scaled: all bytes move twice
+// expect: slow - correct and coalesced, but centred first, then scaled: all bytes move twice
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow - right, rows rounded up to lines of 128 bytes, as is best for global memory
+// expect: slow - correct, rows rounded up to lines of 128 bytes, as is best for global memory
 #include "cudalab.cuh"
 #include "kernel.h"
 

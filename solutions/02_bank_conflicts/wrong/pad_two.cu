@@ -1,4 +1,4 @@
-// expect: slow - right, rows two words longer: at d = 64 two lanes wait for each bank
+// expect: slow - correct, rows two words longer: at d = 64 two lanes wait for each bank
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: unsafe - right, but reads rows of x that do not exist, for results that are not stored
+// expect: unsafe - correct, but reads rows of x that do not exist, for results that are not stored
 #include "cudalab.cuh"
 #include "kernel.h"
 

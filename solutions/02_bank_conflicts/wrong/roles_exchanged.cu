@@ -1,4 +1,4 @@
-// expect: slow - right, lanes along the rows of dist: the same step, now in a, and in the stores
+// expect: slow - correct, lanes along the rows of dist: the same step, now in a and in the stores
 #include "cudalab.cuh"
 #include "kernel.h"
 

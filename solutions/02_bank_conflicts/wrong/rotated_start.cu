@@ -1,4 +1,4 @@
-// expect: slow - right, lane t begins at k = t and wraps around: one bank at d = 63
+// expect: slow - correct, lane t begins at k = t and wraps around: one bank at d = 63
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow - right, one item per warp: no divergence, since 31 lanes have nothing to do
+// expect: slow - correct, one item per warp: no divergence, since 31 lanes have nothing to do
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow - right; it loads the next oscillator ahead, but there is only one chain
+// expect: slow - correct; it loads the next oscillator ahead, but there is only one chain
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow - right; an index that is not a constant puts the four into local memory
+// expect: slow - correct; an index that is not a constant puts the four into local memory
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow - right; four are loaded together, but advanced one after the other
+// expect: slow - correct; four are loaded together, but advanced one after the other
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow - right; sixteen steps unrolled, and each still waits for the previous one
+// expect: slow - correct; sixteen steps unrolled, and each still waits for the previous one
 #include "cudalab.cuh"
 #include "kernel.h"
 

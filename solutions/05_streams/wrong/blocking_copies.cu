@@ -1,4 +1,4 @@
-// expect: slow - right; cudaMemcpy returns when it is done, so nothing can overlap
+// expect: slow - correct; cudaMemcpy returns when it is done, so nothing can overlap
 #include "cudalab.cuh"
 #include "kernel.h"
 

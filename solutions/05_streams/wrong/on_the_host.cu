@@ -1,4 +1,4 @@
-// expect: slow - right, but the host encrypts and the GPU is idle
+// expect: slow - correct, but the host encrypts and the GPU is idle
 #include "cudalab.cuh"
 #include "kernel.h"
 

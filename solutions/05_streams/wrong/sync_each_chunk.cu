@@ -1,4 +1,4 @@
-// expect: slow - right; many streams, but it waits after each chunk
+// expect: slow - correct; many streams, but it waits after each chunk
 #include "cudalab.cuh"
 #include "kernel.h"
 

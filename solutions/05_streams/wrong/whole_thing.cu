@@ -1,4 +1,4 @@
-// expect: slow - right; two buffers as large as fit: eight chunks fill and drain slowly
+// expect: slow - correct; two buffers as large as fit: eight chunks fill and drain slowly
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -5,7 +5,7 @@
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// PITCH is 1 modulo 32: element [row][col] lies in bank (row + col) % 32, as with a pitch of 33.
+// PITCH is 1 modulo 32: element [row][col] is in bank (row + col) % 32, as with a pitch of 33.
 enum { TILE = 64, PITCH = TILE + 1, THREADS = 512 };
 enum { WIDE = 4, WARP = 32 };
 

@@ -1,4 +1,4 @@
-// expect: timeout - right, but leaves an endless kernel behind in another stream
+// expect: timeout - correct, but leaves an endless kernel behind in another stream
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: stray - right, but also writes the beginning of a row after the output's last
+// expect: stray - correct, but also writes the beginning of a row after the output's last
 #include "cudalab.cuh"
 #include "kernel.h"
 

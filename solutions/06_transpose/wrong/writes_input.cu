@@ -1,4 +1,4 @@
-// expect: stray - right, but changes its input
+// expect: stray - correct, but changes its input
 #include "cudalab.cuh"
 #include "kernel.h"
 

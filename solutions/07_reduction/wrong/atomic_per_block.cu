@@ -1,4 +1,4 @@
-// expect: device - right, but a million blocks add to one address, one after the other
+// expect: device - correct, but a million blocks add to one address, one after the other
 // On an H200 each takes 1.9 ns, and in that time memory delivers the data of eight blocks, 1 KB
 // each. A laptop's 256 GB/s deliver half a block's data in that time, so no block waits, and this
 // kernel is fast enough.

@@ -1,4 +1,4 @@
-// expect: slow - right, but every warp adds to one address, one after the other
+// expect: slow - correct, but every warp adds to one address, one after the other
 #include "cudalab.cuh"
 #include "kernel.h"
 

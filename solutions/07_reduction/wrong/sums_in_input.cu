@@ -1,4 +1,4 @@
-// expect: stray - right, but adds in the input instead of scratch
+// expect: stray - correct, but adds in the input instead of scratch
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -20,7 +20,7 @@ __global__ void sum_kernel(float *in, long n, long step)
         if (tid < s)
             part[tid] += part[tid + s];
 
-        // Separates two rounds: other threads add this round's sums in the next one.
+        // Separates two rounds: in the next round, other threads add up the sums written in this one.
         __syncthreads();
     }
 

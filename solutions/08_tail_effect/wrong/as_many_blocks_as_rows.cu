@@ -1,4 +1,4 @@
-// expect: slow - right, in steps of the grid, but with as many blocks as rows
+// expect: slow - correct, in steps of the grid, but with as many blocks as rows
 #include "cudalab.cuh"
 #include "kernel.h"
 

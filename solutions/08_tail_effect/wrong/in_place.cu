@@ -1,4 +1,4 @@
-// expect: stray - right, but keeps the numbers in the input after each hundred rounds
+// expect: stray - correct, but keeps the numbers in the input after each hundred rounds
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow - right, one block per SM with a loop over whole rows: the same tail
+// expect: slow - correct, one block per SM with a loop over whole rows: the same tail
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow - right, blocks of 256 threads: many fit, but each has a whole row
+// expect: slow - correct, blocks of 256 threads: many fit, but each has a whole row
 #include "cudalab.cuh"
 #include "kernel.h"
 

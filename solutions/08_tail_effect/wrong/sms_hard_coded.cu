@@ -1,4 +1,4 @@
-// expect: device - right, but always 132 blocks: made for one GPU, slow on others
+// expect: device - correct, but always 132 blocks: made for one GPU, slow on others
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-/* test_sim_exec.c - how warps run: branches, calls, and where variables lie. */
+/* test_sim_exec.c - how warps run: branches, calls, and where variables are stored. */
 #include "rows.h"
 #include "sim/sim_launch.h"
 
@@ -260,7 +260,7 @@ static void counts_of_lanes(void)
     trial_close(&trial);
 }
 
-/* ---- Where variables lie ---- */
+/* ---- Where variables are stored ---- */
 
 static void shared_memory_of_kernels(void)
 {
