@@ -45,10 +45,13 @@ ${script && `<script>\n${script}</script>\n`}</body>
 `;
 }
 
+// A paragraph's lines in one; lists and indented lines keep their breaks.
+const joinLines = (text) => text.replace(/\n(?!\s*\n|\s*[-*] |\s*\d+\. | {4})(?<!\n\n)/g, " ");
+
 // The notes below a slide of the handout, which the speaker's window shows, too.
 function notesOf(slide) {
     const flags = [slide.isOptional && "May be dropped.", slide.afterLab && "After the lab."].filter(Boolean).join(" ");
-    return `<aside class="notes">${flags && `<span class="flags">${flags}</span> `}${escapeHtml(slide.notes.join("\n\n"))}</aside>`;
+    return `<aside class="notes">${flags && `<span class="flags">${flags}</span> `}${escapeHtml(slide.notes.map(joinLines).join("\n\n"))}</aside>`;
 }
 
 // Returns { deck, handout }, two HTML texts. The printed page is a slide or A4.
