@@ -131,8 +131,8 @@ const Lab lab_streams = {
     },
     .remedies = {
         { "slow idle_gpu",
-          "The result is correct, but the host computed it: the GPU was idle. Begin with one chunk: "
-          "copy it to `device`, let a kernel encrypt it there, copy it back." },
+          "The result is correct, but the host computed it: the GPU was idle. Begin with one "
+          "chunk: copy it to `device`, let a kernel encrypt it there, copy it back." },
         { "slow", .below = 0.45,
           .text = "Everything still runs one after the other. What does your loop wait for before "
                   "it starts the next chunk's upload? Look for a synchronisation, for a copy "
