@@ -217,7 +217,7 @@ const Lab lab_coalescing = {
         { "bytes_factor",
           "cols = 16: if every sector is moved once for each load or store that touches it, how "
           "many times the minimum number of bytes does the starter move?",
-          8, 0, "It moves 32 bytes for every 4 that it uses. On an H200 (2026-11-21) a draft of the "
+          8, 0, "It moves 32 bytes for every 4 that it uses. On an H200 (2026-11-21) an early "
                 "starter moved 16 times the minimum: 8 times in writes and 24 times in reads, "
                 "since a sector that is only partly written must be read first." },
     },

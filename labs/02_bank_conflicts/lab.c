@@ -283,6 +283,6 @@ const Lab lab_bank_conflicts = {
     },
     .question = "Particles are stored in shared memory as structs of six floats, and lane t reads "
                 "the x of particle t. How many lanes wait for one bank? How many with eight "
-                "floats, and with seven? Which change costs no memory at all, and what would it mean for a "
-                "lane that needs all fields of its particle?",
+                "floats, and with seven? Which change costs no memory at all, and what would it "
+                "mean for a lane that needs all fields of its particle?",
 };

@@ -17,10 +17,10 @@ static void far_too_much(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 }
 
 /* Without rounds the reference's call takes as long as copies in both directions at once, plus its
- * first and last chunk: 1.15 times one direction alone (drafts, H200, 2026-11-21). So kernels that
- * take 0.87 of that make three equal stages. The control's kernels take twelve times as long, and
- * overlap can save at most an eighth. With fewer words it would save more (with a quarter of them,
- * one stream reaches 0.79), since then a chunk's kernel does not fill the GPU.
+ * first and last chunk: 1.15 times one direction alone (draft kernels, H200, 2026-11-21). So
+ * kernels that take 0.87 of that make three equal stages. The control's kernels take twelve times
+ * as long, and overlap can save at most an eighth. With fewer words it would save more (with a
+ * quarter of them, one stream reaches 0.79), since then a chunk's kernel does not fill the GPU.
  *
  * Unless n is small, there are more chunks than buffers, so that each buffer is used twice;
  * otherwise no race could show. */
@@ -131,8 +131,8 @@ const Lab lab_streams = {
     },
     .remedies = {
         { "slow idle_gpu",
-          "The result is correct, but the host computed it: the GPU was idle. Begin with one chunk: "
-          "copy it to `device`, let a kernel encrypt it there, copy it back." },
+          "The result is correct, but the host computed it: the GPU was idle. Begin with one "
+          "chunk: copy it to `device`, let a kernel encrypt it there, copy it back." },
         { "slow", .below = 0.45,
           .text = "Everything still runs one after the other. What does your loop wait for before "
                   "it starts the next chunk's upload? Look for a synchronisation, for a copy "
@@ -210,8 +210,9 @@ const Lab lab_streams = {
           "If `in` and `out` were ordinary memory, not pinned: how many of the three stages would "
           "run at a time, 3 or about 1?",
           1, 0, "The driver copies such memory through a pinned buffer of its own, and the call "
-                "waits for that: almost nothing overlaps. In our drafts (H200, 2026-11-21) this "
-                "took 2.6 times as long as the three stages one after the other with pinned memory." },
+                "waits for that: almost nothing overlaps. In our draft kernels (H200, 2026-11-21) "
+                "this took 2.6 times as long as the three stages one after the other with pinned "
+                "memory." },
     },
     .question = "Your results are not words but one sum per chunk, 4 bytes, and the upload takes "
                 "as long as before. Which of the three rows are left, how many buffers do you "

@@ -25,7 +25,7 @@ __global__ void sum_kernel(float *out, const float *in, long n)
         if (left < blockDim.x)
             part[left] += part[left + s];
 
-        // Separates two rounds: in the next round, other threads add up the sums written in this one.
+        // Separates two rounds: in the next, other threads add up the sums written in this one.
         __syncthreads();
     }
 

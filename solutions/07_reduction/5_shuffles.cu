@@ -24,7 +24,7 @@ __global__ void sum_kernel(float *out, const float *in, long n)
         if (tid < s)
             part[tid] += part[tid + s];
 
-        // Separates two rounds: in the next round, other threads add up the sums written in this one.
+        // Separates two rounds: in the next, other threads add up the sums written in this one.
         __syncthreads();
     }
 

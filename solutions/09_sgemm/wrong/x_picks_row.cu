@@ -1,4 +1,4 @@
-// expect: slow - correct, but each lane of a warp takes another row: 32 sectors per load, not 4
+// expect: slow - correct, but each lane takes another row: 32 sectors per load instead of 4
 #include "cudalab.cuh"
 #include "kernel.h"
 
