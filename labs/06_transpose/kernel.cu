@@ -1,4 +1,4 @@
-// Blocks of 256 threads lie along a row of the input, one thread per element.
+// Each block of 256 threads covers part of one row of the input, one thread per element.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,5 +1,5 @@
 // rung: 2, expect: pass - four floats per thread: four loads in flight before the first wait
-// A block copies EACH x BLOCK neighbours. A thread's own elements lie BLOCK apart, so that the 32
+// A block copies EACH x BLOCK neighbours. A thread's own elements are BLOCK apart, so that the 32
 // threads of a warp touch 32 neighbours each time.
 #include "cudalab.cuh"
 #include "kernel.h"

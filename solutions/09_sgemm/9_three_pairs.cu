@@ -8,7 +8,7 @@
 // the barrier after next, so a later start costs nothing.
 // 3. 16 lanes x 2 rows copy A, not 8 x 4: a copy touches two cache lines instead of four. (Two
 // words then share each bank. Removing that gained nothing.)
-// 4. A warp copies whole rows of B: a thread's floats lie at fixed distances from one address,
+// 4. A warp copies whole rows of B: a thread's floats are at fixed distances from one address,
 // which needs no additions.
 // Three pairs are 50 KB. An array declared in a kernel may have 48, so the launch requests dynamic
 // shared memory.

@@ -112,7 +112,7 @@ static void sweep_chains(void)
 
 enum { COPY_BLOCK = 128, COPY_SETS = 3 };
 
-/* Each thread copies ITEMS that lie a block apart, all loaded before the first is stored. */
+/* Each thread copies ITEMS that are a block apart, all loaded before the first is stored. */
 template <typename T, int ITEMS> static __global__ void copy_kernel(T *out, const T *in, long count)
 {
     long i = blockIdx.x * (long) (ITEMS * COPY_BLOCK) + threadIdx.x;

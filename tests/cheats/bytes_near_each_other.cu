@@ -1,6 +1,6 @@
 // expect: wrong - packs timed data into bytes, four to a word, and multiplies with dp4a
 // lab: bank_conflicts
-// The timed rows once held integers of only 17 values. Defence: now they hold real numbers.
+// The timed rows once held integers of only 17 values. Defence: now they hold non-integer values.
 #include "cudalab.cuh"
 #include "kernel.h"
 

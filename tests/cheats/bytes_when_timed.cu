@@ -1,6 +1,6 @@
 // expect: wrong - packs timed data into bytes, four to a word, and multiplies with dp4a
 // lab: sgemm
-// The timed matrices once held integers of four bits. Defence: now they hold real numbers.
+// The timed matrices once held integers of four bits. Defence: now they hold non-integer values.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -28,7 +28,7 @@ __global__ void distances_kernel(float *dist, const float *x, int n, int d, int 
     // Separates the stores to a and b from the loads: other warps have filled those rows.
     __syncthreads();
 
-    // The thread's rows of a, and of b, lie BLOCK rows apart.
+    // The thread's rows of a, and of b, are BLOCK rows apart.
     float sum[SIDE][SIDE] = {};
     for (int k = 0; k < d; k++) {
         float p[SIDE], q[SIDE];

@@ -32,7 +32,7 @@ __global__ void wide_kernel(float *out, const float *in, int rows, int cols)
 {
     __shared__ float tile[TILE][PITCH]; // as in the input: tile[row][col]
 
-    // Consecutive blocks lie along a row of the output.
+    // Consecutive blocks follow a row of the output.
     int tiles_down = ceil_div(rows, TILE);
     int first_row = blockIdx.x % tiles_down * TILE;
     int first_col = blockIdx.x / tiles_down * TILE;

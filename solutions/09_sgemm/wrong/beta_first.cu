@@ -2,7 +2,7 @@
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// A block computes TILE x TILE results, a thread SIDE x SIDE of them. They lie ACROSS apart, so
+// A block computes TILE x TILE results, a thread SIDE x SIDE of them. They are ACROSS apart, so
 // that neighbouring threads always have neighbouring columns.
 enum { SIDE = 4, ACROSS = 16, TILE = SIDE * ACROSS, TILE_K = 16, THREADS = ACROSS * ACROSS };
 

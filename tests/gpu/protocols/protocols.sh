@@ -15,7 +15,7 @@
 # 0.98 to 1.02 in quiet, and at all six while a second process makes noise. With OTHERS 0, only the quiet
 # verdicts at 0.97 and 1.03.
 #
-# A verdict is false if it is a pass below the bar, `slow` above it, or accuses a right kernel. `close`
+# A verdict is false if it is a pass below the bar, `slow` above it, or accuses a correct kernel. `close`
 # and `correct` (speed not judged) claim nothing; only `ours` can give them. All ratios are printed as
 # shares of the bar. Rows and truth are copied to $OUT if it is set. Needs
 # $WARPBOOK_BUILD/protocols_ours and protocols_foreign (make protocols), and a GPU that no other process
