@@ -1,4 +1,4 @@
-// expect: unsafe_or_stray (sim: unsafe) - the counters start with garbage values
+// expect: unsafe_or_stray - the counters start with garbage values
 #include "cudalab.cuh"
 #include "kernel.h"
 
