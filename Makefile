@@ -71,10 +71,10 @@ lab_o     := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
 sim_tool  := grader/sim/tool.c grader/sim/list.c
 sim_c     := $(filter-out $(call in,sim/guest) $(sim_tool),$(call in,sim))
 sim_plain_o := $(call objects,$(filter-out $(call in,sim/runtime),$(sim_c)))# needs no CUDA headers
-grader_o  := $(call objects,$(call in,base build judge learner calc draw) grader/coursework.c $(sim_tool) \
+grader_o  := $(call objects,$(call in,base build judge learner calc draw) grader/coursework.c grader/command_grade.c $(sim_tool) \
              $(addprefix grader/sim/,device/device.c binary/elf.c base/limiter.c base/records.c ptx/module.c exec/shape.c))
 missing    = $(eval missing := $(filter-out $(wildcard $(sort $(all_o))),$(sort $(all_o))))$(missing)
-all_o      = $(grader_o) $(child_o) $(guest_o) $(guest_sim_o) $(sim_o) $(B)/grader/main.o $(B)/grader/command_line.o
+all_o      = $(grader_o) $(child_o) $(guest_o) $(guest_sim_o) $(sim_o) $(B)/grader/main.o
 
 .PHONY: all programs help grade explain draw hint progress check check-cheats course-kit clean FORCE
 all: programs $(if $(GRADEBOOK),$(B)/gradebook)
@@ -115,7 +115,7 @@ help:
 
 # ---- Programs ----
 
-$(B)/warpbook: $(B)/grader/main.o $(B)/grader/command_line.o $(grader_o) $(lab_o)
+$(B)/warpbook: $(B)/grader/main.o $(grader_o) $(lab_o)
 	$(say)
 	$(at)$(link) -lm -lpthread
 

@@ -1,6 +1,7 @@
 /* main.c - warpbook: the table of subcommands, and one function for each. */
 #include "calc/main.h"
-#include "command_line.h"
+#include "learner/command_line.h"
+#include "command_grade.h"
 #include "coursework.h"
 #include "draw/command.h"
 #include "learner/explain.h"
@@ -10,6 +11,7 @@
 #include "judge/selfcheck.h"
 #include "judge/figures.h"
 #include "learner/report.h"
+#include "learner/submission.h"
 #include "sim/tool.h"
 
 #include <errno.h>
@@ -21,229 +23,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { DONE = 0, NOT_PASSED = 1, USAGE = 2, COULD_NOT = 3 };
-
-/* ---- grade ---- */
-
-static bool is_folder(const char *path)
-{
-    struct stat about;
-
-    return !stat(path, &about) && S_ISDIR(about.st_mode);
-}
-
-/* True if the file exists and no folder on its path below `folder` is a symbolic link, which could
- * lead to another student's work. (read_file() checks the file itself.) */
-static bool lies_below(const char *folder, const char *path)
-{
-    char part[PATH];
-    int at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC), next;
-
-    for (const char *slash; at >= 0 && (slash = strchr(path, '/')); path = slash + 1) {
-        PUT(part, "%.*s", (int) (slash - path), path);
-        next = openat(at, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        close(at);
-        at = next;
-    }
-    if (at < 0)
-        return false;
-    next = faccessat(at, path, F_OK, AT_SYMLINK_NOFOLLOW);
-    close(at);
-    return !next;
-}
-
-/* Finds a lab's kernel in a submission: the file itself, DIR/06_transpose or
- * DIR/labs/06_transpose. */
-static void find_source(const Session *session, const Options *options, const LabEntry *entry,
-                        char *source, char *shown)
-{
-    const char *given = options->submission;
-
-    if (!given) {
-        put(shown, PATH, "labs/%s/kernel.cu", entry->folder);
-        lab_file(&session->book, entry, "kernel.cu", source);
-        return;
-    }
-    put(source, PATH, "%s", given);
-    if (is_folder(given)) {
-        char below[PATH];
-        PUT(below, "labs/%s/kernel.cu", entry->folder);
-        if (!lies_below(given, below))
-            PUT(below, "%s/kernel.cu", entry->folder);
-        put(shown, PATH, "%s/%s", given, below);
-        put(source, PATH, "%s", lies_below(given, below) ? shown : ""); /* empty if it has a link */
-        return;
-    }
-    put(shown, PATH, "%s", source);
-}
-
-/* A folder without any lab's kernel is most likely the wrong folder, not an empty submission. */
-static bool holds_a_kernel(const Options *options)
-{
-    for (const LabEntry *entry = all_labs; entry->folder; entry++) {
-        char source[PATH], shown[PATH];
-        find_source(NULL, options, entry, source, shown);
-        if (file_exists(source))
-            return true;
-    }
-    return false;
-}
-
-static void keep_progress(const Session *session, const LabEntry *entry, const Progress *progress)
-{
-    if (!progress_save(session->book.progress, entry, progress))
-        fprintf(stderr, "warpbook: cannot save your progress in %s: %s\n", session->book.progress,
-                strerror(errno));
-}
-
-static void remember(const Session *session, const Result *result)
-{
-    Progress progress;
-    time_t now = time(NULL);
-
-    if (result->verdict == UNSOUND)
-        return;
-    progress_load(session->book.progress, result->entry, &progress);
-    progress.latest = result->verdict;
-    if (!progress.graded || better(result->verdict, progress.best))
-        progress.best = result->verdict;
-    progress.graded = true;
-    progress.ratio = result->ratio;
-    progress.diagnosis = result->diagnosis;
-    strftime(progress.date, sizeof progress.date, "%Y-%m-%d", localtime(&now));
-    keep_progress(session, result->entry, &progress);
-}
-
-static void explain_predictions(const Session *session, const LabEntry *entry, bool again)
-{
-    char path[PATH];
-    Progress progress;
-    uint64_t before;
-
-    progress_load(session->book.progress, entry, &progress);
-    before = progress.explained;
-    if (again)
-        progress.explained = 0;
-    print_predictions(lab_file(&session->book, entry, "predictions.txt", path), entry->lab,
-                      &progress.explained);
-    if (progress.explained && progress.explained != before)
-        keep_progress(session, entry, &progress);
-}
-
-/* Before the first speed figure is shown: for one lab, compares the student's predictions; for
- * several, prints once how many labs still lack them. */
-static void show_predictions(const Session *session, const Options *options)
-{
-    char path[PATH];
-    int waiting = 0;
-
-    session_clear_line();
-    for (int i = 0; i < options->count; i++) {
-        const LabEntry *entry = options->labs[i];
-        if (options->count == 1)
-            explain_predictions(session, entry, false);
-        else if (predictions_open(lab_file(&session->book, entry, "predictions.txt", path),
-                                  entry->lab))
-            waiting++;
-    }
-    if (waiting)
-        print_waiting(waiting);
-    printf("\n");
-}
-
-static int could_not(const Session *session)
-{
-    fprintf(stderr, "Cannot grade here: %s.\n", session->problem);
-    return COULD_NOT;
-}
-
-static bool write_sealed(const Session *session, const Options *options)
-{
-    char why[1000];
-
-    if (!options->sealed ||
-        session_seal(session, options->labs[0], options->sealed, why, sizeof why))
-        return true;
-    fprintf(stderr, "warpbook: --seal %s: %s\n", options->sealed, why);
-    return false;
-}
-
-static uint64_t seed_of(const Options *options, const Coursework *work, const LabEntry *entry)
-{
-    return options->seeded ? options->seed : coursework_seed(work, entry);
-}
-
-/* Returns false after reporting what is wrong with --submission. */
-static bool submission_fits(const Options *options)
-{
-    if (options->submission && !is_folder(options->submission) && options->count != 1) {
-        fprintf(stderr, "warpbook: --submission %s is a single file: name the LAB that it is for\n",
-                options->submission);
-        return false;
-    }
-    if (options->submission && is_folder(options->submission) && !holds_a_kernel(options)) {
-        fprintf(stderr,
-                "warpbook: --submission %s holds no kernel.cu; expected 06_transpose/kernel.cu "
-                "or labs/06_transpose/kernel.cu (other labs likewise)\n",
-                options->submission);
-        return false;
-    }
-    if (options->submission && !file_exists(options->submission)) {
-        fprintf(stderr, "warpbook: --submission %s: %s\n", options->submission, strerror(errno));
-        return false;
-    }
-    return true;
-}
-
-static int run_grade(Options *options)
-{
-    static Session session;
-    static Result results[64];
-    static Coursework work;
-    bool all_passed = true, sound = true;
-
-    if (options->sealed && options->count != 1) {
-        fprintf(stderr, "warpbook: --seal %s needs one LAB\n", options->sealed);
-        return USAGE;
-    }
-    if (!submission_fits(options) || !coursework_take(options->course, &work))
-        return USAGE;
-    session = (Session){ .quick = options->quick, .live = isatty(2) && !options->lines };
-    if (!session_open(&session, options->device))
-        return could_not(&session);
-    session.course = work.course;
-    session.replayed = options->seeded;
-    session.seed = seed_of(options, &work, options->labs[0]);
-    if (options->lines)
-        report_lines_machine(&session);
-    else
-        report_machine(&session);
-    if (!options->lines && !options->submission)
-        show_predictions(&session, options);
-    for (int i = 0; i < options->count; i++) {
-        char source[PATH], shown[PATH];
-        const LabEntry *entry = options->labs[i];
-        find_source(&session, options, entry, source, shown);
-        session.seed = seed_of(options, &work, entry);
-        grade(&session, entry, source, shown, &results[i]);
-        all_passed &= verdict_passed(results[i].verdict);
-        sound &= results[i].verdict != UNSOUND;
-        if (!options->submission)
-            remember(&session, &results[i]);
-        if (options->lines)
-            report_lines(&results[i]);
-        else
-            report_table(&results[i], i == 0);
-    }
-    if (!options->lines)
-        report_reasons(&session, results, options->count, options->submission);
-    if (!options->lines)
-        coursework_counting(&work, &session, results, options->count, options->quick);
-    sound &= write_sealed(&session, options);
-    session_close(&session);
-    return !sound ? COULD_NOT : options->strict && !all_passed ? NOT_PASSED : DONE;
-}
 
 /* ---- explain ---- */
 
@@ -270,8 +49,8 @@ static int run_explain(Options *options)
     session.replayed = options->seeded;
     session.seed = options->seeded ? options->seed : secret();
     if (!session_open(&session, simulated_device(options)))
-        return could_not(&session);
-    find_source(&session, options, options->labs[0], source, shown);
+        return report_could_not(&session);
+    submission_find(&session.book, options, options->labs[0], source, shown);
     explained = explain(&session, options->labs[0], source, shown, &sound);
     session_close(&session);
     return explained ? DONE : sound ? NOT_PASSED : COULD_NOT;
@@ -293,7 +72,7 @@ static int run_build(Options *options)
         return USAGE;
     }
     if (!session_open_to_build(&session, options->cc))
-        return could_not(&session);
+        return report_could_not(&session);
     result = (Result){ .entry = options->labs[0], .verdict = UNSOUND };
     grade_build(&session, options->submission, &result, &built);
     session_close(&session);
@@ -319,7 +98,7 @@ static int run_pack(Options *options)
     if (!coursework_pack(options->course, options->sealed))
         return USAGE;
     if (!session_open_to_build(&session, 0))
-        return could_not(&session);
+        return report_could_not(&session);
     session.portable = true;
     for (int i = 0; i < options->count; i++) {
         char folder[PATH], why[4500];
@@ -380,7 +159,7 @@ static int run_selfcheck(const Options *options, int (*faults_of)(Session *, con
                          .replayed = options->seeded,
                          .seed = options->seeded ? options->seed : secret() };
     if (!session_open(&session, options->device))
-        return could_not(&session);
+        return report_could_not(&session);
     report_machine(&session);
     faults = faults_of(&session, options);
     session_close(&session);
@@ -437,7 +216,7 @@ static int run_progress(Options *options)
     print_progress(session.book.progress);
     if (options->count == 1) {
         printf("\n");
-        explain_predictions(&session, options->labs[0], true);
+        explain_predictions(&session.book, options->labs[0], true);
     }
     return DONE;
 }
@@ -476,7 +255,7 @@ int main(int argc, char **argv)
         return calc_run(argc - 2, argv + 2);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[1], "draw") && (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")))
-            return fputs(usage, stdout) < 0;
+            return fputs(warpbook_usage, stdout) < 0;
         if (!strcmp(argv[i], "--version"))
             return puts("warpbook " WARPBOOK_VERSION) < 0;
     }
@@ -497,6 +276,6 @@ int main(int argc, char **argv)
                 options.labs[options.count++] = entry;
         return commands[c].run(&options);
     }
-    fputs(usage, stderr);
+    fputs(warpbook_usage, stderr);
     return USAGE;
 }

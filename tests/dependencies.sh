@@ -10,9 +10,9 @@ rows="
 common grader/base
 common grader/base grader/build
 common grader/base grader/sim/base grader/sim/memory grader/sim/runtime grader/runner
-common grader/base grader/build grader/runner/protocol.h grader/sim/base grader/sim/device grader/judge grader/learner grader/draw
+common grader/base grader/build grader/runner/protocol.h grader/sim/base grader/sim/device grader/judge grader/draw grader/learner
 common grader/base grader/sim/base grader/sim/binary grader/sim/ptx grader/sim/device grader/sim/memory grader/sim/exec grader/calc
-common grader/base grader/build grader/judge grader/learner grader/calc grader/draw grader/sim grader
+common grader/base grader/build grader/judge grader/draw grader/learner grader/calc grader/sim grader
 common grader/base grader/sim/base grader/sim/binary grader/sim/ptx grader/sim/device grader/sim/memory grader/sim/exec grader/sim/check grader/sim/machine grader/sim/time grader/sim/record grader/sim/report grader/sim/runtime
 common grader/base grader/runner/guest_wire.h grader/runner/sim_calls.h grader/sim/base grader/sim/memory grader/sim/runtime grader/sim/guest
 common grader/base grader/sim/base grader/sim/binary grader/sim/device grader/sim

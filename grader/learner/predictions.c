@@ -1,5 +1,6 @@
 /* predictions.c - reads what a learner predicted, tolerantly, and explains each answer once. */
 #include "learner/predictions.h"
+#include "learner/progress.h"
 #include "base/number.h"
 #include "base/util.h"
 #include "base/text.h"
@@ -250,4 +251,20 @@ int print_predictions(const char *path, const Lab *lab, uint64_t *explained)
     if (*missing)
         print_wrapped(PUT(text, "Not filled in yet: %s.", missing), 4, COLUMNS);
     return filled;
+}
+
+void explain_predictions(const Workbook *book, const LabEntry *entry, bool again)
+{
+    char path[PATH];
+    Progress progress;
+    uint64_t before;
+
+    progress_load(book->progress, entry, &progress);
+    before = progress.explained;
+    if (again)
+        progress.explained = 0;
+    print_predictions(lab_file(book, entry, "predictions.txt", path), entry->lab,
+                      &progress.explained);
+    if (progress.explained && progress.explained != before)
+        progress_keep(book->progress, entry, &progress);
 }

@@ -3,12 +3,17 @@
 #ifndef LEARNER_PREDICTIONS_H
 #define LEARNER_PREDICTIONS_H
 
+#include "build/workbook.h"
 #include "lab.h"
 
 /* Compares the predictions with the lab's answers and explains the differences; predictions that
  * were already explained get only one line. *explained identifies the predictions: on input, those
  * explained last (0: none); on output, the current ones. Returns how many are filled in. */
 int print_predictions(const char *path, const Lab *lab, uint64_t *explained);
+
+/* print_predictions() for labs/NN/predictions.txt; progress remembers which were explained.
+ * `again`: explains them even if they were explained before. */
+void explain_predictions(const Workbook *book, const LabEntry *entry, bool again);
 
 /* True if the lab asks for numbers and none of them is filled in. */
 bool predictions_open(const char *path, const Lab *lab);

@@ -222,6 +222,12 @@ bool progress_save(const char *file, const LabEntry *entry, const Progress *prog
 
 /* ---- Better or worse ---- */
 
+void progress_keep(const char *file, const LabEntry *entry, const Progress *progress)
+{
+    if (!progress_save(file, entry, progress))
+        fprintf(stderr, "warpbook: cannot save your progress in %s: %s\n", file, strerror(errno));
+}
+
 bool better(Verdict a, Verdict b)
 {
     /* From best to worst. An edited kernel counts as better than the starter. */

@@ -28,6 +28,9 @@ typedef struct Progress {
 void progress_load(const char *file, const LabEntry *entry, Progress *progress);
 bool progress_save(const char *file, const LabEntry *entry, const Progress *progress);
 
+/* Saves, and says on standard error if that failed. */
+void progress_keep(const char *file, const LabEntry *entry, const Progress *progress);
+
 /* True if verdict a is a better result than b. */
 bool better(Verdict a, Verdict b);
 

@@ -1,5 +1,6 @@
 /* report.c - a grading as text for people: the table, reasons, what to do next. */
 #include "learner/report.h"
+#include "learner/command_line.h"
 #include "base/remedy.h"
 #include "base/text.h"
 
@@ -217,4 +218,10 @@ void report_reasons(const Session *session, const Result *results, int count, bo
         printf("Graded as a submission, so make progress does not record it.\n");
     else
         report_next(session, results, count);
+}
+
+int report_could_not(const Session *session)
+{
+    fprintf(stderr, "Cannot grade here: %s.\n", session->problem);
+    return COULD_NOT;
 }

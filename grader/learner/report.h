@@ -19,6 +19,9 @@ void report_reasons(const Session *session, const Result *results, int count, bo
 /* Prints a lab's verdict and its reason in one or two lines. */
 void report_short(const Result *result);
 
+/* Prints why the session could not be opened; returns the exit status. */
+int report_could_not(const Session *session);
+
 /* `--format lines`, documented in docs/lines.md. */
 void report_lines_machine(const Session *session);
 void report_lines(const Result *result);

@@ -1,5 +1,5 @@
 /* command_line.c - warpbook's options: one row each. */
-#include "command_line.h"
+#include "learner/command_line.h"
 #include "base/number.h"
 #include "judge/session.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char usage[] =
+const char warpbook_usage[] =
     "usage: warpbook COMMAND [LAB...] [OPTION...]\n\n"
     "  grade      grade labs/*/kernel.cu, or another submission, on the GPU, or on a simulated "
     "one\n"

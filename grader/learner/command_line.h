@@ -1,6 +1,6 @@
 /* command_line.h - the labs and options of a command. */
-#ifndef COMMAND_LINE_H
-#define COMMAND_LINE_H
+#ifndef LEARNER_COMMAND_LINE_H
+#define LEARNER_COMMAND_LINE_H
 
 #include "base/options.h"
 #include "base/registry.h"
@@ -22,7 +22,10 @@ typedef struct Options {
     uint64_t seed;
 } Options;
 
-extern const char usage[]; /* what --help prints */
+/* Exit status of a command. */
+enum { DONE = 0, NOT_PASSED = 1, USAGE = 2, COULD_NOT = 3 };
+
+extern const char warpbook_usage[]; /* what --help prints */
 extern const OptionRow option_rows[];
 
 /* Accepts a lab's name, or the path of its folder as a shell completes it (labs/06_transpose/).
