@@ -66,7 +66,7 @@ quick() {
     each end_to_end="tests/end_to_end.sh $build"
 }
 
-waits_one() { each gradebook="tests/gradebook/gradebook.sh $build" course="tests/gradebook/course.sh $build" \
+waits_one() { each messages="tests/gradebook/messages.sh $build" gradebook="tests/gradebook/gradebook.sh $build" course="tests/gradebook/course.sh $build" \
     reports="tests/gradebook/reports.sh $build" large="tests/gradebook/large.sh $build"; }
 waits_two() { each slurm="tests/gradebook/slurm.sh $build" machines="tests/gradebook/machines.sh $build"; }
 computes() {

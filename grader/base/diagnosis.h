@@ -23,7 +23,15 @@
     X(SAW_WARP_ATOMICS, "warp_atomics", WITH(SLOW), "too many updates by atomics")                 \
     X(SAW_LOADS_PER_FMA, "loads_an_fma", WITH(SLOW), "too many loads per multiply-add")            \
     X(SAW_IDLE_LANES, "idle_lanes", WITH(SLOW), "most lanes are idle")                             \
-    X(SAW_IDLE_GPU, "idle_gpu", WITH(SLOW), "nothing ran on the GPU")                              \
+    X(SAW_IDLE_GPU, "idle_gpu", WITH(SLOW) | WITH(CORRECT_ONLY), "nothing ran on the GPU")         \
+    /* why the speed of a case is not judged */                                                    \
+    X(SAW_NOISY, "noisy", WITH(CORRECT_ONLY), "the machine was too noisy")                         \
+    X(SAW_DISTURBED, "disturbed", WITH(CORRECT_ONLY), "the measurement was disturbed")             \
+    X(SAW_FAR_BELOW, "far_below", WITH(CORRECT_ONLY), "a timed case is already far below its bar") \
+    X(SAW_NO_SIZE, "no_size", WITH(CORRECT_ONLY), "no size of the case can be timed")              \
+    X(SAW_TOO_LARGE, "too_large", WITH(CORRECT_ONLY), "the case is too large to simulate")         \
+    X(SAW_UNTIMED, "untimed", WITH(CORRECT_ONLY), "a launch has no modelled time")                 \
+    X(SAW_BLIND, "blind", WITH(CORRECT_ONLY), "not even rung 1 is slow on this device")            \
     /* where the wrong elements are */                                                             \
     X(SAW_TAIL, "tail", WITH(WRONG), "the tail")                                                   \
     X(SAW_RIGHT_EDGE, "right_edge", WITH(WRONG), "the columns at the right edge")                  \
@@ -58,7 +66,7 @@
     X(SAW_SIGNAL, "signal", WITH(CRASH), "its process was killed by a signal")                     \
     X(SAW_EXITED, "exited", WITH(CRASH), "its process exited")                                     \
     X(SAW_HOST_MEMORY, "host_memory", WITH(CRASH), "too much host memory")                         \
-    X(SAW_DEVICE_MEMORY, "device_memory", WITH(CRASH), "too much GPU memory")                      \
+    X(SAW_DEVICE_MEMORY, "device_memory", WITH(CRASH) | WITH(CORRECT_ONLY), "too much GPU memory") \
     X(SAW_NO_ANSWER, "no_answer", WITH(TIMEOUT), "no answer within the time limit")                \
     X(SAW_ENDLESS, "endless", WITH(TIMEOUT), "a kernel that never ends")                           \
     /* why a result is not trusted */                                                              \
@@ -94,8 +102,16 @@ typedef struct Diagnosis {
     size_t element, wrong, compared;
     double got, want;
     /* A counter: its value relative to the minimum, the lab's limit for that, the count per
-     * request, and the line of kernel.cu that contributes most (0: unknown). SAW_TOO_FAST: GB/s,
-     * and the bandwidth. SAW_SLOWED_REFERENCE: by how much, in percent. */
+     * request, and the line of kernel.cu that contributes most (0: unknown).
+     *
+     * Other codes use value and limit:
+     * SAW_TOO_FAST: GB/s, and the bandwidth. SAW_SLOWED_REFERENCE: by how much, in percent.
+     * SAW_NOISY: how much two copies of the reference differ, in percent. SAW_DISTURBED: by how
+     * much the GPU became slower, in percent; 0: nearly every sample was disturbed. SAW_NO_SIZE:
+     * the limit is the shortest time that can be measured, in ms; 0: the time does not grow.
+     * SAW_DEVICE_MEMORY of an unjudged case: GB needed by each side, and GB free. SAW_TOO_LARGE:
+     * millions of warp instructions; 0: unknown. SAW_UNTIMED: launches without a time, and all.
+     * SAW_BLIND: rung 1's ratio, and the bar. */
     double value, limit, per_request;
     int line;
 } Diagnosis;

@@ -153,8 +153,7 @@ static Verdict bring_up(Count *count, const char *object)
     return verdict;
 }
 
-void judge_mechanism(Session *session, const char *object, const char *unjudged, Result *result,
-                     Draws *random)
+void judge_mechanism(Session *session, const char *object, Result *result, Draws *random)
 {
     const Case *cases = result->entry->lab->cases;
     Count count = { .session = session, .result = result, .random = random };
@@ -167,8 +166,7 @@ void judge_mechanism(Session *session, const char *object, const char *unjudged,
     worker_end(&count.worker);
     result->verdict = verdict == PASS ? CORRECT_ONLY : verdict;
     if (verdict == PASS)
-        PUT(result->why, "simulated: speed is not judged: %s%s", unjudged,
-            result->entry->lab->mechanism[0].counter != NO_COUNTER
-                ? "; the kernel's counters meet all bounds of the lesson"
-                : "");
+        message_counters_only(&result->diagnosis,
+                              result->entry->lab->mechanism[0].counter != NO_COUNTER, result->why,
+                              sizeof result->why);
 }

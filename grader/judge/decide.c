@@ -8,7 +8,8 @@ const CaseSpeed *decide_slowest(const Result *result)
 
     for (int i = 0; i < result->speeds; i++) {
         const CaseSpeed *s = &result->speed[i];
-        if (s->lab_case->kind == TIMED && s->measured && !s->blind && s->ratio.hi < s->bar &&
+        if (s->lab_case->kind == TIMED && s->measured && !case_is_blind(s) &&
+            s->ratio.hi < s->bar &&
             (!slowest || s->ratio.median / s->bar < slowest->ratio.median / slowest->bar))
             slowest = s;
     }
@@ -25,8 +26,8 @@ static void set_slow(Result *result, const CaseSpeed *s, bool modelled)
 static void set_unjudged(Result *result, const CaseSpeed *s)
 {
     result->verdict = CORRECT_ONLY;
-    result->diagnosis = (Diagnosis){ .lab_case = s->lab_case };
-    PUT(result->why, "case %s: %s", s->lab_case->label, s->why_not);
+    result->diagnosis = s->unjudged;
+    message_unjudged(&s->unjudged, result->why, sizeof result->why);
 }
 
 void decide_measured(Result *result)
@@ -50,7 +51,7 @@ void decide_measured(Result *result)
     else
         result->verdict = close ? CLOSE : PASS;
     if (result->verdict == CLOSE)
-        PUT(result->why, "too close to the bar to decide on this machine; counted as a pass");
+        message_close(result->why, sizeof result->why);
 }
 
 bool decide_modelled(Result *result, const Reason *reasons)
@@ -63,7 +64,7 @@ bool decide_modelled(Result *result, const Reason *reasons)
         if (s->lab_case->kind != TIMED)
             continue;
         judged += s->measured;
-        if (s->blind)
+        if (case_is_blind(s))
             blind = blind ? blind : s;
         else if (!s->measured)
             unjudged = unjudged ? unjudged : s;
@@ -85,7 +86,7 @@ bool decide_modelled(Result *result, const Reason *reasons)
     }
     result->verdict = PASS;
     if (blind)
-        APPEND(result->note, "case %s is left out: %s", blind->lab_case->label, blind->why_not);
+        message_left_out(&blind->unjudged, result->note, sizeof result->note);
     return true;
 }
 

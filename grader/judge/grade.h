@@ -25,8 +25,7 @@ typedef struct CaseSpeed {
     bool by_parent;
     double timed_blocks, simulated_blocks; /* blocks with a modelled time, and all; 0: none */
     double floor;                          /* rung 1's ratio; 0: not needed */
-    char why_not[200];                     /* the reason if not measured */
-    bool blind; /* the reason: not even rung 1 is slow here; left out if another case decides */
+    Diagnosis unjudged;                    /* the reason if not judged; saw 0: none */
 } CaseSpeed;
 
 typedef struct Result {
@@ -61,18 +60,24 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
  * The caller sets result->entry. */
 void grade_build(Session *session, const char *source, Result *result, Build *built);
 
+/* True if the reason is that not even rung 1 is slow on this device; such a case is left out if
+ * another one decides. */
+static inline bool case_is_blind(const CaseSpeed *speed)
+{
+    return speed->unjudged.saw & SAW(SAW_BLIND);
+}
+
 /* Extracts what the marks depend on: the verdict, and the timed cases that were measured. */
 void graded_of(const Result *result, Graded *graded);
 
 /* judge_correctness (judge/correctness.c): runs every CORRECT case in a child process. On a real
  * GPU it then runs the small cases on the simulated GPU, which sees errors that a real one may
  * hide. judge_mechanism (judge/counter_bounds.c): judges by counters on a simulated GPU, where the
- * speed cannot be judged for the reason `unjudged`.
+ * speed cannot be judged for the reason in result->diagnosis.
  * judge_modelled (judge/timing_sim.c): judges the speed on a simulated GPU by modelled time.
  * judge_speed (judge/timing_gpu.c): judges the speed on a real GPU. */
 void judge_correctness(Session *session, const char *object, Result *result, Draws *random);
-void judge_mechanism(Session *session, const char *object, const char *unjudged, Result *result,
-                     Draws *random);
+void judge_mechanism(Session *session, const char *object, Result *result, Draws *random);
 void judge_modelled(Session *session, const char *reference, const char *object, Result *result,
                     Draws *random);
 void judge_speed(Session *session, const char *reference, const char *object, Result *result,

@@ -70,15 +70,17 @@ bool reference_undisturbed(TimingContext *context, Sampler *student, int i, cons
     if (suspicion == SLOWED_BY_STUDENT) {
         result->verdict = SUSPECT;
         result->diagnosis = (Diagnosis){ .saw = SAW(SAW_SLOWED_REFERENCE),
-                                         .lab_case = context->result->speed[i].lab_case,
+                                         .lab_case = result->speed[i].lab_case,
                                          .value = slower * 100 };
         message_suspect(&result->diagnosis, result->why, sizeof result->why);
         timing_flag(context, "interference");
     }
     if (suspicion == GPU_CHANGED) {
         result->verdict = CORRECT_ONLY;
-        PUT(result->why, "the GPU became %.0f %% slower during the measurement; grade again",
-            slower * 100);
+        result->diagnosis = (Diagnosis){ .saw = SAW(SAW_DISTURBED),
+                                         .lab_case = result->speed[i].lab_case,
+                                         .value = slower * 100 };
+        message_unjudged(&result->diagnosis, result->why, sizeof result->why);
     }
     return suspicion == NO_HARM;
 }

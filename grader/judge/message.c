@@ -103,6 +103,122 @@ void message_suspect(const Diagnosis *d, char *text, size_t size)
             d->value);
 }
 
+void message_close(char *text, size_t size)
+{
+    put(text, size, "too close to the bar to decide on this machine; counted as a pass");
+}
+
+void message_idle(const Diagnosis *d, char *text, size_t size)
+{
+    put(text, size,
+        "case %s: nothing ran on the GPU. Work on the host has no simulated time, so there is no "
+        "ratio. Do the work in a kernel",
+        d->lab_case->label);
+}
+
+void message_ours_failed(const char *why, char *text, size_t size)
+{
+    put(text, size, "the reference failed, which is not your fault: %s", why);
+}
+
+/* ---- Speeds that are not judged ---- */
+
+/* A control case depends on what the timed cases showed. */
+static void say_no_control(const Diagnosis *d, char *text, size_t size)
+{
+    if (d->saw & SAW(SAW_FAR_BELOW))
+        put(text, size, "left out, because the kernel is already far below the bar");
+    else
+        put(text, size, "left out, because the machine was too noisy for a timed case");
+}
+
+static void say_noise(const Diagnosis *d, char *text, size_t size)
+{
+    if (d->saw & SAW(SAW_NOISY))
+        put(text, size,
+            "this machine is too noisy now: two copies of the reference differ by %.0f %%",
+            d->value);
+    else if (d->value > 0)
+        put(text, size, "the GPU became %.0f %% slower during the measurement; grade again",
+            d->value);
+    else
+        put(text, size, "GPU clock changes or another program disturbed nearly every sample");
+}
+
+static void say_no_size(const Diagnosis *d, char *text, size_t size)
+{
+    if (d->saw & SAW(SAW_DEVICE_MEMORY))
+        put(text, size, "needs 2 x %.1f GB of GPU memory, but only %.1f GB are free", d->value,
+            d->limit);
+    else if (d->limit > 0)
+        put(text, size, "takes less than %.1f ms at every size that was tried, too short to time",
+            d->limit);
+    else
+        put(text, size, "its time does not grow with the amount of work");
+}
+
+static void say_too_large(const Diagnosis *d, char *text, size_t size)
+{
+    put(text, size, "too large to simulate");
+    if (d->value > 0)
+        append(text, size, ": %.0f million warp instructions", d->value);
+    if (d->lab_case->kind == CONTROL)
+        append(text, size, " (a control case does not affect the verdict)");
+}
+
+void message_why_not(const Diagnosis *d, char *text, size_t size)
+{
+    if (d->saw & SAW(SAW_FAR_BELOW) || (d->saw & SAW(SAW_NOISY) && d->lab_case->kind == CONTROL))
+        say_no_control(d, text, size);
+    else if (d->saw & (SAW(SAW_NOISY) | SAW(SAW_DISTURBED)))
+        say_noise(d, text, size);
+    else if (d->saw & (SAW(SAW_NO_SIZE) | SAW(SAW_DEVICE_MEMORY)))
+        say_no_size(d, text, size);
+    else if (d->saw & SAW(SAW_TOO_LARGE))
+        say_too_large(d, text, size);
+    else if (d->saw & SAW(SAW_UNTIMED))
+        put(text, size, "%.0f of %.0f launches have no modelled time", d->value, d->limit);
+    else if (d->saw & SAW(SAW_BLIND))
+        put(text, size,
+            "on this modelled device not even the naive kernel is clearly slow: it runs at %.2f of "
+            "the reference's speed, and the bar is %.2f",
+            d->value, d->limit);
+    else
+        put(text, size, "nothing ran on the GPU; the model does not time work on the host");
+}
+
+void message_unjudged(const Diagnosis *d, char *text, size_t size)
+{
+    char why_not[400];
+
+    message_why_not(d, why_not, sizeof why_not);
+    put(text, size, "case %s: %s", d->lab_case->label, why_not);
+}
+
+void message_left_out(const Diagnosis *d, char *note, size_t size)
+{
+    char why_not[400];
+
+    message_why_not(d, why_not, sizeof why_not);
+    append(note, size, "%s%scase %s is left out: %s", *note ? ". " : "",
+           d->lab_case->kind == CONTROL ? "control " : "", d->lab_case->label, why_not);
+}
+
+void message_counters_only(const Diagnosis *d, bool bounded, char *text, size_t size)
+{
+    char unjudged[500];
+
+    message_unjudged(d, unjudged, sizeof unjudged);
+    put(text, size, "simulated: speed is not judged: %s%s", unjudged,
+        bounded ? "; the kernel's counters meet all bounds of the lesson" : "");
+}
+
+void message_samples(const CaseSpeed *s, char *note, size_t size)
+{
+    append(note, size, "%scase %s: timed %.0f of %.0f blocks", *note ? ". " : "",
+           s->lab_case->label, s->timed_blocks, s->simulated_blocks);
+}
+
 /* ---- Counters ---- */
 
 static void say_counter(const Diagnosis *d, DiagnosisCode code, char *text, size_t size)

@@ -23,6 +23,27 @@ void message_child(const Child *child, char *text, size_t size);
 /* Why a case is slow: its ratio, its rate and its bar. */
 void message_slow(const CaseSpeed *speed, bool modelled, char *text, size_t size);
 
+/* A pass within the measurement's interval around the bar. */
+void message_close(char *text, size_t size);
+
+/* Nothing ran on the simulated GPU, so there is no ratio. */
+void message_idle(const Diagnosis *diagnosis, char *text, size_t size);
+
+/* Why the speed of a case is not judged: "case flat: this machine is too noisy now ...";
+ * message_why_not without the case; message_left_out appends a sentence to a note;
+ * message_counters_only says how the kernel was judged instead (`bounded`: the lab bounds
+ * counters). */
+void message_unjudged(const Diagnosis *diagnosis, char *text, size_t size);
+void message_why_not(const Diagnosis *diagnosis, char *text, size_t size);
+void message_left_out(const Diagnosis *diagnosis, char *note, size_t size);
+void message_counters_only(const Diagnosis *diagnosis, bool bounded, char *text, size_t size);
+
+/* Appends to a note how many blocks of a case were timed. */
+void message_samples(const CaseSpeed *speed, char *note, size_t size);
+
+/* A kernel of the workbook failed, for the reason `why`. */
+void message_ours_failed(const char *why, char *text, size_t size);
+
 /* Why a measured result is not trusted: SAW_TOO_FAST, SAW_SLOWED_REFERENCE. */
 void message_suspect(const Diagnosis *diagnosis, char *text, size_t size);
 

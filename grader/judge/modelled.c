@@ -26,7 +26,7 @@ static const int launch_millions = 1000;
 static const double call_limit_s = 60;
 
 /* Increase this when the meaning of the kept values changes. */
-enum { KEPT_FORMAT = 2 };
+enum { KEPT_FORMAT = 3 };
 
 /* ---- One call ---- */
 
@@ -61,13 +61,14 @@ bool modelled_idle(const ModelledCall *call)
     return !(call->ms > 0) && call->timed.launches == 0;
 }
 
-bool modelled_fine(const ModelledCall *call, char *why_not, size_t size)
+bool modelled_fine(const ModelledCall *call, Diagnosis *unjudged)
 {
     if (call->timed.untimed > 0)
-        put(why_not, size, "%.0f of %.0f launches have no modelled time", call->timed.untimed,
-            call->timed.launches);
+        *unjudged = (Diagnosis){ .saw = SAW(SAW_UNTIMED),
+                                 .value = call->timed.untimed,
+                                 .limit = call->timed.launches };
     else if (!(call->ms > 0))
-        put(why_not, size, "nothing ran on the GPU; the model does not time work on the host");
+        *unjudged = (Diagnosis){ .saw = SAW(SAW_IDLE_GPU) };
     else
         return true;
     return false;
@@ -80,7 +81,7 @@ bool modelled_fine(const ModelledCall *call, char *why_not, size_t size)
 typedef struct KeptCall {
     long dim[LAB_DIMS];
     ModelledCall call;
-    char why_not[120]; /* "": the case is timed */
+    Diagnosis unjudged; /* saw 0: the case is timed */
 } KeptCall;
 
 /* The seed for the reference's call. It is fixed per case, because the result is kept. */
@@ -113,13 +114,12 @@ static Verdict grow(TimingContext *context, Case *sized, double scale, double le
         if (kept->call.timed.instructions > most_instructions / 2)
             break;
     }
-    PUT(kept->why_not,
-        "at every size that can be simulated, a call is so short that launch overhead dominates");
+    kept->unjudged = (Diagnosis){ .saw = SAW(SAW_NO_SIZE), .limit = least_ms };
     return verdict;
 }
 
 /* The factor for the balanced dim that gives the kernels the wanted extra time. 0 if no factor can;
- * why_not then has the reason. */
+ * `unjudged` then has the reason. */
 static double balance_factor(const ModelledCall *without, double wanted_ms, KeptCall *kept)
 {
     const double added_ms = kept->call.timed.kernels_ms - without->timed.kernels_ms;
@@ -127,10 +127,10 @@ static double balance_factor(const ModelledCall *without, double wanted_ms, Kept
     const double all = base + factor * (kept->call.timed.instructions - base);
 
     if (!(added_ms > 0))
-        PUT(kept->why_not, "its time does not grow with the amount of work");
+        kept->unjudged = (Diagnosis){ .saw = SAW(SAW_NO_SIZE) };
     else if (all > most_instructions)
-        PUT(kept->why_not, "too large to simulate: %.0f million warp instructions", all * 1e-6);
-    return kept->why_not[0] ? 0 : factor;
+        kept->unjudged = (Diagnosis){ .saw = SAW(SAW_TOO_LARGE), .value = all * 1e-6 };
+    return kept->unjudged.saw ? 0 : factor;
 }
 
 /* The kernels' time grows in proportion to the balanced dim once arithmetic dominates, so a
@@ -162,10 +162,10 @@ static Verdict choose(TimingContext *context, const Case *lab_case, KeptCall *ke
     Verdict verdict = grow(context, &sized, balanced ? balanced_scale : 1,
                            balanced ? least_balanced_ms : least_call_ms, kept);
 
-    if (verdict == PASS && balanced && !kept->why_not[0])
+    if (verdict == PASS && balanced && !kept->unjudged.saw)
         verdict = balance(context, &sized, kept);
-    if (verdict == PASS && !kept->why_not[0] && sized.kind == TIMED)
-        modelled_fine(&kept->call, kept->why_not, sizeof kept->why_not);
+    if (verdict == PASS && !kept->unjudged.saw && sized.kind == TIMED)
+        modelled_fine(&kept->call, &kept->unjudged);
     return verdict;
 }
 
@@ -195,6 +195,15 @@ static const char *kept_path(const TimingContext *context, int i, uint64_t key, 
                i, (unsigned long long) key);
 }
 
+/* Reads the reason: its word and two numbers. No text: the case is timed. */
+static void read_unjudged(const char *text, Diagnosis *unjudged)
+{
+    char word[32];
+
+    if (sscanf(text, "%31s %lf %lf", word, &unjudged->value, &unjudged->limit) == 3)
+        unjudged->saw = diagnosis_bits(word, CORRECT_ONLY);
+}
+
 static bool read_kept(const TimingContext *context, int i, uint64_t key, KeptCall *kept)
 {
     char path[PATH * 3], *text;
@@ -209,24 +218,29 @@ static bool read_kept(const TimingContext *context, int i, uint64_t key, KeptCal
                &kept->call.ms, &t->launches, &t->untimed, &t->blocks, &t->timed_blocks,
                &t->instructions, &t->kernels_ms, &used) == 11 &&
         used)
-        PUT(kept->why_not, "%.*s", (int) strcspn(text + used, "\n"), text + used);
+        read_unjudged(text + used, &kept->unjudged);
     else
         used = 0;
     free(text);
-    return used && (*kept->why_not || kept->call.ms > 0);
+    return used && (kept->unjudged.saw || kept->call.ms > 0);
 }
 
 static void write_kept(const TimingContext *context, int i, uint64_t key, const KeptCall *kept)
 {
     const long *d = kept->dim;
     const Timed *t = &kept->call.timed;
-    char path[PATH * 3], text[600];
+    char path[PATH * 3], text[600], word[32];
 
     if (!key || !make_folders(context->session->book.floors))
         return;
-    PUT(text, "%ld %ld %ld %ld %.17g %.17g %.17g %.17g %.17g %.17g %.17g;%s\n", d[0], d[1], d[2],
-        d[3], kept->call.ms, t->launches, t->untimed, t->blocks, t->timed_blocks, t->instructions,
-        t->kernels_ms, kept->why_not);
+    PUT(text, "%ld %ld %ld %ld %.17g %.17g %.17g %.17g %.17g %.17g %.17g;", d[0], d[1], d[2], d[3],
+        kept->call.ms, t->launches, t->untimed, t->blocks, t->timed_blocks, t->instructions,
+        t->kernels_ms);
+    if (kept->unjudged.saw) {
+        diagnosis_words(kept->unjudged.saw, word, sizeof word);
+        APPEND(text, "%s %.17g %.17g", word, kept->unjudged.value, kept->unjudged.limit);
+    }
+    APPEND(text, "\n");
     write_file(kept_path(context, i, key, path, sizeof path), text, strlen(text));
 }
 
@@ -248,9 +262,10 @@ bool modelled_plan(TimingContext *context, int i, ModelledCall *reference)
             return false;
         write_kept(context, i, key, &kept);
     }
-    PUT(s->why_not, "%s", kept.why_not);
+    s->unjudged = kept.unjudged;
+    s->unjudged.lab_case = s->lab_case;
     context->plan[i] = (Plan){
-        .sized = *s->lab_case, .sets = !kept.why_not[0], .passes = 1, .reference_ms = kept.call.ms
+        .sized = *s->lab_case, .sets = !kept.unjudged.saw, .passes = 1, .reference_ms = kept.call.ms
     };
     memcpy(context->plan[i].sized.dim, kept.dim, sizeof kept.dim);
     *reference = kept.call;
@@ -261,13 +276,13 @@ double modelled_ratio(TimingContext *context, const char *object, int i)
 {
     Sampler ours = { 0 };
     ModelledCall call;
-    char why[120];
+    Diagnosis unjudged;
     const Case *sized = &context->plan[i].sized;
     Verdict verdict =
         modelled_call(context, &ours, object, sized, reference_seed(context, sized), &call);
 
     sampler_end(&ours);
-    return verdict == PASS && modelled_fine(&call, why, sizeof why)
+    return verdict == PASS && modelled_fine(&call, &unjudged)
                ? context->plan[i].reference_ms / call.ms
                : 0;
 }

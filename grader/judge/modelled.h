@@ -25,11 +25,11 @@ Verdict modelled_call(TimingContext *context, Sampler *sampler, const char *obje
  * time that. */
 bool modelled_idle(const ModelledCall *call);
 
-/* Returns false, with the reason in why_not, if the modelled time of a call cannot be used. */
-bool modelled_fine(const ModelledCall *call, char *why_not, size_t size);
+/* Returns false, with the reason in *unjudged, if the modelled time of a call cannot be used. */
+bool modelled_fine(const ModelledCall *call, Diagnosis *unjudged);
 
 /* Plans case i for this device: stores the dims in context->plan[i] (sets 0: not timed, with the
- * reason in the case's why_not) and the reference's call in *reference. Returns false if the
+ * reason in the case's `unjudged`) and the reference's call in *reference. Returns false if the
  * reference failed; the verdict is then set. */
 bool modelled_plan(TimingContext *context, int i, ModelledCall *reference);
 

@@ -158,7 +158,7 @@ static Verdict balance(Sampler *reference, Case *sized, double *call_ms)
 }
 
 Verdict sampler_plan(Sampler *reference, const Case *lab_case, const GpuInfo *info, Plan *plan,
-                     char *why_not, size_t size)
+                     Diagnosis *unjudged)
 {
     const Lab *lab = reference->worker.entry->lab;
     const double least_ms = lab->single_calls ? least_single_call_ms : least_call_ms;
@@ -181,7 +181,7 @@ Verdict sampler_plan(Sampler *reference, const Case *lab_case, const GpuInfo *in
             return verdict;
         if (sized.balance > 0 && !sized.dim[sized.balanced]) {
             plan->sets = 0;
-            put(why_not, size, "its time does not grow with the amount of work");
+            *unjudged = (Diagnosis){ .saw = SAW(SAW_NO_SIZE), .lab_case = lab_case };
             return PASS;
         }
         plan->sized = sized;
@@ -192,10 +192,12 @@ Verdict sampler_plan(Sampler *reference, const Case *lab_case, const GpuInfo *in
     }
     plan->sets = 0;
     if (scale > 1024)
-        put(why_not, size, "takes less than %.1f ms at every size", least_ms);
+        *unjudged = (Diagnosis){ .saw = SAW(SAW_NO_SIZE), .lab_case = lab_case, .limit = least_ms };
     else
-        put(why_not, size, "needs 2 x %.1f GB of GPU memory, but only %.1f GB are free",
-            3 * bytes / 1e9, info->free_bytes / 1e9);
+        *unjudged = (Diagnosis){ .saw = SAW(SAW_DEVICE_MEMORY),
+                                 .lab_case = lab_case,
+                                 .value = 3 * bytes / 1e9,
+                                 .limit = info->free_bytes / 1e9 };
     return PASS;
 }
 

@@ -9,6 +9,7 @@
 #ifndef JUDGE_SAMPLER_H
 #define JUDGE_SAMPLER_H
 
+#include "base/diagnosis.h"
 #include "base/random.h"
 #include "judge/session.h"
 #include "judge/compare_speed.h"
@@ -35,9 +36,9 @@ void sampler_end(Sampler *sampler);
 
 /* Chooses the size of a case for this GPU: the reference must take 0.2 ms, and three sets for
  * each of the two sides must fit in memory. If that is impossible, returns PASS with plan->sets
- * 0 and the reason in why_not. */
+ * 0 and the reason in *unjudged. */
 Verdict sampler_plan(Sampler *reference, const Case *lab_case, const GpuInfo *info, Plan *plan,
-                     char *why_not, size_t size);
+                     Diagnosis *unjudged);
 
 /* Switches one side to a planned case. It keeps a pointer to the plan. A kernel far slower than the
  * reference takes fewer calls per sample, as long as it is that slow. */

@@ -6,6 +6,7 @@
  */
 #include "judge/selfcheck.h"
 #include "judge/grade.h"
+#include "judge/message.h"
 #include "judge/figures.h"
 #include "base/text.h"
 
@@ -290,14 +291,16 @@ static void check_kernel(SelfCheck *check, const char *path, bool wrong, Result 
 /* Prints which timed cases are not judged here, and why. */
 static void note_unjudged(const Result *reference)
 {
-    char text[400];
+    char why_not[400], text[440];
 
-    for (int i = 0; i < reference->speeds; i++)
-        if (reference->speed[i].lab_case->kind == TIMED && reference->speed[i].why_not[0]) {
-            PUT(text, "not judged here: case %s: %s", reference->speed[i].lab_case->label,
-                reference->speed[i].why_not);
-            print_wrapped(text, 7, 80);
-        }
+    for (int i = 0; i < reference->speeds; i++) {
+        const CaseSpeed *s = &reference->speed[i];
+        if (s->lab_case->kind != TIMED || !s->unjudged.saw)
+            continue;
+        message_unjudged(&s->unjudged, why_not, sizeof why_not);
+        PUT(text, "not judged here: %s", why_not);
+        print_wrapped(text, 7, 80);
+    }
 }
 
 static void check_rungs(SelfCheck *check, const FileList *rungs)

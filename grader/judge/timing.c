@@ -1,6 +1,7 @@
 /* timing.c - shared parts of judging the speed of a kernel: starting, comparing, failures. */
 #include "judge/timing.h"
 #include "judge/decide.h"
+#include "judge/message.h"
 #include "base/util.h"
 
 #include <string.h>
@@ -30,8 +31,7 @@ bool timing_ours_ok(TimingContext *context, Verdict verdict, const Sampler *ours
     if (verdict == PASS)
         return true;
     context->result->verdict = UNSOUND;
-    PUT(context->result->why, "the reference failed, which is not your fault: %s",
-        ours->worker.why);
+    message_ours_failed(ours->worker.why, context->result->why, sizeof context->result->why);
     return false;
 }
 

@@ -21,8 +21,8 @@ typedef struct TimingContext {
     double alone_ms[GRADE_CASES], alone_mhz[GRADE_CASES];
     double limited; /* ratio as a share of its bar for the case that result->limiter describes; 0:
                        none yet */
-    const char *no_control; /* why the control cases are left out; NULL: they are not */
-    const char *doing;      /* for the progress line */
+    uint64_t no_control; /* SAW(code): why the control cases are left out; 0: they are not */
+    const char *doing;   /* for the progress line */
 } TimingContext;
 
 /* Starts a process with this kernel in it; timing_start_student: with the student's, false if that

@@ -26,9 +26,14 @@ static const double near_bar =
 enum { PAIRS = 6 };
 static const double noisy = 0.05; /* A/A half-width from which speed is not judged */
 
-/* When timing was too noisy, we do not know how slow the kernel is, and its control case could
- * exceed the time limit. */
-static const char too_noisy[] = "left out, because the machine was too noisy for a timed case";
+/* When a timed case was too noisy, we do not know how slow the kernel is, and its control case
+ * could exceed the time limit. */
+static const uint64_t too_noisy = SAW(SAW_NOISY);
+
+static void leave_out(CaseSpeed *s, uint64_t saw, double value)
+{
+    s->unjudged = (Diagnosis){ .saw = saw, .lab_case = s->lab_case, .value = value };
+}
 
 /* Compares the reference with the control on every timed case, to find the resolution of this
  * machine. The last case comes first, so that the reference already holds the first case's
@@ -53,9 +58,7 @@ static bool judge_machine(TimingContext *context, Sampler *control)
         context->alone_mhz[i] = outcome.mhz;
         s->resolution = fmax(fabs(outcome.ratio.hi - 1), fabs(1 - outcome.ratio.lo));
         if (s->resolution > noisy || outcome.blocks < 9) {
-            PUT(s->why_not,
-                "this machine is too noisy now: two copies of the reference differ by %.0f %%",
-                s->resolution * 100);
+            leave_out(s, SAW(SAW_NOISY), s->resolution * 100);
             context->plan[i].sets = 0;
             context->no_control = too_noisy;
         }
@@ -106,7 +109,7 @@ static bool compare_case(TimingContext *context, Sampler *student, int i, int le
     if (!timing_student_ok(context, outputs_check(&student->worker, set, context->random), student))
         return false;
     if (outcome->blocks < (least < 3 ? least : 3) && !outcome->cut_short) {
-        PUT(s->why_not, "GPU clock changes or another program disturbed nearly every sample");
+        leave_out(s, SAW(SAW_DISTURBED), 0);
         timing_flag(context, "disturbed");
         context->no_control = too_noisy;
         return true;
@@ -150,7 +153,7 @@ static bool add_pairs(TimingContext *context, int i)
         sampler_end(&student);
         if (!fine || !believable(context, i, &outcome))
             return false;
-        if (s->why_not[0]) {
+        if (s->unjudged.saw) {
             s->measured = false;
             return true;
         }
@@ -174,17 +177,17 @@ static bool judge_case(TimingContext *context, Sampler *student, int i)
     if (!context->plan[i].sets)
         return true;
     if (control && context->no_control) {
-        PUT(s->why_not, "%s", context->no_control);
+        leave_out(s, context->no_control, 0);
         return true;
     }
     if (student->worker.child.pid <= 0 && !timing_start_student(context, student))
         return false;
     if (!compare_case(context, student, i, control || context->session->quick ? 5 : 15, &outcome))
         return false;
-    if (s->why_not[0])
+    if (s->unjudged.saw)
         return true;
     if (outcome.cut_short)
-        context->no_control = "left out, because the kernel is already far below the bar";
+        context->no_control = SAW(SAW_FAR_BELOW);
     record(context, &context->plan[i], &outcome, s);
     if (!believable(context, i, &outcome))
         return false;
@@ -207,7 +210,7 @@ static bool plan_cases(TimingContext *context)
         CaseSpeed *s = &context->result->speed[i];
         fine = timing_reference_ok(context,
                                    sampler_plan(&context->reference, s->lab_case, &context->info,
-                                                &context->plan[i], s->why_not, sizeof s->why_not));
+                                                &context->plan[i], &s->unjudged));
     }
     return fine;
 }

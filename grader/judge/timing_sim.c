@@ -14,6 +14,7 @@
 #include "judge/decide.h"
 #include "judge/baselines.h"
 #include "judge/counter_bounds.h"
+#include "judge/message.h"
 #include "judge/modelled.h"
 #include "judge/outputs.h"
 
@@ -78,22 +79,20 @@ static bool separates(TimingContext *context, int i)
     s->floor = baseline_floor(context, i);
     if (s->floor <= s->bar - separated)
         return true;
-    PUT(s->why_not,
-        "on this modelled device not even the naive kernel is clearly slow: it runs at %.2f of the "
-        "reference's speed, and the bar is %.2f",
-        s->floor, s->bar);
+    s->unjudged = (Diagnosis){
+        .saw = SAW(SAW_BLIND), .lab_case = s->lab_case, .value = s->floor, .limit = s->bar
+    };
     s->floor = 0;
-    s->blind = true;
     return false;
 }
 
 /* A control case does not affect the verdict and may be the kernel's worst case. If it is too
  * large to simulate, that is no evidence against the kernel. */
-static bool may_be_left_out(const Case *lab_case, Verdict verdict, char *why_not, size_t size)
+static bool may_be_left_out(CaseSpeed *s, Verdict verdict)
 {
-    if (verdict != TIMEOUT || lab_case->kind != CONTROL)
+    if (verdict != TIMEOUT || s->lab_case->kind != CONTROL)
         return false;
-    put(why_not, size, "too large to simulate (a control case does not affect the verdict)");
+    s->unjudged = (Diagnosis){ .saw = SAW(SAW_TOO_LARGE), .lab_case = s->lab_case };
     return true;
 }
 
@@ -108,10 +107,7 @@ static bool uses_gpu(TimingContext *context, const ModelledCall *call,
         return true;
     context->result->verdict = SLOW;
     context->result->diagnosis = (Diagnosis){ .saw = SAW(SAW_IDLE_GPU), .lab_case = lab_case };
-    PUT(context->result->why,
-        "case %s: nothing ran on the GPU. Work on the host has no simulated time, so there is no "
-        "ratio. Do the work in a kernel",
-        lab_case->label);
+    message_idle(&context->result->diagnosis, context->result->why, sizeof context->result->why);
     return false;
 }
 
@@ -130,7 +126,7 @@ static bool judge_case(TimingContext *context, Sampler *student, int i, Reason *
                 lab_name(context->entry), s->lab_case->label);
     verdict = modelled_call(context, student, context->object, &context->plan[i].sized,
                             draw(context->random, DRAW_CONTENTS), &call);
-    if (may_be_left_out(s->lab_case, verdict, s->why_not, sizeof s->why_not))
+    if (may_be_left_out(s, verdict))
         return true;
     if (!timing_student_ok(context, verdict, student))
         return false;
@@ -139,22 +135,22 @@ static bool judge_case(TimingContext *context, Sampler *student, int i, Reason *
         !timing_student_ok(context, outputs_check(&student->worker, 0, context->random), student) ||
         !uses_gpu(context, &call, &reference, i))
         return false;
-    if (!modelled_fine(&call, s->why_not, sizeof s->why_not))
+    if (!modelled_fine(&call, &s->unjudged)) {
+        s->unjudged.lab_case = s->lab_case;
         return true;
+    }
     record(context, i, &reference, &call, s);
     return timing_believable(context, i, call.ms, reference.ms);
 }
 
 /* ---- The note ---- */
 
-/* For example "case flat: timed 96 of 4096 blocks". */
 static void note_samples(Result *result)
 {
     for (int i = 0; i < result->speeds; i++) {
         const CaseSpeed *s = &result->speed[i];
         if (s->measured && s->timed_blocks < s->simulated_blocks)
-            APPEND(result->note, "%scase %s: timed %.0f of %.0f blocks", *result->note ? ". " : "",
-                   s->lab_case->label, s->timed_blocks, s->simulated_blocks);
+            message_samples(s, result->note, sizeof result->note);
     }
 }
 
@@ -164,9 +160,8 @@ static void note_controls(Result *result)
 {
     for (int i = 0; i < result->speeds; i++) {
         const CaseSpeed *s = &result->speed[i];
-        if (s->lab_case->kind == CONTROL && !s->measured && s->why_not[0])
-            APPEND(result->note, "%scontrol case %s is left out: %s", *result->note ? ". " : "",
-                   s->lab_case->label, s->why_not);
+        if (s->lab_case->kind == CONTROL && !s->measured && s->unjudged.saw)
+            message_left_out(&s->unjudged, result->note, sizeof result->note);
     }
 }
 
@@ -213,9 +208,6 @@ void judge_modelled(Session *session, const char *reference, const char *object,
         measure_baselines(&context);
     }
     sampler_end(&context.reference);
-    if (fine && !decided) {
-        char unjudged[sizeof result->why];
-        PUT(unjudged, "%s", result->why);
-        judge_mechanism(session, object, unjudged, result, random);
-    }
+    if (fine && !decided)
+        judge_mechanism(session, object, result, random);
 }

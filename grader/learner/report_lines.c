@@ -1,5 +1,6 @@
 /* report_lines.c - results for programs: key:value lines, documented in docs/lines.md. */
 #include "learner/report.h"
+#include "judge/message.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,8 +51,12 @@ static void report_lines_case(const CaseSpeed *s, int number)
            kinds[s->lab_case->kind]);
     if (s->lab_case->kind == TIMED)
         printf("case.%d.bar:%.4f\n", number, s->bar);
-    if (s->why_not[0])
-        printf("case.%d.why_not:%s\n", number, s->why_not);
+    if (s->unjudged.saw) {
+        char words[80], why_not[400];
+        diagnosis_words(s->unjudged.saw, words, sizeof words);
+        message_why_not(&s->unjudged, why_not, sizeof why_not);
+        printf("case.%d.saw:%s\ncase.%d.why_not:%s\n", number, words, number, why_not);
+    }
     if (s->resolution > 0)
         printf("case.%d.resolution:%.5f\n", number, s->resolution);
     if (!s->measured)

@@ -2,6 +2,7 @@
  * creates them. */
 #include "gradebook/import/source.h"
 #include "base/util.h"
+#include "golden.h"
 
 #include <CUnit/CUnit.h>
 #include <archive.h>
@@ -109,15 +110,12 @@ static void limits(void)
 {
     static const char *const names[] = { "aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc", NULL };
     const UnpackLimits wide = { 100, 1 << 20, 1 << 20, 1000000, 1 };
-    static const struct {
-        UnpackLimits limits;
-        const char *words;
-    } rows[] = {
-        { { 2, 1 << 20, 1 << 20, 1000000, 1 }, "holds more than 2 files" },
-        { { 100, 1 << 20, 299999, 1000000, 1 }, "archive unpacks to more than" },
-        { { 100, 1 << 20, 1 << 20, 5, 1 }, "times its size" },
+    static const UnpackLimits rows[] = {
+        { 2, 1 << 20, 1 << 20, 1000000, 1 },
+        { 100, 1 << 20, 299999, 1000000, 1 },
+        { 100, 1 << 20, 1 << 20, 5, 1 },
     };
-    char *bytes = xmalloc(ROOM), why[300];
+    char *bytes = xmalloc(ROOM), why[300], all[2000] = "";
     Seen seen;
 
     for (int zip = 0; zip < 2; zip++) {
@@ -125,10 +123,11 @@ static void limits(void)
         CU_ASSERT_TRUE(take(bytes, size, &wide, &seen, why));
         CU_ASSERT_EQUAL(seen.bytes, 300000);
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-            CU_ASSERT_FALSE(take(bytes, size, &rows[i].limits, &seen, why));
-            CU_ASSERT_PTR_NOT_NULL(strstr(why, rows[i].words));
+            CU_ASSERT_FALSE(take(bytes, size, &rows[i], &seen, why));
+            APPEND(all, "%s\n", why);
         }
     }
+    golden_gradebook("archives beyond a limit", all);
     free(bytes);
 }
 

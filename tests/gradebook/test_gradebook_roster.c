@@ -4,6 +4,7 @@
 #include "gradebook/import/roster.h"
 #include "rows.h"
 #include "base/util.h"
+#include "golden.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,43 +57,47 @@ static void people(void)
 static void mistakes(void)
 {
     static const struct {
-        const char *text, *reported;
+        const char *text;
+        int line; /* of the error */
     } rows[] = {
-        { "", "r.csv:1: it is empty" },
-        { "\n\n", "r.csv:1: it is empty" },
-        { "id,name\n", "r.csv:1: the roster has no students" },
-        { "7,Jane Doe\n", "r.csv:1: the first line must name the columns" },
-        { "email\nx\n", "the first line must name the columns" },
-        { "id,name\n7,A\n7,B\n", "r.csv:3: the id 7 is already on line 2" },
-        { "id,name\n,\n", "r.csv:2: the id and the name are missing" },
-        { "id,name\n7,Doe, Jane\n", "r.csv:2: 3 fields, but the first line has 2" },
-        { "id,name\n7,\"Doe\n8,B\n", "r.csv:2: a quotation mark is not closed" },
-        { "id,name\n\n7,\"J\" Doe\n", "r.csv:3: a quotation mark is inside a field" },
-        { "id,name\n7,J \"J\" Doe\n", "r.csv:2: a quotation mark is inside a field" },
-        { "id,name\n7,\"two\nlines\"\n7,x\n", "r.csv:4: the id 7 is already on line 2" },
+        { "", 1 },
+        { "\n\n", 1 },
+        { "id,name\n", 1 },
+        { "7,Jane Doe\n", 1 },
+        { "email\nx\n", 1 },
+        { "id,name\n7,A\n7,B\n", 3 },
+        { "id,name\n,\n", 2 },
+        { "id,name\n7,Doe, Jane\n", 2 },
+        { "id,name\n7,\"Doe\n8,B\n", 2 },
+        { "id,name\n\n7,\"J\" Doe\n", 3 },
+        { "id,name\n7,J \"J\" Doe\n", 2 },
+        { "id,name\n7,\"two\nlines\"\n7,x\n", 4 },
     };
-    char *large = xcalloc(1, 3000), *reported;
+    char *large = xcalloc(1, 3000), *reported, all[4000] = "", place[20];
     Roster roster;
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         bool ok = take(rows[i].text, &roster, &reported);
-        if (ok || !strstr(reported, rows[i].reported))
+        if (ok || strncmp(reported, PUT(place, "r.csv:%d: ", rows[i].line), strlen(place)))
             FAIL_SAYING("row %zu: %s", i, ok ? "no mistake" : reported);
+        else
+            APPEND(all, "%s", reported);
         free(reported);
     }
     CU_ASSERT_FALSE(roster_read("id\n\0007\n", 6, "r.csv", &roster, &reported));
-    CU_ASSERT_PTR_NOT_NULL(strstr(reported, "a zero byte"));
+    APPEND(all, "%s", reported);
     free(reported);
     put(large, 3000, "id\n%0500d\n%065d\n", 7, 8);
     CU_ASSERT_FALSE(take(large, &roster, &reported));
-    CU_ASSERT_PTR_NOT_NULL(strstr(reported, "r.csv:2: a field is longer"));
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(reported, "r.csv:3: the id is longer than 63 bytes")); /* both errors together */
+    CU_ASSERT_PTR_NOT_NULL(strstr(reported, "r.csv:2: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(reported, "r.csv:3: ")); /* both errors together */
+    APPEND(all, "%s", reported);
     free(reported);
     memset(large, ',', 2000);
     memcpy(large + 1990, "\nx", 3);
     CU_ASSERT_FALSE(take(large, &roster, &reported));
-    CU_ASSERT_PTR_NOT_NULL(strstr(reported, "more than 60 fields"));
+    APPEND(all, "%s", reported);
+    golden_gradebook("rosters", all);
     free(reported);
     free(large);
 }

@@ -18,9 +18,9 @@ static CaseSpeed speed(const Case *lab_case, double ratio)
     s.ratio = (Interval){ ratio, ratio, ratio };
     s.gbps = 80 * ratio;
     s.reference_gbps = 80;
-    s.blind = ratio < 0;
     if (!s.measured)
-        PUT(s.why_not, s.blind ? "not even the naive one" : "one launch has no modelled time");
+        s.unjudged = (Diagnosis){ .saw = ratio < 0 ? SAW(SAW_BLIND) : SAW(SAW_UNTIMED),
+                                  .lab_case = lab_case };
     return s;
 }
 
@@ -31,6 +31,7 @@ static void verdicts(void)
         Verdict verdict;
         bool decided;
         const Case *named; /* the case that decides */
+        uint64_t saw;      /* why its speed is not judged */
     } rows[] = {
         { 1.0, 1.0, 1.0, PASS, true, NULL },
         { 0.75, 0.6, 1.0, PASS, true, NULL }, /* at the bar: no result is too close to decide */
@@ -40,15 +41,15 @@ static void verdicts(void)
         { 0.1, 0.5, 1.0, SLOW, true, &flat },
         { 1.0, 1.0, 0.01, PASS, true, NULL }, /* a control case does not decide */
         { 1.0, 1.0, 0, PASS, true, NULL },
-        { 0, 1.0, 1.0, CORRECT_ONLY, false, &flat },
-        { 1.0, 0, 1.0, CORRECT_ONLY, false, &square },
-        { 0, 0, 1.0, CORRECT_ONLY, false, &flat },
+        { 0, 1.0, 1.0, CORRECT_ONLY, false, &flat, SAW(SAW_UNTIMED) },
+        { 1.0, 0, 1.0, CORRECT_ONLY, false, &square, SAW(SAW_UNTIMED) },
+        { 0, 0, 1.0, CORRECT_ONLY, false, &flat, SAW(SAW_UNTIMED) },
         { 0, 0.5, 1.0, SLOW, true, &square }, /* one slow case is enough */
         { -1, 1.0, 1.0, PASS, true, NULL },   /* left out, so the other one decides */
         { -1, 0.5, 1.0, SLOW, true, &square },
         { 1.0, -1, 1.0, PASS, true, NULL },
-        { -1, -1, 1.0, CORRECT_ONLY, false, &flat },
-        { -1, 0, 1.0, CORRECT_ONLY, false, &square },
+        { -1, -1, 1.0, CORRECT_ONLY, false, &flat, SAW(SAW_BLIND) },
+        { -1, 0, 1.0, CORRECT_ONLY, false, &square, SAW(SAW_UNTIMED) },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -61,6 +62,7 @@ static void verdicts(void)
         CU_ASSERT_EQUAL(decide_modelled(&result, reasons), rows[i].decided);
         CU_ASSERT_EQUAL(result.verdict, rows[i].verdict);
         CU_ASSERT_PTR_EQUAL(result.diagnosis.lab_case, rows[i].named);
+        CU_ASSERT_EQUAL(result.diagnosis.saw, rows[i].saw);
         CU_ASSERT_EQUAL(*result.why != 0, rows[i].named != NULL);
     }
 }

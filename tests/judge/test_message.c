@@ -4,6 +4,7 @@
 #include "golden.h"
 
 static const Case flat = { "flat", .kind = TIMED, .bar = 0.75 };
+static const Case one_row = { "one row", .kind = CONTROL };
 
 static void processes(void)
 {
@@ -115,7 +116,67 @@ static void speeds(void)
         message_suspect(&suspects[i], text, sizeof text);
         APPEND(all, "%s\n", text);
     }
+    message_idle(&suspects[0], text, sizeof text);
+    APPEND(all, "%s\n", text);
+    message_close(text, sizeof text);
+    APPEND(all, "%s\n", text);
     golden("speeds", all);
+}
+
+/* Reasons why a case is not judged, and what the note says about a control case. */
+static void unjudged_cases(void)
+{
+    static const struct {
+        DiagnosisCode code;
+        const Case *lab_case;
+        double value, limit;
+    } rows[] = {
+        { SAW_NOISY, &flat, 7.4, 0 },
+        { SAW_NOISY, &one_row, 0, 0 }, /* because a timed case was noisy */
+        { SAW_DISTURBED, &flat, 0, 0 },
+        { SAW_DISTURBED, &flat, 12, 0 },
+        { SAW_FAR_BELOW, &one_row, 0, 0 },
+        { SAW_NO_SIZE, &flat, 0, 0.2 },
+        { SAW_NO_SIZE, &flat, 0, 0 },
+        { SAW_DEVICE_MEMORY, &flat, 6.4, 3.2 },
+        { SAW_TOO_LARGE, &flat, 210, 0 },
+        { SAW_TOO_LARGE, &one_row, 0, 0 },
+        { SAW_UNTIMED, &flat, 1, 3 },
+        { SAW_IDLE_GPU, &flat, 0, 0 },
+        { SAW_BLIND, &flat, 0.82, 0.75 },
+    };
+    char all[4000] = "", text[600];
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const Diagnosis diagnosis = { .saw = SAW(rows[i].code),
+                                      .lab_case = rows[i].lab_case,
+                                      .value = rows[i].value,
+                                      .limit = rows[i].limit };
+        CU_ASSERT_NOT_EQUAL(diagnosis_possible(CORRECT_ONLY) & diagnosis.saw, 0);
+        message_unjudged(&diagnosis, text, sizeof text);
+        APPEND(all, "%s\n", text);
+    }
+    golden("unjudged cases", all);
+}
+
+static void notes(void)
+{
+    const Diagnosis blind = { .saw = SAW(SAW_BLIND), .lab_case = &flat, .value = 1, .limit = 0.75 };
+    const Diagnosis too_large = { .saw = SAW(SAW_TOO_LARGE), .lab_case = &one_row };
+    const CaseSpeed speed = { .lab_case = &flat, .timed_blocks = 96, .simulated_blocks = 4096 };
+    char all[2000] = "", text[800] = "";
+
+    message_samples(&speed, text, sizeof text);
+    message_left_out(&blind, text, sizeof text);
+    message_left_out(&too_large, text, sizeof text);
+    APPEND(all, "%s\n", text);
+    for (int bounded = 0; bounded <= 1; bounded++) {
+        message_counters_only(&blind, bounded, text, sizeof text);
+        APPEND(all, "%s\n", text);
+    }
+    message_ours_failed("its process exited", text, sizeof text);
+    APPEND(all, "%s\n", text);
+    golden("notes", all);
 }
 
 CU_SuiteInfo test_message = {
@@ -127,6 +188,8 @@ CU_SuiteInfo test_message = {
             { "wrong results", wrong_results },
             { "counters", counters },
             { "speeds", speeds },
+            { "unjudged cases", unjudged_cases },
+            { "notes", notes },
             CU_TEST_INFO_NULL,
         },
 };

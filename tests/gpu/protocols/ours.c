@@ -13,6 +13,7 @@
  * per grading, which begins with "ours", WORD and TARGET, then verdict, ratio, seconds, flags.
  */
 #include "judge/grade.h"
+#include "judge/message.h"
 #include "judge/sampler.h"
 
 #include <stdio.h>
@@ -76,16 +77,18 @@ static double ratio_of(Session *session, const LabEntry *entry, const char *refe
 {
     Sampler ours, other;
     Outcome outcome;
-    char why_not[200] = "";
+    Diagnosis unjudged = { 0 };
+    char why_not[400];
     const Setup setup = { 0 };
     Draws random = draws_begin(secret(), "protocols", NULL);
 
     must(sampler_start(&ours, session, entry, reference, &setup, &random), &ours);
     must(sampler_start(&other, session, entry, object, &setup, &random), &other);
-    must(sampler_plan(&ours, timed_case(entry), &ours.worker.gpu, plan, why_not, sizeof why_not),
-         &ours);
-    if (!plan->sets)
+    must(sampler_plan(&ours, timed_case(entry), &ours.worker.gpu, plan, &unjudged), &ours);
+    if (!plan->sets) {
+        message_unjudged(&unjudged, why_not, sizeof why_not);
         die("%s", why_not);
+    }
     must(sampler_take_up(&ours, plan), &ours);
     must(sampler_take_up(&other, plan), &other);
     must(sampler_warm_up(&ours), &ours);

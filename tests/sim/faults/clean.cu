@@ -1,17 +1,14 @@
-/* clean.cu - correct kernels that look wrong: no findings may be reported.
+/* clean.cu - correct kernels that look wrong, with plain accesses and barriers: no findings may be
+ * reported.
  *
  * case flag
  * case found
  * case same_in_one_instruction
  * case same_from_blocks
- * case last_block
  * case warp_sync
  * case shuffles
  * case warp_reads
  * case async_copy
- * case atomics
- * case atomic_flag
- * case spin_flag
  * case early_exit
  * case early_return_barrier
  * case barrier_in_uniform_branch
@@ -21,21 +18,13 @@
  * case own_words
  * case global_after_barrier
  * case vector_and_scalar
- * case ticket_lock
  * case grid_stride_twice
  * case neighbours_of_a_byte
- * case last_block_resets
- * case last_thread_resets
- * case greatest_by_swaps
- * case pairs_by_swaps
- * case lanes_in_turn
- * case exchanged_for_nothing
  * case copied_only
  * case halo
  */
 #include "faults.h"
 
-#include <cuda_bf16.h>
 #include <cuda_pipeline_primitives.h>
 
 /* Many threads write the same value. */
@@ -65,24 +54,6 @@ __global__ void same_kernel(int *out)
     s[threadIdx.x & 3] = threadIdx.x & 3;
     __syncthreads();
     out[threadIdx.x] = s[threadIdx.x & 3];
-}
-
-__global__ void last_block_kernel(volatile int *sums, unsigned *done, int *out)
-{
-    __shared__ bool last;
-
-    if (threadIdx.x == 0) {
-        sums[blockIdx.x] = blockIdx.x;
-        __threadfence();
-        last = atomicInc(done, gridDim.x - 1) == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (last && threadIdx.x < 32) {
-        int sum = 0;
-        for (int i = threadIdx.x; i < gridDim.x; i += 32)
-            sum += sums[i];
-        atomicAdd(out, sum);
-    }
 }
 
 __global__ void warp_sync_kernel(int *out)
@@ -137,63 +108,6 @@ __global__ void async_copy_kernel(float *out, const float *in)
         __syncthreads();
     }
     out[threadIdx.x] = sum;
-}
-
-__global__ void atomics_kernel(int *bins, int *out)
-{
-    __shared__ int s[8];
-
-    if (threadIdx.x < 8)
-        s[threadIdx.x] = 0;
-    __syncthreads();
-    atomicAdd(&s[threadIdx.x & 7], 1);
-    __syncthreads();
-    if (threadIdx.x < 8)
-        atomicAdd(&bins[threadIdx.x], s[threadIdx.x]);
-    atomicMax(out, (int) threadIdx.x);
-}
-
-/* The first block fills the data and sets a flag; the second waits for it. (This order works on any
- * GPU.) */
-__global__ void atomic_flag_kernel(int *data, int *flag, int *out)
-{
-    if (blockIdx.x == 0) {
-        data[threadIdx.x] = threadIdx.x;
-        __threadfence();
-        __syncthreads();
-        if (threadIdx.x == 0)
-            atomicExch(flag, 1);
-    } else {
-        if (threadIdx.x == 0)
-            while (!atomicAdd(flag, 0))
-                ;
-        __syncthreads();
-        __threadfence();
-        out[threadIdx.x] = data[63 - threadIdx.x];
-    }
-}
-
-/* A warp releases data to another warp of its block. */
-__global__ void spin_flag_kernel(int *out)
-{
-    __shared__ int data[32];
-    __shared__ volatile int flag;
-
-    if (threadIdx.x == 0)
-        flag = 0;
-    __syncthreads();
-    if (threadIdx.x < 32) {
-        data[threadIdx.x] = threadIdx.x;
-        __syncwarp();
-        __threadfence_block();
-        if (threadIdx.x == 0)
-            flag = 1;
-    } else {
-        while (!flag)
-            ;
-        __threadfence_block();
-        out[threadIdx.x - 32] = data[63 - threadIdx.x];
-    }
 }
 
 /* Barriers do not wait for threads that have exited. */
@@ -302,18 +216,6 @@ __global__ void vector_kernel(float *a, float *out)
         out[blockIdx.x * 128 + i * 32 + threadIdx.x] = a[blockIdx.x * 128 + i * 32 + threadIdx.x];
 }
 
-__global__ void lock_kernel(int *lock, volatile int *shared_by_all)
-{
-    if (threadIdx.x == 0) {
-        while (atomicCAS(lock, 0, 1))
-            ;
-        __threadfence();
-        *shared_by_all += 1;
-        __threadfence();
-        atomicExch(lock, 0);
-    }
-}
-
 __global__ void scale(float *a, int n)
 {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
@@ -326,6 +228,22 @@ __global__ void bytes_kernel(char *a, short *b)
 
     a[i] = i;
     b[i] = a[i];
+}
+
+__global__ void copy_kernel(float *to, const float *from)
+{
+    to[threadIdx.x] = from[threadIdx.x];
+}
+
+/* The tile's corners are never written and never used. */
+__global__ void halo_kernel(float *out, const float *in)
+{
+    __shared__ float s[34];
+
+    s[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x >= 1 && threadIdx.x < 33)
+        out[threadIdx.x] = 2 * s[threadIdx.x];
 }
 
 static void flag()
@@ -348,136 +266,6 @@ static void same_from_blocks()
     same_kernel<<<3, 64>>>(array<int>(64));
 }
 
-/* As in the programming guide: only the block that drew the last number still uses the counter. */
-__global__ void last_block_resets_kernel(volatile int *sums, unsigned *done, int *out)
-{
-    __shared__ bool last;
-
-    if (threadIdx.x == 0) {
-        sums[blockIdx.x] = blockIdx.x;
-        __threadfence();
-        last = atomicInc(done, gridDim.x) == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (last && threadIdx.x == 0) {
-        int sum = 0;
-        for (int i = 0; i < gridDim.x; i++)
-            sum += sums[i];
-        *out = sum;
-        *done = 0;
-    }
-}
-
-__global__ void last_thread_resets_kernel(unsigned *out)
-{
-    __shared__ unsigned done;
-
-    if (threadIdx.x == 0)
-        done = 0;
-    __syncthreads();
-    if (atomicAdd(&done, 1) == blockDim.x - 1) {
-        out[0] = threadIdx.x;
-        done = 0;
-    }
-}
-
-/* The swap checks the value of the first read. */
-__global__ void greatest_by_swaps_kernel(unsigned *greatest, const float *in)
-{
-    float x = in[blockIdx.x * blockDim.x + threadIdx.x];
-    unsigned old = *greatest, seen;
-
-    do {
-        seen = old;
-        if (__uint_as_float(seen) >= x)
-            break;
-        old = atomicCAS(greatest, seen, __float_as_uint(x));
-    } while (old != seen);
-}
-
-__global__ void pairs_by_swaps_kernel(__nv_bfloat162 *sum)
-{
-    atomicAdd(sum, __float2bfloat162_rn(1));
-}
-
-/* As in CUDA by Example: the lanes take the lock one after the other. */
-__global__ void lanes_in_turn_kernel(int *mutex, int *list, int *next)
-{
-    int t = threadIdx.x;
-
-    for (int i = 0; i < 32; i++)
-        if (t % 32 == i) {
-            while (atomicCAS(mutex, 0, 1) != 0)
-                ;
-            __threadfence();
-            next[t] = *list;
-            *list = t;
-            __threadfence();
-            atomicExch(mutex, 0);
-        }
-}
-
-__global__ void exchanged_for_nothing_kernel(unsigned *out)
-{
-    __shared__ unsigned hits;
-
-    atomicExch(&hits, 0);
-    __syncthreads();
-    atomicAdd(&hits, 1);
-    __syncthreads();
-    if (threadIdx.x == 0)
-        *out = hits;
-}
-
-__global__ void copy_kernel(float *to, const float *from)
-{
-    to[threadIdx.x] = from[threadIdx.x];
-}
-
-/* The tile's corners are never written and never used. */
-__global__ void halo_kernel(float *out, const float *in)
-{
-    __shared__ float s[34];
-
-    s[threadIdx.x] = in[threadIdx.x];
-    __syncthreads();
-    if (threadIdx.x >= 1 && threadIdx.x < 33)
-        out[threadIdx.x] = 2 * s[threadIdx.x];
-}
-
-static void last_block_resets()
-{
-    unsigned *done = zeros<unsigned>(1);
-
-    for (int i = 0; i < 2; i++)
-        last_block_resets_kernel<<<6, 64>>>(zeros<int>(6), done, zeros<int>(1));
-}
-
-static void last_thread_resets()
-{
-    last_thread_resets_kernel<<<2, 96>>>(array<unsigned>(1));
-}
-
-static void greatest_by_swaps()
-{
-    greatest_by_swaps_kernel<<<4, 64>>>(zeros<unsigned>(1), zeros<float>(256));
-}
-
-static void pairs_by_swaps()
-{
-    pairs_by_swaps_kernel<<<4, 64>>>(zeros<__nv_bfloat162>(1));
-}
-
-static void lanes_in_turn()
-{
-    lanes_in_turn_kernel<<<1, 64>>>(zeros<int>(1), zeros<int>(1), array<int>(64));
-}
-
-static void exchanged_for_nothing()
-{
-    exchanged_for_nothing_kernel<<<1, 64>>>(array<unsigned>(1));
-}
-
 static void copied_only()
 {
     float *a = array<float>(64), *b = array<float>(64);
@@ -493,12 +281,6 @@ static void halo()
 
     cudaMemset(a + 1, 0, 128);
     halo_kernel<<<1, 34>>>(array<float>(34), a);
-}
-
-static void last_block()
-{
-    last_block_kernel<<<6, 64>>>(zeros<int>(6), zeros<unsigned>(1), zeros<int>(1));
-    last_block_kernel<<<6, 64>>>(zeros<int>(6), zeros<unsigned>(1), zeros<int>(1));
 }
 
 static void warp_sync()
@@ -519,21 +301,6 @@ static void warp_reads()
 static void async_copy()
 {
     async_copy_kernel<<<2, 64>>>(array<float>(64), zeros<float>(256));
-}
-
-static void atomics()
-{
-    atomics_kernel<<<4, 64>>>(zeros<int>(8), zeros<int>(1));
-}
-
-static void atomic_flag()
-{
-    atomic_flag_kernel<<<2, 64>>>(array<int>(64), zeros<int>(1), array<int>(64));
-}
-
-static void spin_flag()
-{
-    spin_flag_kernel<<<1, 64>>>(array<int>(32));
 }
 
 static void early_exit()
@@ -582,11 +349,6 @@ static void vector_and_scalar()
     vector_kernel<<<4, 32>>>(array<float>(512), array<float>(512));
 }
 
-static void ticket_lock()
-{
-    lock_kernel<<<8, 32>>>(zeros<int>(1), zeros<int>(1));
-}
-
 static void grid_stride_twice()
 {
     float *a = zeros<float>(1000);
@@ -607,14 +369,10 @@ int main(int argc, char **argv)
         { "found", found },
         { "same_in_one_instruction", same_in_one_instruction },
         { "same_from_blocks", same_from_blocks },
-        { "last_block", last_block },
         { "warp_sync", warp_sync },
         { "shuffles", shuffles },
         { "warp_reads", warp_reads },
         { "async_copy", async_copy },
-        { "atomics", atomics },
-        { "atomic_flag", atomic_flag },
-        { "spin_flag", spin_flag },
         { "early_exit", early_exit },
         { "early_return_barrier", early_return_barrier },
         { "barrier_in_uniform_branch", barrier_in_uniform_branch },
@@ -624,15 +382,8 @@ int main(int argc, char **argv)
         { "own_words", own_words },
         { "global_after_barrier", global_after_barrier },
         { "vector_and_scalar", vector_and_scalar },
-        { "ticket_lock", ticket_lock },
         { "grid_stride_twice", grid_stride_twice },
         { "neighbours_of_a_byte", neighbours_of_a_byte },
-        { "last_block_resets", last_block_resets },
-        { "last_thread_resets", last_thread_resets },
-        { "greatest_by_swaps", greatest_by_swaps },
-        { "pairs_by_swaps", pairs_by_swaps },
-        { "lanes_in_turn", lanes_in_turn },
-        { "exchanged_for_nothing", exchanged_for_nothing },
         { "copied_only", copied_only },
         { "halo", halo },
     };
