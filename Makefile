@@ -72,11 +72,12 @@ sim_tool  := grader/sim/tool.c grader/sim/list.c
 sim_c     := $(filter-out $(call in,sim/guest) $(sim_tool),$(call in,sim))
 sim_plain_o := $(call objects,$(filter-out $(call in,sim/runtime),$(sim_c)))# needs no CUDA headers
 grader_o  := $(call objects,$(call in,base build judge learner calc draw) grader/coursework.c grader/command_grade.c $(sim_tool) \
-             $(addprefix grader/sim/,device/device.c binary/elf.c base/limiter.c base/records.c ptx/module.c exec/shape.c))
+             $(addprefix grader/sim/,device/device.c binary/elf.c base/limiter.c base/records.c ptx/module.c exec/shape.c)) \
+             $(B)/see_parts.o
 missing    = $(eval missing := $(filter-out $(wildcard $(sort $(all_o))),$(sort $(all_o))))$(missing)
 all_o      = $(grader_o) $(child_o) $(guest_o) $(guest_sim_o) $(sim_o) $(B)/grader/main.o
 
-.PHONY: all programs help grade explain draw hint progress check check-cheats course-kit clean FORCE
+.PHONY: all programs help grade explain see draw hint progress check check-cheats course-kit clean FORCE
 all: programs $(if $(GRADEBOOK),$(B)/gradebook)
 
 # What grading needs: a compiler, make and the CUDA Toolkit.
@@ -86,7 +87,7 @@ programs: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/guest $(B)/runner-sim $(B)
 # ---- What people type ----
 
 run = WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(if $(filter draw,$@),$(KIND)) $(LAB) $(if $(DEVICE),--device $(DEVICE)) $(FLAGS)
-grade explain draw $(if $(wildcard tests/tests.mk),check): programs
+grade explain see draw $(if $(wildcard tests/tests.mk),check): programs
 	@$(run)
 
 hint progress: programs
@@ -123,6 +124,12 @@ $(B)/warpbook: $(B)/grader/main.o $(grader_o) $(lab_o)
 table = sh $< $(1) > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 $(B)/registry_table.c: grader/registry.sh FORCE
 	@$(call table,labs $(labs))
+
+# Files that become C strings: the style and the script of the page of make see.
+$(B)/see_parts.c: grader/learner/see/page.css grader/learner/see/page.js
+	@{ echo '#include "learner/see/page.h"'; \
+	   for part in style:page.css script:page.js; do echo "const char see_$${part%:*}[] ="; \
+	    sed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' grader/learner/see/$${part#*:}; echo ';'; done; } > $@
 
 $(B)/%.o: $(B)/%.c
 	$(at)$(compile)

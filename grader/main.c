@@ -11,6 +11,7 @@
 #include "judge/selfcheck.h"
 #include "judge/figures.h"
 #include "learner/report.h"
+#include "learner/see/see.h"
 #include "learner/submission.h"
 #include "sim/tool.h"
 
@@ -237,6 +238,7 @@ static const struct {
     { "check", run_check, true },
     { "check-cheats", run_check_cheats, true },
     { "explain", run_explain, false },
+    { "see", see_run, false },
     { "build", run_build, false },
     { "pack", run_pack, true },
     { "hint", run_hint, false },

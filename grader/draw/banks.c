@@ -114,28 +114,18 @@ static const char *variable_at(const Picture *picture, const WarpAccess *a)
     return "shared memory";
 }
 
-static void say_what(const Picture *picture, const WarpAccess *a, Words *words)
+void banks_title(const Picture *picture, const WarpAccess *a, char *text, size_t size)
 {
     static const char *const kinds[] = { "Load from", "Store to", "Atomic on" };
     const int lanes = __builtin_popcount(a->mask);
 
-    PUT(words->title, "%s %s: %d lane%s need%s %d wavefront%s; ", kinds[a->kind],
+    put(text, size, "%s %s: %d lane%s need%s %d wavefront%s; ", kinds[a->kind],
         variable_at(picture, a), lanes, lanes == 1 ? "" : "s", lanes == 1 ? "s" : "", a->passes,
         a->passes == 1 ? "" : "s");
     if (a->passes > a->least)
-        APPEND(words->title, "%d without bank conflicts", a->least);
+        append(text, size, "%d without bank conflicts", a->least);
     else
-        APPEND(words->title, "no bank conflicts");
-}
-
-static void say_place(const Picture *picture, const WarpAccess *a, char *text, size_t size)
-{
-    char source[200];
-
-    picture_place(picture, a->line, text, size);
-    picture_source(picture, a->line, source, sizeof source);
-    if (a->line && *source)
-        append(text, size, ": %s", source);
+        append(text, size, "no bank conflicts");
 }
 
 static void say_sample(const Picture *picture, const WarpAccess *a, const Grid *grid, char *text,
@@ -151,15 +141,6 @@ static void say_sample(const Picture *picture, const WarpAccess *a, const Grid *
     if (grid->is_cut)
         append(text, size, "Only %d of the rows are shown. ", grid->count);
     picture_sample(picture, a, text + strlen(text), size - strlen(text));
-}
-
-static const WarpAccess *find_access(const Picture *picture, Words *words)
-{
-    const WarpAccess *a = picture_access(picture, RECORD_SHARED);
-
-    if (!a)
-        picture_no_access(picture, "shared", words);
-    return a;
 }
 
 /* ---- Drawing ---- */
@@ -218,15 +199,15 @@ static double draw_grid(const Picture *picture, Svg *svg, const WarpAccess *a, c
 
 bool draw_banks(const Picture *picture, Svg *svg, Words *words)
 {
-    const WarpAccess *a = find_access(picture, words);
+    const WarpAccess *a = picture_access(picture, RECORD_SHARED, words);
     char place[400], sample[800];
     Grid grid;
     double y, x = PICTURE_MARGIN;
 
     if (!a)
         return false;
-    say_what(picture, a, words);
-    say_place(picture, a, place, sizeof place);
+    banks_title(picture, a, words->title, sizeof words->title);
+    picture_access_place(picture, a, place, sizeof place);
     find_grid(a, &grid);
     y = draw_grid(picture, svg, a, &grid, picture_head(picture, svg, words->title, place)) + 22;
     x = picture_key(svg, x, y, "c1", "accessed, with the lane's number");
@@ -257,25 +238,34 @@ static char char_of(const Picture *picture, const WarpAccess *a, const Grid *gri
     return is_padding(picture, a, word) ? '#' : '.';
 }
 
-bool print_banks(const Picture *picture, FILE *to, Words *words)
+void banks_grid(const Picture *picture, const WarpAccess *a, FILE *to)
 {
-    const WarpAccess *a = find_access(picture, words);
-    char place[400], sample[800];
     Grid grid;
 
-    if (!a)
-        return false;
-    say_what(picture, a, words);
-    say_place(picture, a, place, sizeof place);
     find_grid(a, &grid);
-    say_sample(picture, a, &grid, sample, sizeof sample);
-    fprintf(to, "%s\n%s\n\n%8s  bank 0  bank 8  bank 16 bank 24\n", words->title, place, "");
+    fprintf(to, "%8s  bank 0  bank 8  bank 16 bank 24\n", "");
     for (int row = 0; row < grid.count; row++) {
         fprintf(to, "row %4llu  ", (unsigned long long) grid.rows[row]);
         for (int bank = 0; bank < BANKS; bank++)
             fputc(char_of(picture, a, &grid, row, bank), to);
         fputc('\n', to);
     }
+}
+
+bool print_banks(const Picture *picture, FILE *to, Words *words)
+{
+    const WarpAccess *a = picture_access(picture, RECORD_SHARED, words);
+    char place[400], sample[800];
+    Grid grid;
+
+    if (!a)
+        return false;
+    banks_title(picture, a, words->title, sizeof words->title);
+    picture_access_place(picture, a, place, sizeof place);
+    find_grid(a, &grid);
+    say_sample(picture, a, &grid, sample, sizeof sample);
+    fprintf(to, "%s\n%s\n\n", words->title, place);
+    banks_grid(picture, a, to);
     fprintf(to,
             "\nOne character per 4-byte word: the lane in base 32 (0 to v), * several lanes, "
             ". not in this access, # never accessed.\n%s\n",

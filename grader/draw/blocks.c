@@ -24,7 +24,8 @@ typedef struct Bar {
 typedef struct Placed {
     Bar *bars;
     int count, places; /* places: the most blocks that run side by side on an SM */
-    uint64_t end;      /* when the last block ends */
+    int most_bars;
+    uint64_t end; /* when the last block ends */
 } Placed;
 
 static int compare(uint64_t a, uint64_t b)
@@ -77,7 +78,8 @@ static bool find_placed(const Picture *picture, int launch, Placed *p, Words *wo
         PUT(words->why, "no launch was recorded");
         return false;
     }
-    *p = (Placed){ .bars = xcalloc((size_t) r->block_span_count + 1, sizeof *p->bars) };
+    *p = (Placed){ .bars = xcalloc((size_t) r->block_span_count + 1, sizeof *p->bars),
+                   .most_bars = picture->most_bars ? picture->most_bars : MOST_BARS };
     for (int i = 0; i < r->block_span_count; i++)
         if (r->block_spans[i].launch == launch)
             p->bars[p->count++].span = &r->block_spans[i];
@@ -192,7 +194,7 @@ static int bar_from(const Placed *p, int i, int most)
 /* More than one if there are very many blocks. */
 static int blocks_per_bar(const Placed *p)
 {
-    return (p->count + MOST_BARS - 1) / MOST_BARS;
+    return (p->count + p->most_bars - 1) / p->most_bars;
 }
 
 /* Neighbours in a place alternate in colour. */

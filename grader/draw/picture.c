@@ -121,14 +121,25 @@ double picture_time_axis(Svg *svg, double left, double right, double y, double w
 
 /* ---- Choosing the access and the launch ---- */
 
-void picture_no_access(const Picture *picture, const char *memory, Words *words)
+void picture_access_place(const Picture *picture, const WarpAccess *a, char *text, size_t size)
+{
+    char source[200];
+
+    picture_place(picture, a->line, text, size);
+    picture_source(picture, a->line, source, sizeof source);
+    if (a->line && *source)
+        append(text, size, ": %s", source);
+}
+
+static void say_no_access(const Picture *picture, RecordSpace space, Words *words)
 {
     const RecordFilter *f = &picture->records->filter;
     char where[60] = "the kernel";
 
     if (picture->line)
         PUT(where, "%s:%d", picture->file, picture->line);
-    PUT(words->why, "%s accesses no %s memory%s", where, memory,
+    PUT(words->why, "%s accesses no %s memory%s", where,
+        space == RECORD_GLOBAL ? "global" : "shared",
         f->block >= 0 || f->warp >= 0 ? " in that block or warp" : "");
 }
 
@@ -165,7 +176,7 @@ static bool is_worse(const WarpAccess *a, const WarpAccess *than)
     return reach_of(a) > reach_of(than);
 }
 
-const WarpAccess *picture_access(const Picture *picture, RecordSpace space)
+const WarpAccess *picture_access(const Picture *picture, RecordSpace space, Words *words)
 {
     const Records *r = picture->records;
     const WarpAccess *worst = NULL;
@@ -177,7 +188,25 @@ const WarpAccess *picture_access(const Picture *picture, RecordSpace space)
         if (!worst || is_worse(a, worst))
             worst = a;
     }
+    if (!worst)
+        say_no_access(picture, space, words);
     return worst;
+}
+
+void picture_access_title(const Picture *picture, const WarpAccess *a, char *text, size_t size)
+{
+    if (a->space == RECORD_GLOBAL)
+        sectors_title(picture, a, text, size);
+    else
+        banks_title(picture, a, text, size);
+}
+
+void picture_access_grid(const Picture *picture, const WarpAccess *a, FILE *to)
+{
+    if (a->space == RECORD_GLOBAL)
+        sectors_grid(a, to);
+    else
+        banks_grid(picture, a, to);
 }
 
 void picture_sample(const Picture *picture, const WarpAccess *a, char *text, size_t size)

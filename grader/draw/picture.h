@@ -50,7 +50,8 @@ typedef struct Picture {
     const Records *records;
     const Ladder *ladder;
     const RooflinePoints *roofline;
-    int line; /* of the source; 0: the picture chooses */
+    int line;      /* of the source; 0: the picture chooses */
+    int most_bars; /* blocks: bars in the picture at most; 0: 2000 */
 } Picture;
 
 /* The texts of a picture: title and description for screen readers, or why nothing was drawn. */
@@ -88,11 +89,16 @@ double picture_key(Svg *svg, double x, double y, const char *classes, const char
 /* Draws a time axis from 0 to `whole_us` with round numbers; returns the y below it. */
 double picture_time_axis(Svg *svg, double left, double right, double y, double whole_us);
 
-/* The access to draw: the one in the given line, or else the most wasteful one. NULL if there is
- * none. */
-const WarpAccess *picture_access(const Picture *picture, RecordSpace space);
-/* Sets `words` to say that picture_access() found none; memory: "global" or "shared". */
-void picture_no_access(const Picture *picture, const char *memory, Words *words);
+/* The access to draw: the one in the given line, or else the most wasteful one. NULL, with
+ * words->why, if there is none. */
+const WarpAccess *picture_access(const Picture *picture, RecordSpace space, Words *words);
+/* The place of the access with its source line, a sentence without a full stop, and its text form.
+ */
+void picture_access_place(const Picture *picture, const WarpAccess *access, char *text,
+                          size_t size);
+void picture_access_title(const Picture *picture, const WarpAccess *access, char *text,
+                          size_t size);
+void picture_access_grid(const Picture *picture, const WarpAccess *access, FILE *to);
 /* "kernel k, warp 0 of block 0" and the instruction's averages, as a sentence. */
 void picture_sample(const Picture *picture, const WarpAccess *access, char *text, size_t size);
 /* The index of the longest launch; -1: none. */
@@ -102,8 +108,12 @@ int picture_launch(const Picture *picture);
 
 bool draw_sectors(const Picture *picture, Svg *svg, Words *words);
 bool print_sectors(const Picture *picture, FILE *to, Words *words);
+void sectors_title(const Picture *picture, const WarpAccess *access, char *text, size_t size);
+void sectors_grid(const WarpAccess *access, FILE *to);
 bool draw_banks(const Picture *picture, Svg *svg, Words *words);
 bool print_banks(const Picture *picture, FILE *to, Words *words);
+void banks_title(const Picture *picture, const WarpAccess *access, char *text, size_t size);
+void banks_grid(const Picture *picture, const WarpAccess *access, FILE *to);
 bool draw_lanes(const Picture *picture, Svg *svg, Words *words);
 bool print_lanes(const Picture *picture, FILE *to, Words *words);
 bool draw_blocks(const Picture *picture, Svg *svg, Words *words);

@@ -73,33 +73,14 @@ static const char *const kind_words[] = {
     [RECORD_LOAD] = "Load", [RECORD_STORE] = "Store", [RECORD_ATOMIC] = "Atomic"
 };
 
-static void say_what(const Picture *picture, const WarpAccess *a, Words *words)
+void sectors_title(const Picture *picture, const WarpAccess *a, char *text, size_t size)
 {
     const RecordedArray *array = &picture->records->arrays[a->array];
     const int lanes = __builtin_popcount(a->mask);
 
-    PUT(words->title, "%s of %s: %d lane%s touch %d sector%s; %d would hold their %d bytes",
+    put(text, size, "%s of %s: %d lane%s touch %d sector%s; %d would hold their %d bytes",
         kind_words[a->kind], *array->name ? array->name : "several arrays", lanes,
         lanes == 1 ? "" : "s", a->passes, a->passes == 1 ? "" : "s", a->least, lanes * a->bytes);
-}
-
-static void say_place(const Picture *picture, const WarpAccess *a, char *text, size_t size)
-{
-    char source[200];
-
-    picture_place(picture, a->line, text, size);
-    picture_source(picture, a->line, source, sizeof source);
-    if (a->line && *source)
-        append(text, size, ": %s", source);
-}
-
-static const WarpAccess *find_access(const Picture *picture, Words *words)
-{
-    const WarpAccess *a = picture_access(picture, RECORD_GLOBAL);
-
-    if (!a)
-        picture_no_access(picture, "global", words);
-    return a;
 }
 
 /* ---- Drawing ---- */
@@ -155,15 +136,15 @@ static double draw_lines(Svg *svg, const Touched *touched, double y)
 
 bool draw_sectors(const Picture *picture, Svg *svg, Words *words)
 {
-    const WarpAccess *a = find_access(picture, words);
+    const WarpAccess *a = picture_access(picture, RECORD_GLOBAL, words);
     char place[400], sample[600];
     Touched touched;
     double y, x = PICTURE_MARGIN;
 
     if (!a)
         return false;
-    say_what(picture, a, words);
-    say_place(picture, a, place, sizeof place);
+    sectors_title(picture, a, words->title, sizeof words->title);
+    picture_access_place(picture, a, place, sizeof place);
     find_touched(a, &touched);
     y = draw_lines(svg, &touched, picture_head(picture, svg, words->title, place)) + 22;
     x = picture_key(svg, x, y, "c1", "used, with the lane's number");
@@ -202,22 +183,28 @@ static void print_line(FILE *to, const TouchedLine *line)
     fprintf(to, "|\n");
 }
 
+void sectors_grid(const WarpAccess *a, FILE *to)
+{
+    Touched touched;
+
+    find_touched(a, &touched);
+    fprintf(to, "%12s  |sector 0|sector 1|sector 2|sector 3|\n", "byte offset");
+    for (int i = 0; i < touched.count; i++)
+        print_line(to, &touched.lines[i]);
+}
+
 bool print_sectors(const Picture *picture, FILE *to, Words *words)
 {
-    const WarpAccess *a = find_access(picture, words);
+    const WarpAccess *a = picture_access(picture, RECORD_GLOBAL, words);
     char place[400], sample[600];
-    Touched touched;
 
     if (!a)
         return false;
-    say_what(picture, a, words);
-    say_place(picture, a, place, sizeof place);
+    sectors_title(picture, a, words->title, sizeof words->title);
+    picture_access_place(picture, a, place, sizeof place);
     picture_sample(picture, a, sample, sizeof sample);
-    find_touched(a, &touched);
-    fprintf(to, "%s\n%s\n\n%12s  %s\n", words->title, place, "byte offset",
-            "|sector 0|sector 1|sector 2|sector 3|");
-    for (int i = 0; i < touched.count; i++)
-        print_line(to, &touched.lines[i]);
+    fprintf(to, "%s\n%s\n\n", words->title, place);
+    sectors_grid(a, to);
     fprintf(to,
             "\nOne character per 4 bytes: the lane in base 32 (0 to v), * several lanes, . moved "
             "but not used.\n%s\n",

@@ -151,10 +151,12 @@ void svg_begin(Svg *svg, int width)
 
 void svg_write(Svg *svg, const SvgHead *head, FILE *to)
 {
-    char id[20];
+    char id[40];
 
     text_close(svg->body);
     PUT(id, "%08x", (unsigned) hash_bytes(HASH_START, svg->text, svg->bytes));
+    if (head->id)
+        PUT(id, "%s", head->id);
     fprintf(to,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
             "height=\"%d\" class=\"draw\" role=\"img\" aria-labelledby=\"title-%s about-%s\">\n",

@@ -29,6 +29,7 @@ typedef struct Svg {
 typedef struct SvgHead {
     const char *title, *description; /* for screen readers */
     Theme theme;
+    const char *id; /* unique in the page that holds the picture; NULL: from its contents */
 } SvgHead;
 
 void svg_begin(Svg *svg, int width);

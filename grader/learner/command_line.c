@@ -16,6 +16,7 @@ const char warpbook_usage[] =
     "  check      check that every lab grades correctly on this GPU\n"
     "  check-cheats  check that cheats are caught and honest kernels are not flagged\n"
     "  explain    show where a correct kernel spends its time, compared with the reference\n"
+    "  see        write an HTML page that shows what a kernel did on the simulated GPU\n"
     "  hint       comment on a lab's last grading, then show its hints, one per call\n"
     "  progress   show what is done and what is next; for one lab, also its predictions\n"
     "  pack       write the students' version of solutions/ and of the course file\n"

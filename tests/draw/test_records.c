@@ -164,6 +164,66 @@ static void lanes_and_blocks_are_recorded_where_time_is_modelled(void)
     gpu_close(trial.gpu);
 }
 
+/* Lane n loads its word four times in a loop, and lane 0 of block 1 another word. */
+static const char loop[] =
+    HEAD ".file 1 \"k.cu\"\n" BEGIN "mul.wide.u32 %rd5, %r2, 4;\nadd.s64 %rd6, %rd1, %rd5;\n"
+         "mov.u32 %r10, 0;\nagain:\n.loc 1 7 0\n"
+         "ld.global.u32 %r0, [%rd6];\nadd.s64 %rd6, %rd6, 256;\n"
+         "add.u32 %r10, %r10, 1;\nsetp.lt.u32 %p1, %r10, 12;\n"
+         "@%p1 bra again;\n" END;
+
+static void the_first_accesses_of_a_line_are_kept(void)
+{
+    Trial trial = { .ptx = loop, .threads = 64, .blocks = 3 };
+    const Records *r;
+    int turns = 0;
+
+    CU_ASSERT_FATAL(record_start(&(RecordFilter){ -1, -1 }));
+    CU_ASSERT_FATAL(trial_run(&trial));
+    r = record_so_far();
+    for (int i = 0; i < r->turn_count; i++) {
+        const WarpAccess *a = &r->turns[i];
+        if (a->kind != RECORD_LOAD)
+            continue;
+        if (a->line != 7 || a->block || a->warp || a->passes != 4 || a->requests != 6 * 12 ||
+            a->address[1] != (uint64_t) (256 * turns + 4))
+            FAIL_SAYING("turn %d: line %d, offset %llu", turns, a->line,
+                        (unsigned long long) a->address[1]);
+        turns++;
+    }
+    CU_ASSERT_EQUAL(turns, TURNS_PER_LINE);
+    record_stop();
+    trial_close(&trial);
+}
+
+/* The sums of a map equal the counters of all requests that it covers. */
+static void a_map_has_all_bytes_of_an_array(void)
+{
+    for (size_t i = 0; i < COUNT(kernels); i++) {
+        Trial trial = { .ptx = kernels[i].ptx, .threads = 64, .blocks = 3 };
+        uint64_t moved = 0, used = 0, passes = 0, asked = 0;
+        const Records *r;
+        CU_ASSERT_FATAL(record_start(&(RecordFilter){ -1, -1 }));
+        CU_ASSERT_FATAL(trial_run(&trial));
+        r = record_so_far();
+        for (int a = 0; a < r->array_count; a++)
+            for (int cell = 0; cell < MAP_CELLS; cell++) {
+                moved += r->arrays[a].cells[0][cell].moved;
+                used += r->arrays[a].cells[0][cell].used;
+            }
+        for (int a = 0; a < r->access_count; a++)
+            if (r->accesses[a].space == RECORD_GLOBAL) {
+                passes += r->accesses[a].all_passes;
+                asked += r->accesses[a].all_least;
+            }
+        if (moved != RECORD_SECTOR_BYTES * passes || used < asked)
+            FAIL_SAYING("%s: %llu bytes moved, %llu sectors", kernels[i].name,
+                        (unsigned long long) moved, (unsigned long long) passes);
+        record_stop();
+        trial_close(&trial);
+    }
+}
+
 static void nothing_is_recorded_while_it_is_off(void)
 {
     Trial trial = { .ptx = STRIDED("1") };
@@ -182,6 +242,7 @@ static Records *some_records(void)
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(r);
     r->device = (RecordedDevice){ .name = "d", .sms = 8, .sm_mhz = 1000 };
+    r->turn_count = r->finding_count = 1;
     r->array_count = r->launch_count = r->variable_count = r->access_count = r->lane_step_count =
         r->block_span_count = r->block_tile_count = r->span_count = r->write_count = 1;
     r->arrays[0] = (RecordedArray){ .name = "in", .bytes = 4096 };
@@ -190,6 +251,7 @@ static Records *some_records(void)
     r->lane_steps[0] = (LaneStep){ .active = 1, .executed = 1 };
     r->block_spans[0] = (BlockSpan){ .end = 5 };
     r->writes[0] = (ElementWrite){ .bytes = 4 };
+    r->turns[0] = r->accesses[0];
     return r;
 }
 
@@ -229,7 +291,20 @@ static Records *some_records(void)
     X(spans[0].begin_ns, -1)                                                                       \
     X(spans[0].end_ns, NAN)                                                                        \
     X(writes[0].warp, 32)                                                                          \
-    X(writes[0].bytes, 65)
+    X(writes[0].bytes, 65)                                                                         \
+    X(turn_count, MOST_TURNS + 1)                                                                  \
+    X(turns[0].array, 1)                                                                           \
+    X(turns[0].passes, -1)                                                                         \
+    X(finding_count, -1)                                                                           \
+    X(findings[0].text[0], '\n')                                                                   \
+    X(findings[0].access.line, -1)                                                                 \
+    X(findings[0].other.thread[2], 1024)                                                           \
+    X(findings[0].count, UINT64_MAX)                                                               \
+    X(arrays[0].cells[0][1].lane, 32)                                                              \
+    X(arrays[0].cells[1][2].kinds, 8)                                                              \
+    X(arrays[0].cells[1][2].block, -1)                                                             \
+    X(arrays[0].cells[1][MAP_CELLS - 1].moved, UINT64_MAX)                                         \
+    X(arrays[0].cell_bytes[0], UINT64_MAX)
 
 static void records_out_of_bounds_are_refused(void)
 {
@@ -262,6 +337,8 @@ CU_SuiteInfo test_records = {
             { "each store is recorded with its thread", each_store_is_recorded_with_its_thread },
             { "lanes and blocks are recorded where time is modelled",
               lanes_and_blocks_are_recorded_where_time_is_modelled },
+            { "the first accesses of a line are kept", the_first_accesses_of_a_line_are_kept },
+            { "a map has all bytes of an array", a_map_has_all_bytes_of_an_array },
             { "nothing is recorded while it is off", nothing_is_recorded_while_it_is_off },
             { "records out of bounds are refused", records_out_of_bounds_are_refused },
             CU_TEST_INFO_NULL,

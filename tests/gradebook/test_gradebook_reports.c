@@ -98,7 +98,7 @@ static void write_page(FILE *to, const char *title)
 {
     Page page;
 
-    page_begin(&page, to, title);
+    page_begin(&page, to, &(PageHead){ title, page_style });
     page_end(&page);
 }
 

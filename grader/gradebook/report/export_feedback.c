@@ -130,7 +130,8 @@ static void write_page(Export *export, const Student *student, FILE *to)
 {
     Page page;
 
-    page_begin(&page, to, student->name);
+    page_begin(&page, to, &(PageHead){ student->name, page_style });
+    page_print(&page, "<main>\n");
     page_print(&page, "<h1><bdi>%s</bdi></h1>\n", student->name);
     if (*student->number)
         page_print(&page, "<p>%s</p>\n", student->number);
@@ -140,6 +141,7 @@ static void write_page(Export *export, const Student *student, FILE *to)
     for (int i = 0; i < export->results.lab_count; i++)
         put_lab(export, &page, &student->labs[i]);
     put_remarks(export, &page, student);
+    page_print(&page, "</main>\n");
     page_end(&page);
 }
 

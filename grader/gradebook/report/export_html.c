@@ -211,7 +211,8 @@ void export_html(Export *export)
 {
     Page page;
 
-    page_begin(&page, export->to, "Class report");
+    page_begin(&page, export->to, &(PageHead){ "Class report", page_style });
+    page_print(&page, "<main>\n");
     put_top(&page, &export->results);
     put_labs(export, &page);
     put_students(&page, &export->results);
@@ -220,5 +221,6 @@ void export_html(Export *export)
     put_lists(export, &page);
     put_pairs(export, &page);
     page_script(&page, page_sorting);
+    page_print(&page, "</main>\n");
     page_end(&page);
 }

@@ -27,7 +27,11 @@ typedef struct Place {
     bool has_thread;
     const char *instruction; /* the opcode; not NUL-terminated, see instruction_length */
     int instruction_length;
+    uint64_t executed,
+        barriers;   /* instructions of the warp, and barriers of the block, until then */
     int other_line; /* line of the other access in a race; 0: unknown */
+    bool has_other; /* and its thread: */
+    int other_block[3], other_thread[3];
 } Place;
 
 typedef struct Finding {

@@ -43,12 +43,25 @@ static bool in_array(const Records *r, int array)
 
 /* ---- One row of each table ---- */
 
+static bool check_cell(const Records *r, const MapCell *c)
+{
+    return c->kinds <= 7 && c->moved < MOST_COUNT && c->used < MOST_COUNT && c->warp < 32 &&
+           c->lane < RECORD_LANES && between(c->block, 0, INT64_MAX) &&
+           (!c->kinds || in_launch(r, c->launch));
+}
+
 static bool check_array(const Records *r, int i)
 {
     const RecordedArray *a = &r->arrays[i];
+    bool fine = is_text(a->name, sizeof a->name) && a->bytes < MOST_OFFSET &&
+                between(a->start, 0, RECORD_LINE_BYTES - 1);
 
-    return is_text(a->name, sizeof a->name) && a->bytes < MOST_OFFSET &&
-           between(a->start, 0, RECORD_LINE_BYTES - 1);
+    for (int level = 0; level < MAP_LEVELS; level++) {
+        fine = fine && a->cell_bytes[level] < MOST_OFFSET;
+        for (int cell = 0; fine && cell < MAP_CELLS; cell++)
+            fine = check_cell(r, &a->cells[level][cell]);
+    }
+    return fine;
 }
 
 static bool check_launch(const Records *r, int i)
@@ -73,9 +86,8 @@ static bool check_variable(const Records *r, int i)
            between(v->bytes, 0, MOST_SHARED_WORDS * RECORD_WORD_BYTES);
 }
 
-static bool check_access(const Records *r, int i)
+static bool check_warp_access(const Records *r, const WarpAccess *a)
 {
-    const WarpAccess *a = &r->accesses[i];
     bool fine = in_launch(r, a->launch) && between(a->step, 0, INT32_MAX) &&
                 between(a->line, 0, 1000000) && between(a->space, RECORD_GLOBAL, RECORD_SHARED) &&
                 between(a->kind, RECORD_LOAD, RECORD_ATOMIC) && between(a->bytes, 1, 64) &&
@@ -90,6 +102,34 @@ static bool check_access(const Records *r, int i)
                a->address[lane] < (a->space == RECORD_SHARED ? MOST_SHARED_WORDS * RECORD_WORD_BYTES
                                                              : MOST_OFFSET);
     return fine;
+}
+
+static bool check_access(const Records *r, int i)
+{
+    return check_warp_access(r, &r->accesses[i]);
+}
+
+static bool check_turn(const Records *r, int i)
+{
+    return check_warp_access(r, &r->turns[i]);
+}
+
+static bool check_thread(const RecordedThread *t)
+{
+    bool fine = between(t->line, 0, 1000000);
+
+    for (int d = 0; d < 3; d++)
+        fine = fine && between(t->block[d], 0, INT32_MAX) && between(t->thread[d], 0, 1023);
+    return fine;
+}
+
+static bool check_finding(const Records *r, int i)
+{
+    const RecordedFinding *f = &r->findings[i];
+
+    return is_text(f->word, sizeof f->word) && is_text(f->kernel, sizeof f->kernel) &&
+           is_text(f->text, sizeof f->text) && f->count < MOST_COUNT && f->executed < MOST_COUNT &&
+           f->barriers < MOST_COUNT && check_thread(&f->access) && check_thread(&f->other);
 }
 
 static bool check_lane_step(const Records *r, int i)
@@ -169,6 +209,8 @@ bool records_check(const Records *r, char *why, size_t size)
         { "block tiles", r->block_tile_count, MOST_BLOCK_TILES, check_block_tile },
         { "spans", r->span_count, MOST_SPANS, check_span },
         { "writes", r->write_count, MOST_WRITES, check_write },
+        { "turns", r->turn_count, MOST_TURNS, check_turn },
+        { "findings", r->finding_count, MOST_RECORDED_FINDINGS, check_finding },
     };
     const int count = sizeof tables / sizeof *tables;
     bool well = check_device(&r->device);

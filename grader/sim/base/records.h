@@ -30,6 +30,12 @@ enum {
     MOST_BLOCK_TILES = 16384,
     MOST_SPANS = 512,
     MOST_WRITES = 65536,
+    MOST_TURNS = 2048,
+    TURNS_PER_LINE = 8,
+    MAP_CELLS = 512,
+    MAP_LEVELS = 2,
+    MOST_RECORDED_FINDINGS = 8,
+    RECORD_TEXT = 400,
 };
 
 /* Selects what is recorded. -1: any; accesses are then taken from the first warp with the most
@@ -46,12 +52,24 @@ typedef struct RecordedDevice {
     double sm_mhz, fp32_tflops, memory_gbps;
 } RecordedDevice;
 
+/* A part of an array: which thread touched it first, and how many of its bytes moved. A request
+ * moves whole sectors of 32 bytes; lanes use some of their bytes. */
+typedef struct MapCell {
+    int64_t block; /* of the first access */
+    int launch;
+    uint8_t warp, lane, kinds; /* kinds: 1 << RecordKind of all accesses; 0: never touched */
+    uint64_t moved, used;      /* bytes, over all requests; `used` counts each lane */
+} MapCell;
+
 /* An array that kernels accessed. Offsets are relative to the 128-byte boundary `start` bytes
- * before its first element. */
+ * before its first element. The map has the whole array in at most MAP_CELLS cells, and its
+ * beginning word by word. Requests with several arrays are not in maps. */
 typedef struct RecordedArray {
     char name[RECORD_NAME]; /* "in"; "": lanes accessed several arrays in one request */
     uint64_t bytes;
     int start;
+    uint64_t cell_bytes[MAP_LEVELS];
+    MapCell cells[MAP_LEVELS][MAP_CELLS];
 } RecordedArray;
 
 /* A kernel launch. */
@@ -129,14 +147,32 @@ typedef struct Span {
     char name[RECORD_NAME];
 } Span;
 
+/* A fault that the simulated GPU reports, with the access of its first thread. For a race, `other`
+ * is the earlier access. */
+typedef struct RecordedThread {
+    int line; /* in kernel.cu; 0: unknown */
+    bool has_thread;
+    int block[3], thread[3];
+} RecordedThread;
+
+typedef struct RecordedFinding {
+    char word[RECORD_NAME]; /* "race", "out of bounds" */
+    char kernel[RECORD_NAME];
+    char text[RECORD_TEXT];
+    uint64_t count;              /* threads or occurrences */
+    uint64_t executed, barriers; /* instructions of the warp and barriers of the block until then */
+    RecordedThread access, other;
+    bool has_other;
+} RecordedFinding;
+
 typedef struct Records {
     RecordFilter filter;
     RecordedDevice device;
     int array_count, launch_count, variable_count, access_count, lane_step_count, block_span_count,
-        block_tile_count, span_count, write_count;
+        block_tile_count, span_count, write_count, turn_count, finding_count;
     /* Rows that did not fit. */
     uint64_t lost_launches, lost_accesses, lost_lane_steps, lost_block_spans, lost_block_tiles,
-        lost_spans, lost_writes;
+        lost_spans, lost_writes, lost_turns;
     RecordedArray arrays[MOST_ARRAYS];
     RecordedLaunch launches[MOST_LAUNCHES];
     SharedVariable variables[MOST_VARIABLES];
@@ -146,6 +182,10 @@ typedef struct Records {
     BlockTile block_tiles[MOST_BLOCK_TILES];
     Span spans[MOST_SPANS];
     ElementWrite writes[MOST_WRITES];
+    /* The first accesses of each line, in order of execution, all by the first warp that executes
+     * the line. One line has one such list for each kind of access to each array. */
+    WarpAccess turns[MOST_TURNS];
+    RecordedFinding findings[MOST_RECORDED_FINDINGS];
 } Records;
 
 /* True if every count, index, number and text is within its bounds; if not, `why` has the reason.

@@ -88,13 +88,15 @@ static void put_other(const Access *x, const Conflict *c, char *text, size_t siz
 /* A race between lanes of one instruction. */
 static void report_in_instruction(const Access *x, const Conflict *c, const char *where)
 {
-    char other[64];
+    const int thread = x->warp->number * LANES + c->other_lane;
+    const OtherAccess earlier = { x->step, x->warp->block->number, thread };
+    char other[64], text[480];
 
-    put_thread(x->warp->block->launch, x->warp->number * LANES + c->other_lane, other,
-               sizeof other);
-    warn(x->warp, x->step, c->lane, FINDING_RACE, "%s %d byte%s %s in the same instruction as %s%s",
-         access_verb(x), x->bytes, x->bytes == 1 ? "" : "s", where, other,
-         x->value ? ", which writes another value" : "");
+    put_thread(x->warp->block->launch, thread, other, sizeof other);
+    snprintf(text, sizeof text, "%s %d byte%s %s in the same instruction as %s%s", access_verb(x),
+             x->bytes, x->bytes == 1 ? "" : "s", where, other,
+             x->value ? ", which writes another value" : "");
+    warn_of_two(x->warp, x->step, c->lane, FINDING_RACE, &earlier, text);
 }
 
 /* Both accesses belong to a read-modify-write statement: x++, x += ... */
@@ -123,11 +125,22 @@ static const char *remedy(const Access *x, const Conflict *c)
                  "in one warp)";
 }
 
+/* The earlier access, as far as it is known. */
+static OtherAccess other_of(const Access *x, const Conflict *c)
+{
+    const int64_t block = c->unrecorded || c->block == SOMEWHERE ? -1
+                          : c->block < 0                         ? x->warp->block->number
+                                                                 : c->block;
+
+    return (OtherAccess){ race_step(slot_site(c->slot)), block, (int) (c->slot.tag & WHO_THREAD) };
+}
+
 static void report_pair(const Access *x, const Conflict *c, const char *where)
 {
     const bool in_block = c->block < 0;
     const char *remedied =
         in_block || is_update(x, c) ? remedy(x, c) : ": the blocks of a launch run in any order";
+    const OtherAccess earlier = other_of(x, c);
     char other[300], text[480];
 
     if (c->one_instruction) {
@@ -137,8 +150,8 @@ static void report_pair(const Access *x, const Conflict *c, const char *where)
     put_other(x, c, other, sizeof other);
     snprintf(text, sizeof text, "%s %d byte%s %s, %s%s", access_verb(x), x->bytes,
              x->bytes == 1 ? "" : "s", where, other, remedied);
-    warn_of_two(x->warp, x->step, c->lane, in_block ? FINDING_RACE : FINDING_RACE_BLOCKS,
-                race_step(slot_site(c->slot)), text);
+    warn_of_two(x->warp, x->step, c->lane, in_block ? FINDING_RACE : FINDING_RACE_BLOCKS, &earlier,
+                text);
 }
 
 void race_report_shared(const Access *x, const Conflict *c)

@@ -11,6 +11,13 @@ enum { STACK_BYTES = 16384 }; /* bytes per thread, for the functions that a kern
 
 /* ---- Findings ---- */
 
+static void put_index(int to[3], int64_t number, const int size[3])
+{
+    to[0] = (int) (number % size[0]);
+    to[1] = (int) (number / size[0] % size[1]);
+    to[2] = (int) (number / size[0] / size[1]);
+}
+
 static Place place_of(const Warp *warp, const Step *step, int lane)
 {
     const Launch *launch = warp->block->launch;
@@ -20,6 +27,8 @@ static Place place_of(const Warp *warp, const Step *step, int lane)
     Place place = { .kernel = launch->name,
                     .line = in->ptx_line,
                     .has_thread = true,
+                    .executed = warp->executed,
+                    .barriers = (uint64_t) warp->block->epoch,
                     .instruction = in->text.at,
                     .instruction_length = in->text.length };
 
@@ -28,9 +37,7 @@ static Place place_of(const Warp *warp, const Step *step, int lane)
         place.line = in->line;
     }
     memcpy(place.block, warp->block->id, sizeof place.block);
-    place.thread[0] = thread % size[0];
-    place.thread[1] = thread / size[0] % size[1];
-    place.thread[2] = thread / size[0] / size[1];
+    put_index(place.thread, thread, size);
     return place;
 }
 
@@ -64,12 +71,18 @@ void warn(Warp *warp, const Step *step, int lane, FindingKind kind, const char *
     finding(kind, false, &place, "%s", text);
 }
 
-void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const Step *other,
+void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const OtherAccess *other,
                  const char *text)
 {
+    const Launch *launch = warp->block->launch;
     Place place = place_of(warp, step, lane);
 
-    place.other_line = other && other->in ? other->in->line : 0;
+    place.other_line = other->step && other->step->in ? other->step->in->line : 0;
+    place.has_other = other->block >= 0;
+    if (place.has_other) {
+        put_index(place.other_block, other->block, launch->grid);
+        put_index(place.other_thread, other->thread, launch->block);
+    }
     finding(kind, false, &place, "%s", text);
 }
 

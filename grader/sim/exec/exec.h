@@ -358,9 +358,13 @@ void fail(Warp *warp, const Step *step, int lane, FindingKind kind, const char *
 /* Reports a finding; the kernel continues. */
 void warn(Warp *warp, const Step *step, int lane, FindingKind kind, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* The same for a finding about two instructions: it also has the line of `other` (NULL: unknown).
- */
-void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const Step *other,
+/* The same for a finding about two accesses. `other`: the earlier one. */
+typedef struct OtherAccess {
+    const Step *step; /* NULL: unknown */
+    int64_t block;    /* number; -1: unknown */
+    int thread;
+} OtherAccess;
+void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const OtherAccess *other,
                  const char *text);
 Count *count_of(Warp *warp, const Step *step);
 /* The line of the source, or else of the PTX; 0: no step. */

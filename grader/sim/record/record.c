@@ -2,6 +2,7 @@
  * the stores of one block, and when each block ran. */
 #include "sim/record/record.h"
 #include "sim/exec/access.h"
+#include "sim/record/map.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@ static Records *records; /* NULL: off */
 static int launch_now;   /* index of the running launch; -1: no room for it */
 static int lane_steps;   /* number of steps kept of the running launch */
 static int last_access;  /* index of the last access found */
+static int first_turn;   /* index of the running launch's first turn */
 
 bool record_start(const RecordFilter *filter)
 {
@@ -101,6 +103,7 @@ static void launch_begin(Launch *launch)
     RecordedLaunch *to;
 
     lane_steps = 0;
+    first_turn = records->turn_count;
     if (records->launch_count == MOST_LAUNCHES) {
         launch_now = -1;
         records->lost_launches++;
@@ -137,6 +140,19 @@ static const Count *count_at(const Launch *launch, int step)
                : NULL;
 }
 
+static void add_counters(const Launch *launch, WarpAccess *accesses, int access_count)
+{
+    for (int i = 0; i < access_count; i++) {
+        WarpAccess *a = &accesses[i];
+        const Count *count = a->launch == launch_now ? count_at(launch, a->step) : NULL;
+        if (!count)
+            continue;
+        a->requests = a->space == RECORD_GLOBAL ? count->requests : count->executed;
+        a->all_passes = a->space == RECORD_GLOBAL ? count->sectors : count->wavefronts;
+        a->all_least = a->space == RECORD_GLOBAL ? count->bytes : count->ideal;
+    }
+}
+
 static void launch_end(Launch *launch)
 {
     if (launch_now < 0)
@@ -145,15 +161,8 @@ static void launch_end(Launch *launch)
     for (int f = 0; launch->codes && launch->call_counts && f < launch->module->function_count; f++)
         if (launch->call_counts[f] != launch->counts)
             add_totals(&records->launches[launch_now], launch->codes[f], launch->call_counts[f]);
-    for (int i = 0; i < records->access_count; i++) {
-        WarpAccess *a = &records->accesses[i];
-        const Count *count = a->launch == launch_now ? count_at(launch, a->step) : NULL;
-        if (!count)
-            continue;
-        a->requests = a->space == RECORD_GLOBAL ? count->requests : count->executed;
-        a->all_passes = a->space == RECORD_GLOBAL ? count->sectors : count->wavefronts;
-        a->all_least = a->space == RECORD_GLOBAL ? count->bytes : count->ideal;
-    }
+    add_counters(launch, records->accesses, records->access_count);
+    add_counters(launch, records->turns, records->turn_count);
 }
 
 /* ---- Accesses ---- */
@@ -188,15 +197,17 @@ static bool is_same_array(const RecordedArray *a, const RecordedArray *b)
 /* The array's index; -1: the table is full. */
 static int array_of(const Allocation *a)
 {
-    RecordedArray new = { .bytes = a ? a->bytes : 0,
-                          .start = a ? (int) (a->base % RECORD_LINE_BYTES) : 0 };
+    static RecordedArray new;
 
+    new.bytes = a ? a->bytes : 0;
+    new.start = a ? (int) (a->base % RECORD_LINE_BYTES) : 0;
     copy_name(new.name, array_name(a), RECORD_NAME - 1);
     for (int i = 0; i < records->array_count; i++)
         if (is_same_array(&records->arrays[i], &new))
             return i;
     if (records->array_count == MOST_ARRAYS)
         return -1;
+    map_begin(&new);
     records->arrays[records->array_count] = new;
     return records->array_count++;
 }
@@ -249,29 +260,68 @@ static int least_of(const Access *x, int passes)
     return least < passes ? least : passes;
 }
 
-static void keep_access(const Access *x)
+/* Sets everything but the counters. */
+static void fill_access(WarpAccess *a, const Access *x, int array)
 {
     const bool is_shared = x->space == SPACE_SHARED;
-    const int passes = is_shared ? x->shape->wavefronts : x->shape->sectors;
-    const int array = is_shared ? -1 : array_of(x->allocation);
     const uint64_t origin = origin_of(x);
-    WarpAccess *a;
 
-    if (is_filtered(x->warp) || (!is_shared && array < 0) ||
-        !(a = access_at(number_of(x->warp, x->step), is_shared ? RECORD_SHARED : RECORD_GLOBAL)) ||
-        passes <= a->passes)
-        return;
+    a->launch = launch_now;
+    a->step = number_of(x->warp, x->step);
     a->line = line_of(x->warp->block->launch, x->step);
+    a->space = is_shared ? RECORD_SHARED : RECORD_GLOBAL;
     a->kind = (int) x->kind;
     a->array = array;
     a->bytes = x->bytes;
     a->block = x->warp->block->number;
     a->warp = x->warp->number;
     a->mask = x->mask;
-    a->passes = passes;
-    a->least = least_of(x, passes);
+    a->passes = is_shared ? x->shape->wavefronts : x->shape->sectors;
+    a->least = least_of(x, a->passes);
     for (int lane = 0; lane < RECORD_LANES; lane++)
         a->address[lane] = x->mask >> lane & 1 ? x->address[lane] - origin : 0;
+}
+
+static void keep_access(const Access *x, int array)
+{
+    const bool is_shared = x->space == SPACE_SHARED;
+    const int passes = is_shared ? x->shape->wavefronts : x->shape->sectors;
+    WarpAccess *a =
+        access_at(number_of(x->warp, x->step), is_shared ? RECORD_SHARED : RECORD_GLOBAL);
+
+    if (a && passes > a->passes)
+        fill_access(a, x, array);
+}
+
+/* ---- Turns: the first accesses of a line by one warp ---- */
+
+/* True if the access belongs to the list that begins with `first`. */
+static bool is_same_list(const WarpAccess *first, const Access *x, int line, int array)
+{
+    return first->line == line && first->array == array && first->kind == (int) x->kind &&
+           (first->space == RECORD_SHARED) == (array < 0);
+}
+
+/* Instructions usually come back soon, so the search begins with the newest rows. */
+static void keep_turn(const Access *x, int array)
+{
+    const int line = line_of(x->warp->block->launch, x->step);
+    int count = 0;
+
+    for (int i = records->turn_count - 1; line && i >= first_turn && count < TURNS_PER_LINE; i--) {
+        const WarpAccess *a = &records->turns[i];
+        if (!is_same_list(a, x, line, array))
+            continue;
+        if (a->block != x->warp->block->number || a->warp != x->warp->number)
+            return;
+        count++;
+    }
+    if (!line || count == TURNS_PER_LINE)
+        return;
+    if (records->turn_count == MOST_TURNS)
+        records->lost_turns++;
+    else
+        fill_access(&records->turns[records->turn_count++], x, array);
 }
 
 static void touch_shared(const Access *x)
@@ -321,10 +371,9 @@ static void keep_write(const Access *x, int array, int lane, uint64_t offset)
                                                               .offset = offset };
 }
 
-static void keep_writes(const Access *x)
+static void keep_writes(const Access *x, int array)
 {
     const int64_t block = x->warp->block->number;
-    const int array = x->allocation ? array_of(x->allocation) : -1;
     const uint64_t origin = origin_of(x);
     const int64_t kept = records->filter.block < 0 ? 0 : records->filter.block;
     BlockTile *tile = array < 0 ? NULL : tile_of(block, array);
@@ -341,13 +390,20 @@ static void keep_writes(const Access *x)
 
 static void observe_access(Access *x)
 {
+    const int array = launch_now < 0 || x->space == SPACE_SHARED ? -1 : array_of(x->allocation);
+
     if (launch_now < 0)
         return;
-    keep_access(x);
+    if (!is_filtered(x->warp) && (x->space == SPACE_SHARED || array >= 0)) {
+        keep_access(x, array);
+        keep_turn(x, array);
+    }
+    if (x->allocation && array >= 0)
+        map_add(&records->arrays[array], x, origin_of(x), launch_now);
     if (x->space == SPACE_SHARED)
         touch_shared(x);
     else if (x->kind != ACCESS_LOAD)
-        keep_writes(x);
+        keep_writes(x, x->allocation ? array : -1);
 }
 
 /* ---- Steps and blocks ---- */

@@ -5,6 +5,7 @@
 #include "sim/runtime/runtime.h"
 
 #include <stdio.h>
+#include <string.h>
 
 API int simRecord(const RecordFilter *filter)
 {
@@ -61,6 +62,55 @@ static void put_spans(Records *to)
     }
 }
 
+/* Texts hold names from a student's code: only printable characters are kept. */
+static void copy_text(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", from ? from : "");
+    for (; *to; to++)
+        if (*to < ' ' || *to > '~')
+            *to = '?';
+}
+
+static int own_line(const Place *at, int line)
+{
+    const char *end = at->file ? strrchr(at->file, '.') : NULL;
+
+    return end && !strcmp(end, ".cu") ? line : 0;
+}
+
+static void put_finding(RecordedFinding *to, const Finding *found)
+{
+    const Place *at = &found->place;
+
+    *to = (RecordedFinding){
+        .count = found->count,
+        .executed = at->executed,
+        .barriers = at->barriers,
+        .has_other = at->other_line || at->has_other,
+        .access = { own_line(at, at->line), at->has_thread },
+        .other = { own_line(at, at->other_line), at->has_other },
+    };
+    copy_text(to->word, sizeof to->word, finding_word(found->kind));
+    copy_text(to->kernel, sizeof to->kernel, at->kernel);
+    copy_text(to->text, sizeof to->text, found->text);
+    to->kernel[strcspn(to->kernel, "(")] = 0;
+    memcpy(to->access.block, at->block, sizeof at->block);
+    memcpy(to->access.thread, at->thread, sizeof at->thread);
+    memcpy(to->other.block, at->other_block, sizeof at->other_block);
+    memcpy(to->other.thread, at->other_thread, sizeof at->other_thread);
+}
+
+/* Findings without a place in a kernel, such as memory that was not freed, are left out. */
+static void put_findings(Records *to)
+{
+    const Finding *found;
+
+    to->finding_count = 0;
+    for (int i = 0; (found = finding_at(i)) && to->finding_count < MOST_RECORDED_FINDINGS; i++)
+        if (found->place.has_thread)
+            put_finding(&to->findings[to->finding_count++], found);
+}
+
 API int simRecords(Records *copy)
 {
     Records *kept = NULL;
@@ -72,6 +122,7 @@ API int simRecords(Records *copy)
         if (kept) {
             put_device(&kept->device);
             put_spans(kept);
+            put_findings(kept);
             *copy = *kept;
         }
     }

@@ -4,7 +4,7 @@
  * the script that carry this file's random number. If a student's text ever entered a page as
  * markup, it could not run.
  */
-#include "gradebook/report/markup.h"
+#include "base/markup.h"
 #include "base/util.h"
 
 #include <inttypes.h>
@@ -77,21 +77,20 @@ void page_print(Page *page, const char *markup, ...)
     va_end(values);
 }
 
-void page_begin(Page *page, FILE *to, const char *title)
+void page_begin(Page *page, FILE *to, const PageHead *head)
 {
     *page = (Page){ .to = to };
     PUT(page->nonce, "%016" PRIx64 "%016" PRIx64, secret(), secret());
-    page_print(
-        page,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-        "style-src 'nonce-%s'; script-src 'nonce-%s'; base-uri 'none'; form-action 'none'\">\n"
-        "<meta name=\"referrer\" content=\"no-referrer\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<meta name=\"color-scheme\" content=\"light dark\">\n<title>%s</title>\n",
-        page->nonce, page->nonce, title);
-    fprintf(to, "<style nonce=\"%s\">\n%s</style>\n</head>\n<body>\n<main>\n", page->nonce,
-            page_style);
+    page_print(page,
+               "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+               "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+               "style-src %s%s%s; script-src 'nonce-%s'; base-uri 'none'; form-action 'none'\">\n"
+               "<meta name=\"referrer\" content=\"no-referrer\">\n"
+               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+               "<meta name=\"color-scheme\" content=\"light dark\">\n<title>%s</title>\n",
+               head->has_pictures ? "'unsafe-inline" : "'nonce-",
+               head->has_pictures ? "" : page->nonce, "'", page->nonce, head->title);
+    fprintf(to, "<style nonce=\"%s\">\n%s</style>\n</head>\n<body>\n", page->nonce, head->style);
 }
 
 void page_script(Page *page, const char *script)
@@ -101,5 +100,5 @@ void page_script(Page *page, const char *script)
 
 void page_end(Page *page)
 {
-    fputs("</main>\n</body>\n</html>\n", page->to);
+    fputs("</body>\n</html>\n", page->to);
 }

@@ -1,0 +1,103 @@
+/* findings.c - what the simulated GPU reports: for each fault its accesses, lanes and lines. */
+#include "learner/see/page.h"
+#include "base/util.h"
+
+#include <string.h>
+
+/* The launch of this kernel; NULL: not recorded. */
+static const RecordedLaunch *launch_of(const Records *r, const char *kernel)
+{
+    for (int i = 0; i < r->launch_count; i++)
+        if (!strcmp(r->launches[i].kernel, kernel))
+            return &r->launches[i];
+    return NULL;
+}
+
+static void say_thread(const RecordedThread *t, char *text, size_t size)
+{
+    put(text, size, "-");
+    if (t->has_thread)
+        put(text, size, "(%d, %d, %d) of block (%d, %d, %d)", t->thread[0], t->thread[1],
+            t->thread[2], t->block[0], t->block[1], t->block[2]);
+}
+
+/* The thread's number in its block; -1: unknown. */
+static int number_of(const RecordedLaunch *l, const RecordedThread *t)
+{
+    return l && t->has_thread
+               ? t->thread[0] + l->block[0] * (t->thread[1] + l->block[1] * t->thread[2])
+               : -1;
+}
+
+/* 32 boxes, one of them marked: the same information as the numbers before it. */
+static void put_lanes(Page *page, int thread)
+{
+    page_print(page, "<td>");
+    if (thread >= 0) {
+        page_print(page, "warp %d, lane %d <span class=\"strip\" aria-hidden=\"true\">",
+                   thread / RECORD_LANES, thread % RECORD_LANES);
+        for (int lane = 0; lane < RECORD_LANES; lane++)
+            page_print(page, lane == thread % RECORD_LANES ? "<b></b>" : "<i></i>");
+        page_print(page, "</span>");
+    }
+    page_print(page, "</td>");
+}
+
+static void put_access(Page *page, const Seen *seen, const RecordedFinding *f,
+                       const RecordedThread *t, const char *name)
+{
+    const SeenKernel *k = &seen->kernels[0];
+    const Picture picture = see_picture(seen, k);
+    char thread[100], source[300] = "";
+
+    say_thread(t, thread, sizeof thread);
+    picture_source(&picture, t->line, source, sizeof source);
+    page_print(page, "<tr><th scope=\"row\">%s</th><td>%s</td>", name, thread);
+    put_lanes(page, number_of(launch_of(seen->findings.records, f->kernel), t));
+    if (t->line)
+        page_print(page, "<td><a href=\"#%s-%d\">line %d</a>: <code>%s</code></td></tr>\n", k->id,
+                   t->line, t->line, source);
+    else
+        page_print(page, "<td>-</td></tr>\n");
+}
+
+static void put_finding(Page *page, const Seen *seen, const RecordedFinding *f)
+{
+    page_print(page, "<h3>%s, in %s</h3>\n<p>%s.</p>\n", f->word, f->kernel, f->text);
+    page_print(page,
+               "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">\n"
+               "<table>\n<thead><tr><th scope=\"col\">access</th><th scope=\"col\">thread"
+               "</th><th scope=\"col\">warp and lane</th><th scope=\"col\">line</th></tr>"
+               "</thead>\n<tbody>\n",
+               f->word);
+    if (f->has_other)
+        put_access(page, seen, f, &f->other, "earlier");
+    put_access(page, seen, f, &f->access, f->has_other ? "later" : "the access");
+    page_print(page, "</tbody>\n</table>\n</div>\n");
+    page_print(page,
+               "<p>When: the warp of this access had executed %.0f instructions, and its block had "
+               "passed %.0f barriers.%s</p>\n",
+               (double) f->executed, (double) f->barriers,
+               f->has_other && f->other.has_thread &&
+                       !memcmp(f->other.block, f->access.block, sizeof f->other.block)
+                   ? " No barrier separates the two accesses."
+                   : "");
+}
+
+void see_finding_rows(Page *page, const Seen *seen)
+{
+    const SeenFindings *found = &seen->findings;
+    char place[200] = "";
+
+    if (!found->any)
+        return;
+    for (int d = 0; d < LAB_DIMS && found->lab_case.dim[d]; d++)
+        APPEND(place, "%s%ld", d ? " x " : ", ", found->lab_case.dim[d]);
+    page_print(page,
+               "<section id=\"findings\">\n<h2>What the simulated GPU reports</h2>\n"
+               "<p>In a small case: %s%s.</p>\n",
+               found->lab_case.label, place);
+    for (int i = 0; i < found->records->finding_count; i++)
+        put_finding(page, seen, &found->records->findings[i]);
+    page_print(page, "</section>\n");
+}
