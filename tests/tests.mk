@@ -13,7 +13,7 @@ test test-rest test-all: test-programs
 unit: $(B)/unit-tests
 	@$<
 
-test-programs: all $(B)/unit-tests $(B)/fake_runner $(if $(GRADEBOOK),$(B)/make_archive) $(if $(NVCC),$(B)/ratios $(B)/draw_compare $(B)/rogue_guest $(B)/libcudart-sim.so)
+test-programs: all $(B)/unit-tests $(B)/fake_runner $(if $(GRADEBOOK),$(B)/make_archive) $(if $(NVCC),$(B)/ratios $(B)/whatif $(B)/draw_compare $(B)/rogue_guest $(B)/libcudart-sim.so)
 	@$(if $(MAKE_TERMOUT),printf '\033[K',:)
 
 # What lessons quote: measures it, stores it in FIGURES, fills it in. CONTRIBUTING.md has more.
@@ -60,7 +60,7 @@ $(B)/protocols_ours: $(B)/tests/gpu/protocols/ours.o $(grader_o) $(lab_o)
 	$(say)
 	$(at)$(link) -lm -lpthread
 
-$(B)/ratios: $(B)/tests/sim/time/ratios.o $(grader_o) $(lab_o)
+$(B)/ratios $(B)/whatif: $(B)/%: $(B)/tests/sim/time/%.o $(grader_o) $(lab_o)
 	$(say)
 	$(at)$(link) -lm -lpthread
 

@@ -406,23 +406,19 @@ static Reply wait_line(Child *child, double limit_s, char *line)
     }
 }
 
-Reply child_ask(Child *child, double limit_s, char *answer, const char *format, ...)
+enum { TAG = 17 }; /* 16 digits and a blank */
+
+static Reply send_command(Child *child, double limit_s, const char *format, va_list arguments)
 {
-    char command[CHILD_LINE], line[CHILD_LINE] = "", tag[20], early;
-    Reply reply;
-    va_list arguments;
+    char early;
     size_t length;
 
-    answer[0] = 0;
     if (child->pid <= 0)
         return REPLY_GONE;
-    PUT(tag, "%016llx ", (unsigned long long) secret());
-    PUT(command, "%s", tag);
-    va_start(arguments, format);
-    vsnprintf(command + strlen(tag), sizeof command - strlen(tag) - 1, format, arguments);
-    va_end(arguments);
-    APPEND(command, "\n");
-    length = strlen(command);
+    PUT(child->command, "%016llx ", (unsigned long long) secret());
+    vsnprintf(child->command + TAG, sizeof child->command - TAG - 1, format, arguments);
+    APPEND(child->command, "\n");
+    length = strlen(child->command);
 
     drain(child);
     if (read(child->from, &early, 1) == 1)
@@ -430,20 +426,49 @@ Reply child_ask(Child *child, double limit_s, char *answer, const char *format, 
     child->excused_s = excused_so_far_s(child);
     child->limit_s = limit_s;
     child->asked_s = now_s();
-    if (write(child->to, command, length) != (ssize_t) length)
-        return gone(child);
-    reply = wait_line(child, limit_s, line);
-    trace(child->pid, child->asked_s, command + strlen(tag), line);
+    return write(child->to, child->command, length) == (ssize_t) length ? REPLY_OK : gone(child);
+}
+
+Reply child_send(Child *child, double limit_s, const char *format, ...)
+{
+    va_list arguments;
+    Reply reply;
+
+    va_start(arguments, format);
+    reply = send_command(child, limit_s, format, arguments);
+    va_end(arguments);
+    return reply;
+}
+
+Reply child_receive(Child *child, char *answer)
+{
+    char line[CHILD_LINE] = "";
+    Reply reply = wait_line(child, child->limit_s, line);
+
+    answer[0] = 0;
+    trace(child->pid, child->asked_s, child->command + TAG, line);
     if (reply != REPLY_OK)
         return reply;
-    if (strncmp(line, tag, strlen(tag)))
+    if (strncmp(line, child->command, TAG))
         return garbage(child, CHILD_UNTAGGED);
-    put(answer, CHILD_LINE, "%s", line + strlen(tag));
+    put(answer, CHILD_LINE, "%s", line + TAG);
     if (!strncmp(answer, "ok", 2) && (!answer[2] || answer[2] == ' '))
         return REPLY_OK;
     if (!strncmp(answer, "fail ", 5))
         return REPLY_FAIL;
     return garbage(child, CHILD_BAD_ANSWER);
+}
+
+Reply child_ask(Child *child, double limit_s, char *answer, const char *format, ...)
+{
+    va_list arguments;
+    Reply reply;
+
+    answer[0] = 0;
+    va_start(arguments, format);
+    reply = send_command(child, limit_s, format, arguments);
+    va_end(arguments);
+    return reply == REPLY_OK ? child_receive(child, answer) : reply;
 }
 
 /* ---- Running a program to its end ---- */

@@ -44,6 +44,7 @@ typedef struct Child {
     double asked_s;                   /* when the last command was sent */
     double excused_s; /* how long other processes had kept the CPU from it when it was asked */
     double limit_s;   /* of the last command */
+    char command[CHILD_LINE]; /* the last one, after its tag */
     ChildError error; /* set if child_start() failed, or child_ask() returned GONE, LATE, GARBAGE */
     int system_error; /* errno of CHILD_NOT_STARTED */
     size_t memory_limit; /* bytes of host memory that it may hold; 0: no limit */
@@ -63,6 +64,12 @@ bool child_start(Child *child, char *const argv[], size_t shared_bytes);
  * the child does not count towards the limit, up to 20 times limit_s. */
 Reply child_ask(Child *child, double limit_s, char *answer, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* The two halves of child_ask(): several children may work between them. child_send returns OK, or
+ * why the command could not be sent. */
+Reply child_send(Child *child, double limit_s, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+Reply child_receive(Child *child, char *answer);
 
 /* Kills the child and all that it started, waits for it, and closes its descriptors. Does nothing
  * if there is no child. What the child printed is in child->printed afterwards. */

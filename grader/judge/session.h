@@ -51,6 +51,7 @@ typedef struct Setup {
     int launch_millions; /* simulated GPU: without its checks, and with this limit of warp
                             instructions per launch, in millions; 0: the runner's default */
     bool model_time;     /* simulated GPU: worker_go() reports modelled times */
+    CauseSet without;    /* left out of these times */
 } Setup;
 
 /* Gives the caller the waiting runner, or a new one, with this kernel loaded. The caller ends it

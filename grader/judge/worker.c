@@ -217,10 +217,15 @@ Verdict worker_prepare(Worker *worker, uint64_t seed)
     return verdict;
 }
 
-Verdict worker_go(Worker *worker, int calls, double limit_s, Timing *timing)
+Verdict worker_go_on(Worker *worker, int calls, double limit_s)
+{
+    return from_reply(worker, child_send(&worker->child, limit_s * patience(), "go %d", calls), "");
+}
+
+Verdict worker_went(Worker *worker, Timing *timing)
 {
     char answer[CHILD_LINE];
-    Verdict verdict = ASK(worker, limit_s, answer, "go %d", calls);
+    Verdict verdict = from_reply(worker, child_receive(&worker->child, answer), answer);
 
     if (verdict != PASS)
         return verdict;
@@ -231,6 +236,13 @@ Verdict worker_go(Worker *worker, int calls, double limit_s, Timing *timing)
         !(timing->event_ms < 1e9))
         return invalid(worker, "times", answer);
     return PASS;
+}
+
+Verdict worker_go(Worker *worker, int calls, double limit_s, Timing *timing)
+{
+    Verdict verdict = worker_go_on(worker, calls, limit_s);
+
+    return verdict == PASS ? worker_went(worker, timing) : verdict;
 }
 
 Verdict worker_run(Worker *worker, uint64_t seed, int calls, double limit_s, Timing *timing)
@@ -329,11 +341,11 @@ Verdict worker_count(Worker *worker, const Mechanism *mechanism, Counted *counte
     return PASS;
 }
 
-Verdict worker_model_time(Worker *worker)
+Verdict worker_model_time(Worker *worker, CauseSet without)
 {
     char answer[CHILD_LINE];
 
-    return ASK(worker, chore_limit_s, answer, "model");
+    return ASK(worker, chore_limit_s, answer, "model %u", without);
 }
 
 Verdict worker_timed(Worker *worker, Timed *timed)

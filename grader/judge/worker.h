@@ -11,6 +11,7 @@
 #include "base/child.h"
 #include "base/diagnosis.h"
 #include "base/registry.h"
+#include "sim/base/cause.h"
 #include "sim/base/limiter.h"
 #include "sim/base/records.h"
 #include "base/verdict.h"
@@ -77,6 +78,10 @@ Verdict worker_prepare(Worker *worker, uint64_t seed);
 /* Calls the kernel once on each of the first `calls` sets. */
 Verdict worker_go(Worker *worker, int calls, double limit_s, Timing *timing);
 
+/* The two halves of worker_go(): several workers may run their calls at the same time. */
+Verdict worker_go_on(Worker *worker, int calls, double limit_s);
+Verdict worker_went(Worker *worker, Timing *timing);
+
 /* worker_run: worker_prepare(), then worker_go(). worker_once: also worker_case() first, with one
  * set that is called once. */
 Verdict worker_run(Worker *worker, uint64_t seed, int calls, double limit_s, Timing *timing);
@@ -95,15 +100,16 @@ Verdict worker_check_guards(Worker *worker);
 Verdict worker_checks(Worker *worker, bool on, int millions);
 Verdict worker_count(Worker *worker, const Mechanism *mechanism, Counted *counted);
 
-/* Simulated GPU only. worker_model_time: from now on worker_go() reports modelled times.
- * worker_timed: how the time of the last worker_go() was obtained. */
+/* Simulated GPU only. worker_model_time: from now on worker_go() reports modelled times, which
+ * leave out these causes of slowness. worker_timed: how the time of the last worker_go() was
+ * obtained. */
 typedef struct Timed {
     double launches, untimed;    /* kernel launches; those without a modelled time */
     double blocks, timed_blocks; /* of all launches; those that were timed */
     double instructions;         /* warp instructions executed */
     double kernels_ms;           /* sum over all kernels, as if run one after the other */
 } Timed;
-Verdict worker_model_time(Worker *worker);
+Verdict worker_model_time(Worker *worker, CauseSet without);
 Verdict worker_timed(Worker *worker, Timed *timed);
 
 /* worker_limits: what limited the last worker_go(): where its time went, and the device's roofs.

@@ -2,6 +2,7 @@
  * cold caches, on the simulated GPU with modelled time. */
 #include "learner/explain.h"
 #include "judge/outputs.h"
+#include "learner/whatif.h"
 #include "base/remedy.h"
 #include "base/text.h"
 
@@ -29,6 +30,9 @@ typedef struct Explained {
     const Case *lab_case; /* the lab's row */
     Case sized;
     Seen yours, reference;
+    WhatIf without[CAUSES]; /* your call without one cause each */
+    int without_count;
+    char why_not[400]; /* why these could not be run */
 } Explained;
 
 /* ---- Running both kernels ---- */
@@ -50,16 +54,22 @@ static void see_call(Worker *worker, const Case *sized, uint64_t seed, Seen *see
         PUT(seen->why, "%s", worker->why);
 }
 
+static uint64_t contents_of(const Explained *e)
+{
+    Draws random = draws_begin(e->session->seed, e->entry->folder, NULL);
+
+    return draw(&random, DRAW_CONTENTS);
+}
+
 static void see(Explained *e, const char *object, const Case *sized, Seen *seen)
 {
     Worker worker;
-    Draws random = draws_begin(e->session->seed, e->entry->folder, NULL);
     const Setup setup = { .launch_millions = LAUNCH_MILLIONS, .model_time = true };
     Verdict verdict = session_load(e->session, e->entry, object, &setup, &worker);
 
     *seen = (Seen){ .ms = 0 };
     if (verdict == PASS)
-        see_call(&worker, sized, draw(&random, DRAW_CONTENTS), seen);
+        see_call(&worker, sized, contents_of(e), seen);
     else
         PUT(seen->why, "%s", worker.why);
     worker_end(&worker);
@@ -134,6 +144,17 @@ static bool see_cases(Explained *e, const char *yours, const char *reference)
             shown = c;
     }
     return e->lab_case || (shown && see_case(e, shown, yours, reference));
+}
+
+/* Runs the student's kernel again, on the case that is shown. */
+static void see_without(Explained *e, const char *yours)
+{
+    session_say(e->session, "%02d %s: what if, %s", lab_number(e->entry), lab_name(e->entry),
+                e->lab_case->label);
+    e->without_count = whatif_choose(&e->yours.limited.limits, e->without);
+    if (!whatif_run(e->session, e->entry, yours, &e->sized, contents_of(e), e->without,
+                    e->without_count, e->why_not, sizeof e->why_not))
+        e->without_count = 0;
 }
 
 /* ---- The table ---- */
@@ -362,6 +383,23 @@ static void print_sentence(const char *whose, const Seen *seen)
     print_wrapped(PUT(text, "%s: %s.", whose, sentence), 0, COLUMNS);
 }
 
+static void print_what_if(const Explained *e)
+{
+    WhatIf worth[CAUSES];
+    const int count = whatif_worth(e->without, e->without_count, e->yours.ms, worth);
+    char text[500];
+
+    if (*e->why_not)
+        print_wrapped(PUT(text, "What if: cannot be modelled: %s", e->why_not), 0, COLUMNS);
+    else if (!count)
+        printf("What if: no single cause is worth more than %.2fx.\n", whatif_least);
+    else
+        printf("What if: your kernel with one cause removed; bounds, not promises\n");
+    for (int i = 0; i < count; i++)
+        print_wrapped(whatif_sentence(&worth[i], e->yours.ms, text, sizeof text), 2, COLUMNS);
+    printf("\n");
+}
+
 static Verdict as_it_ran(const Result *result)
 {
     return result->verdict == UNCHANGED ? result->as_it_ran : result->verdict;
@@ -391,6 +429,7 @@ static void print_all(const Explained *e)
     printf("\n");
     print_lines(e);
     printf("\n");
+    print_what_if(e);
     print_sentence("Yours", &e->yours);
     print_sentence("The reference", &e->reference);
     print_advice(e);
@@ -460,6 +499,8 @@ bool explain(Session *session, const LabEntry *entry, const char *source, const 
         return false;
     }
     *sound = build_both(&e, &yours, &reference) && see_cases(&e, yours.object, reference.object);
+    if (*sound)
+        see_without(&e, yours.object);
     session_clear_line();
     if (!*sound)
         return could_not(&e);

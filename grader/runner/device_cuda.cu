@@ -345,7 +345,7 @@ int device_count(int, const void *, DeviceCount *)
     return 0;
 }
 
-int device_model_time(void)
+int device_model_time(unsigned)
 {
     return 0;
 }

@@ -54,8 +54,9 @@ int device_found(char *fault, size_t size);
 int device_checks(int on, unsigned long long budget);
 
 /* Models time from now on: each device_watch() then begins with cold caches, and events give
- * modelled milliseconds. Returns 0 if this device has a clock of its own. */
-int device_model_time(void);
+ * modelled milliseconds, which leave out these causes of slowness (a CauseSet of sim/base/cause.h).
+ * Returns 0 if this device has a clock of its own. */
+int device_model_time(unsigned without);
 
 /* How the calls since device_watch() were timed: launches, and those that could not be timed;
  * blocks, and those whose time was simulated; warp instructions; the time of all kernels one after

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "runner/contents.h"
 #include "base/registry.h"
+#include "sim/base/cause.h"
 #include "base/util.h"
 
 #include <errno.h>
@@ -365,11 +366,14 @@ static bool count(Server *server, char **words, char *answer, char *fault)
 
 static bool model_time(Server *server, char **words, char *answer, char *fault)
 {
-    (void) words;
+    uint64_t without;
+
     (void) answer;
     if (!server->device->model_time)
         return command_usage(fault, "only a simulated GPU models time");
-    return server->device->model_time(fault);
+    if (!parse_whole(words[1], 10, (1u << CAUSES) - 1, &without))
+        return command_usage(fault, "expected causes");
+    return server->device->model_time((unsigned) without, fault);
 }
 
 static bool timed(Server *server, char **words, char *answer, char *fault)
@@ -481,7 +485,7 @@ const Command commands[] = {
     { "clock", 0, read_clock },
     { "checks", 2, set_checks },
     { "count", 2, count },
-    { "model", 0, model_time },
+    { "model", 1, model_time },
     { "timed", 0, timed },
     { "drop", 0, drop },
     { "quit", 0, quit },

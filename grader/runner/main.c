@@ -347,9 +347,9 @@ static bool cuda_count(Counter counter, const Array *array, char *answer, char *
     return true;
 }
 
-static bool cuda_model_time(char *fault)
+static bool cuda_model_time(unsigned without, char *fault)
 {
-    return device_model_time() || not_simulated(fault);
+    return device_model_time(without) || not_simulated(fault);
 }
 
 static bool cuda_timed(char *answer, char *fault)

@@ -27,8 +27,9 @@
  *                                  GPU only)
  *   TAG count COUNTER ARRAY        what the last go did: a Counter of lab.h, for in[ARRAY] or
  *       ok done:... least:... requests:... line:...     out[ARRAY] (a simulated GPU only)
- *   TAG model                      from now on, go reports modelled times, and each go begins with
- *       ok                         cold caches (a simulated GPU only)
+ *   TAG model CAUSES               from now on, go reports modelled times, and each go begins with
+ *       ok                         cold caches; CAUSES: what these times leave out, a CauseSet of
+ *                                  sim/base/cause.h; 0: nothing (a simulated GPU only)
  *   TAG timed                      how the last go was timed (a simulated GPU only)
  *       ok launches:... untimed:... blocks:... timed_blocks:... instructions:...
  *       kernels_ms:...
@@ -113,7 +114,7 @@ typedef struct Device {
     bool (*clock_mhz)(double *mhz, char *fault);
     bool (*checks)(bool on, uint64_t budget, char *fault); /* this and the next: NULL if absent */
     bool (*count)(Counter counter, const Array *array, char *answer, char *fault);
-    bool (*model_time)(char *fault);
+    bool (*model_time)(unsigned without, char *fault);
     bool (*timed)(char *answer, char *fault);
     bool (*limits)(char *answer, char *fault);
     bool (*cost)(int i, char *answer, char *fault);

@@ -324,6 +324,7 @@ struct Launch {
     void (*print)(void *self, const char *text, size_t length); /* output of printf; NULL: stdout */
     void *print_self;
     struct Timing *timing;            /* timing.h: the timing model; NULL: time is not modelled */
+    bool trace_words;                 /* traces have the words that lanes request (trace.h) */
     const struct TimingResult *timed; /* the timing model's result; NULL: none */
 };
 

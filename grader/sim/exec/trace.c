@@ -64,11 +64,15 @@ void trace_run(Warp *warp, int pc, bool skipped)
         trace->code = NULL;
         return;
     }
-    trace->runs[trace->run_count++] = (TraceRun){
-        .first = (uint32_t) pc, .function = function_of(warp), .count = 1, .skipped = skipped
-    };
+    trace->runs[trace->run_count++] =
+        (TraceRun){ .first = (uint32_t) pc,
+                    .function = function_of(warp),
+                    .count = 1,
+                    .skipped = skipped,
+                    .lanes = (uint8_t) __builtin_popcount(warp->active) };
     trace->code = warp->code;
     trace->next = (uint32_t) pc + 1;
+    trace->active = warp->active;
     trace->skipped = skipped;
 }
 
@@ -80,6 +84,7 @@ typedef struct TouchedLines {
     uint64_t line[2 * LANES];
     uint8_t sectors[2 * LANES];
     uint16_t bytes[2 * LANES];
+    uint32_t words[2 * LANES]; /* of local memory */
 } TouchedLines;
 
 static int place_of(TouchedLines *lines, uint64_t line, bool may_be_there)
@@ -89,6 +94,7 @@ static int place_of(TouchedLines *lines, uint64_t line, bool may_be_there)
             return i;
     lines->line[lines->count] = line;
     lines->sectors[lines->count] = 0;
+    lines->words[lines->count] = 0;
     lines->bytes[lines->count] = 0;
     return lines->count++;
 }
@@ -160,6 +166,7 @@ static void find_local_lines(const Access *x, int word, TouchedLines *lines)
         const int at = place_of(lines, first + x->address[lane] / WORD_BYTES + (uint64_t) word,
                                 lines->count > 0);
         lines->sectors[at] |= (uint8_t) (1u << lane * WORD_BYTES / SECTOR_BYTES);
+        lines->words[at] |= 1u << lane;
         lines->bytes[at] = LINE_BYTES; /* merged in the L1, so no sector is read to fill the line */
     }
 }
@@ -208,17 +215,40 @@ static TraceKind kind_of(const Access *x)
     return type_is_float(x->step->in->types[0]) ? TRACE_ATOMIC : TRACE_INTEGER_ATOMIC;
 }
 
+/* The words of the line that the lanes request, one bit each. */
+static uint32_t words_of(const Access *x, uint64_t line)
+{
+    uint32_t words = 0;
+
+    for (uint32_t left = x->mask; left; left &= left - 1) {
+        const int lane = first_lane(left);
+        const Allocation *a = x->allocation ? x->allocation : x->of[lane];
+        const uint64_t at = x->address[lane] - origin_of(a);
+        const unsigned first = at % LINE_BYTES / WORD_BYTES;
+        const unsigned end = (unsigned) (at % LINE_BYTES + (uint64_t) x->bytes - 1) / WORD_BYTES;
+        if (at / LINE_BYTES == line)
+            words |= (uint32_t) ((2ull << end) - (1ull << first));
+    }
+    return words;
+}
+
 static bool put_lines(const Access *x, Trace *trace, const TouchedLines *lines)
 {
     const unsigned passes = x->kind == ACCESS_ATOMIC ? passes_of(x) : 0;
+    const bool by_words = x->warp->block->launch->trace_words;
+    const int following = by_words ? 2 * lines->count : lines->count;
 
-    if (!has_room(x, trace, 1 + lines->count))
+    if (!has_room(x, trace, 1 + following))
         return false;
-    trace->words[trace->word_count++] = trace_head(kind_of(x), lines->count, 0);
-    for (int i = 0; i < lines->count; i++)
+    trace->words[trace->word_count++] = trace_head(kind_of(x), following, 0, 0);
+    for (int i = 0; i < lines->count; i++) {
         trace->words[trace->word_count++] =
             trace_line(lines->line[i], lines->sectors[i],
                        x->kind == ACCESS_STORE ? bytes_of(lines, i) : passes);
+        if (by_words)
+            trace->words[trace->word_count++] =
+                x->space == SPACE_LOCAL ? lines->words[i] : words_of(x, lines->line[i]);
+    }
     trace->runs[trace->run_count - 1].accesses++;
     return true;
 }
@@ -248,11 +278,12 @@ static bool keep_local(const Access *x, Trace *trace)
 
 static bool keep_wavefronts(const Access *x, Trace *trace)
 {
-    const int loops = x->shape->loop_loads, wavefronts = x->shape->wavefronts + loops;
+    const Shape *shape = x->shape;
 
     if (!has_room(x, trace, 1))
         return false;
-    trace->words[trace->word_count++] = trace_head(TRACE_SHARED, 0, wavefronts);
+    trace->words[trace->word_count++] = trace_head(
+        TRACE_SHARED, 0, shape->wavefronts + shape->loop_loads, shape->ideal + shape->loop_ideal);
     trace->runs[trace->run_count - 1].accesses++;
     return true;
 }

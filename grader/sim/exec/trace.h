@@ -7,17 +7,18 @@
 
 #include "sim/exec/access.h"
 
-/* Steps first .. first + count - 1 of a code, executed in sequence. The last step made `accesses`
- * accesses. `skipped`: the guard of every step was false for all lanes. */
+/* Steps first .. first + count - 1 of a code, executed in sequence by `lanes` lanes. The last step
+ * made `accesses` accesses. `skipped`: the guard of every step was false for all lanes. */
 typedef struct TraceRun {
     uint32_t first;
     int32_t function; /* index in the module; -1: the kernel */
     uint16_t count;
     uint8_t accesses;
-    bool skipped;
+    uint8_t skipped : 1, lanes : 7;
 } TraceRun;
 
-/* An access is one word, followed by one per line for global memory. */
+/* An access is one word. For global memory, one per line follows, or two if the launch traces words
+ * of four bytes: the second has one bit per word that a lane requests. */
 typedef enum TraceKind {
     TRACE_SHARED,
     TRACE_LOAD,
@@ -41,9 +42,32 @@ static inline bool trace_is_local(uint64_t line)
     return line & TRACE_LOCAL_LINES;
 }
 
-static inline uint64_t trace_head(TraceKind kind, int lines, int wavefronts)
+/* `following`: the number of words that follow. For shared memory: the wavefronts, and those
+ * without bank conflicts. */
+static inline uint64_t trace_head(TraceKind kind, int following, int wavefronts, int ideal)
 {
-    return (uint64_t) wavefronts << 16 | (uint64_t) lines << 8 | (uint64_t) kind;
+    return (uint64_t) ideal << 40 | (uint64_t) wavefronts << 16 | (uint64_t) following << 8 |
+           (uint64_t) kind;
+}
+
+static inline TraceKind trace_kind(uint64_t head)
+{
+    return (TraceKind) (head & 0xff);
+}
+
+static inline int trace_following(uint64_t head)
+{
+    return (int) (head >> 8 & 0xff);
+}
+
+static inline uint64_t trace_wavefronts(uint64_t head)
+{
+    return head >> 16 & 0xffffff;
+}
+
+static inline uint64_t trace_ideal(uint64_t head)
+{
+    return head >> 40;
 }
 
 /* `sectors`: one bit per sector. amount: for a store, the bytes per sector (32: whole sectors); for
@@ -57,8 +81,8 @@ typedef struct Trace {
     TraceRun *runs;
     uint64_t *words;
     int run_count, run_room, word_count, word_room;
-    const Code *code; /* code of the last run, and its next step; NULL: the run has ended */
-    uint32_t next;
+    const Code *code;      /* code of the last run, and its next step; NULL: the run has ended */
+    uint32_t next, active; /* active: the lanes of the last run */
     bool skipped;
 } Trace;
 
@@ -79,7 +103,7 @@ static inline void trace_step(Warp *warp, int pc, bool skipped)
     TraceRun *run = trace->code ? &trace->runs[trace->run_count - 1] : NULL;
 
     if (run && trace->code == warp->code && trace->next == (uint32_t) pc &&
-        trace->skipped == skipped && run->count < UINT16_MAX) {
+        trace->skipped == skipped && trace->active == warp->active && run->count < UINT16_MAX) {
         run->count++;
         trace->next++;
     } else {

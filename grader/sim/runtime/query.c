@@ -70,11 +70,13 @@ API void simOrder(SimOrder order, uint64_t seed)
 
 /* ---- Time ---- */
 
-API void simTime(void)
+API void simTime(CauseSet without)
 {
     if (!rt_enter(false)) {
         finish_all();
         rt.settings.time = true;
+        rt.settings.without = without;
+        time_cold();
     }
     rt_leave(cudaSuccess);
 }

@@ -5,6 +5,7 @@
 #ifndef SIM_RUNTIME_QUERY_H
 #define SIM_RUNTIME_QUERY_H
 
+#include "sim/base/cause.h"
 #include "sim/base/finding.h"
 #include "sim/base/limiter.h"
 #include "sim/base/records.h"
@@ -35,9 +36,10 @@ void simSample(uint64_t seed);
 typedef enum SimOrder { SIM_FORWARD, SIM_REVERSE, SIM_BY_CHANCE } SimOrder;
 void simOrder(SimOrder order, uint64_t seed);
 
-/* From the next work on, time is modelled, as with SIM_TIME. Each simForget() then also empties the
- * modelled caches, so that later work starts with cold caches. */
-void simTime(void);
+/* From the next work on, time is modelled, as with SIM_TIME, and leaves out these causes of
+ * slowness (a CauseSet; 0: none). Each simForget() then also empties the modelled caches, so that
+ * later work starts with cold caches. */
+void simTime(CauseSet without);
 
 /* The times since the last simForget(). */
 typedef struct SimTimes {

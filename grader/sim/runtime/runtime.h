@@ -15,6 +15,7 @@
 #ifndef SIM_RUNTIME_RUNTIME_H
 #define SIM_RUNTIME_RUNTIME_H
 
+#include "sim/base/cause.h"
 #include "sim/device/device.h"
 #include "sim/exec/exec.h"
 #include "sim/binary/fatbin.h"
@@ -216,6 +217,7 @@ typedef struct Settings {
     uint64_t sample; /* simSample() */
     bool races, uninitialised, leaks, quiet, table, progress, whole;
     bool time, time_all; /* time is modelled; time_all: of all blocks even of large launches */
+    CauseSet without;    /* left out of the modelled time */
 } Settings;
 
 typedef struct Runtime {

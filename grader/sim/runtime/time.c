@@ -17,7 +17,7 @@ static Gpu *gpu; /* NULL: not opened yet, or time is not modelled */
 static bool is_open(void)
 {
     if (rt.settings.time && !gpu)
-        gpu = gpu_open(&rt.device);
+        gpu = gpu_open_without(&rt.device, rt.settings.without);
     return gpu;
 }
 

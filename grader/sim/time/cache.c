@@ -40,7 +40,14 @@ void cache_close(Cache *cache)
 {
     free(cache->sets);
     free(cache->lines);
+    free(cache->words);
     *cache = (Cache){ .lines = NULL };
+}
+
+bool cache_keep_words(Cache *cache)
+{
+    cache->words = calloc(cache->count * (size_t) cache->ways, sizeof *cache->words);
+    return cache->words;
 }
 
 /* ---- Finding ---- */

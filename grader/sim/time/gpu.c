@@ -39,12 +39,29 @@ struct Timing {
     uint64_t *starts;  /* of the played blocks, in the order in which they were placed */
     long starts_room;
     uint64_t horizon, ends;
+    double place_cycles; /* that blocks spent in their places, summed */
+    int most_resident;   /* blocks that an SM held at once */
     BlockTrace *spare;
 };
 
 /* ---- The GPU ---- */
 
+/* Every result arrives as fast as the units' throughput allows. */
+static void hide_latency(Device *device)
+{
+    device->alu_latency = device->fp64_latency = device->sfu_latency = 1;
+    device->shuffle_latency = device->branch_latency = device->barrier_latency = 1;
+    device->shared_latency = device->l1_latency = device->store_latency = 1;
+    device->l2_latency = device->memory_latency = device->memory_queue = 0;
+    device->block_start_cycles = 0;
+}
+
 Gpu *gpu_open(const Device *device)
+{
+    return gpu_open_without(device, 0);
+}
+
+Gpu *gpu_open_without(const Device *device, CauseSet without)
 {
     Gpu *gpu = calloc(1, sizeof *gpu);
     bool well = gpu;
@@ -52,8 +69,12 @@ Gpu *gpu_open(const Device *device)
     if (!gpu)
         return NULL;
     gpu->device = *device;
+    gpu->without = without;
+    if (has_cause(without, CAUSE_LATENCY))
+        hide_latency(&gpu->device);
     gpu->sms = calloc((size_t) device->sms, sizeof *gpu->sms);
-    well = gpu->sms && memory_model_open(&gpu->memory, device);
+    well = gpu->sms &&
+           memory_model_open(&gpu->memory, &gpu->device, has_cause(without, CAUSE_SECTORS));
     for (int i = 0; i < device->sms && well; i++)
         well = sm_open(&gpu->sms[i], gpu, &gpu->memory);
     if (well)
@@ -103,7 +124,10 @@ void gpu_written(Gpu *gpu, uint64_t address, size_t bytes)
     first = address / LINE_BYTES;
     memory_model_begin(&gpu->memory);
     for (uint64_t line = first; line * LINE_BYTES < address + bytes; line++)
-        memory_store(&gpu->memory, line, (1u << SECTORS) - 1, SECTOR_BYTES, 0);
+        if (has_cause(gpu->without, CAUSE_SECTORS))
+            words_store(&gpu->memory, line, UINT32_MAX, 0);
+        else
+            memory_store(&gpu->memory, line, (1u << SECTORS) - 1, SECTOR_BYTES, 0);
 }
 
 /* ---- A launch ---- */
@@ -128,6 +152,9 @@ static bool make_operations(Gpu *gpu, const Launch *launch)
     gpu->spent = calloc((size_t) gpu->operations_count, sizeof *gpu->spent);
     gpu->plans.operations = gpu->operations;
     gpu->plans.register_reads = gpu->device.register_reads;
+    gpu->plans.schedulers = has_cause(gpu->without, CAUSE_DIVERGENCE)
+                                ? gpu->device.sms * gpu->device.schedulers_per_sm
+                                : 0;
     gpu->registers = launch->kernel->function->register_count;
     gpu->failed = false;
     gpu->nowhere = (Spent){ 0 };
@@ -136,24 +163,38 @@ static bool make_operations(Gpu *gpu, const Launch *launch)
            operations_make(&gpu->operations[0], launch->kernel, &gpu->device, 0);
 }
 
+/* Blocks per SM if only the number of warps limited it. */
+static int places_for_warps(const Gpu *gpu, const Launch *launch, int resident)
+{
+    const int threads = launch->block[0] * launch->block[1] * launch->block[2];
+    const int warps = (threads + LANES - 1) / LANES;
+    const int places = gpu->device.threads_per_sm / LANES / warps;
+
+    return places > resident ? places : resident;
+}
+
 Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, uint64_t most_played)
 {
     Timing *timing = calloc(1, sizeof *timing);
     const size_t sms = (size_t) gpu->device.sms;
+    const int places = has_cause(gpu->without, CAUSE_OCCUPANCY)
+                           ? places_for_warps(gpu, launch, resident)
+                           : resident;
     bool well;
 
     if (!timing)
         return NULL;
     *timing =
-        (Timing){ .gpu = gpu, .launch = launch, .places = resident, .most_played = most_played };
+        (Timing){ .gpu = gpu, .launch = launch, .places = places, .most_played = most_played };
     timing->blocks = (long) launch->grid[0] * launch->grid[1] * launch->grid[2];
-    timing->wave = (long) resident * gpu->device.sms;
+    timing->wave = (long) places * gpu->device.sms;
     timing->room = calloc(sms, sizeof *timing->room);
-    timing->room_at = calloc(sms * (size_t) resident + 1, sizeof *timing->room_at);
+    timing->room_at = calloc(sms * (size_t) places + 1, sizeof *timing->room_at);
+    launch->trace_words = has_cause(gpu->without, CAUSE_SECTORS);
     memory_model_begin(&gpu->memory);
     well = resident > 0 && timing->room && timing->room_at && make_operations(gpu, launch);
     for (int i = 0; i < gpu->device.sms && well; i++) {
-        timing->room[i] = resident;
+        timing->room[i] = places;
         well = sm_begin(&gpu->sms[i], l1_bytes(gpu, launch, resident));
     }
     timing->failed = !well;
@@ -178,6 +219,8 @@ static void collect(Timing *timing, int i)
         sm->ended = block->next;
         timing->room_at[i * timing->places + timing->room[i]++] = block->ends;
         timing->ends = block->ends > timing->ends ? block->ends : timing->ends;
+        timing->place_cycles += (double) (block->ends - block->begins) +
+                                (double) timing->gpu->device.block_start_cycles;
         OBSERVE(timing->launch, block_played, timing->launch,
                 &(BlockPlayed){ block->trace->block, i, block->begins, block->ends });
         give_back(timing, block->trace);
@@ -266,6 +309,8 @@ static void place_block(Timing *timing, BlockTrace *trace)
         !sm_start(&timing->gpu->sms[sm], trace,
                   at + (uint64_t) timing->gpu->device.block_start_cycles))
         timing->failed = true;
+    if (timing->gpu->sms[sm].resident > timing->most_resident)
+        timing->most_resident = timing->gpu->sms[sm].resident;
     collect(timing, sm);
 }
 
@@ -460,6 +505,14 @@ static void displace_left_out(const Timing *timing)
         cache_displace(&memory->l2, (double) memory->lines_in * rest / (double) timing->placed);
 }
 
+/* The cycles of the blocks played if all places of all SMs were occupied until the end. */
+static double even_cycles(const Timing *timing)
+{
+    const double places = (double) timing->most_resident * timing->gpu->device.sms;
+
+    return places > 0 ? fmin((double) timing->ends, timing->place_cycles / places) : 0;
+}
+
 TimingResult timing_end(Timing *timing)
 {
     Gpu *gpu = timing->gpu;
@@ -480,6 +533,8 @@ TimingResult timing_end(Timing *timing)
         result.cycles = (double) timing->ends + left_out(timing);
         limits_end(gpu, left_out(timing), &result);
         displace_left_out(timing);
+        if (has_cause(gpu->without, CAUSE_TAIL))
+            limits_drop_tail(gpu, even_cycles(timing) + left_out(timing), &result);
         result.ms = gpu->device.launch_us / 1e3 + result.cycles / (gpu->device.sm_mhz * 1e3);
     }
     while (timing->spare) {

@@ -278,3 +278,22 @@ void limits_end(Gpu *gpu, double left_out, TimingResult *result)
     result->steps = gpu->spent;
     result->step_ns = factor;
 }
+
+void limits_drop_tail(const Gpu *gpu, double cycles, TimingResult *result)
+{
+    Spent *spent = &result->spent;
+    const double ns = cycles * 1e3 / gpu->device.sm_mhz, launch = spent->at[AT_LAUNCH];
+    double factor;
+
+    spent->at[AT_TAIL] = spent->at[AT_LAUNCH] = 0;
+    factor = spent_sum(spent) > 0 ? ns / spent_sum(spent) : 0;
+    for (int i = 0; i < LIMITS; i++) {
+        spent->at[i] *= factor;
+        result->busy[i] = fmin(result->busy[i], ns);
+    }
+    for (int i = 0; i < WAITS; i++)
+        result->waits[i] *= factor;
+    spent->at[AT_LAUNCH] = launch;
+    result->step_ns *= factor;
+    result->cycles = cycles;
+}

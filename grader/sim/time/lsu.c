@@ -128,28 +128,48 @@ static uint64_t store_local(Sm *sm, const uint64_t *words, int count, uint64_t s
     return start + cycles;
 }
 
+static uint64_t play_shared(Sm *sm, const PlayedWarp *w, uint64_t head, uint64_t start)
+{
+    const uint64_t wavefronts =
+        has_cause(sm->gpu->without, CAUSE_CONFLICTS) ? trace_ideal(head) : trace_wavefronts(head);
+    const uint64_t cycles =
+        shared_cycles(&sm->gpu->device, later(wavefronts, w->step->operation->wavefronts));
+
+    lsu_keep(sm, true, start, start + cycles);
+    return sm->lsu_free - 1 + (uint64_t) sm->gpu->device.shared_latency;
+}
+
+static uint64_t play_lines(Sm *sm, const PlayedWarp *w, TraceKind kind, const uint64_t *lines,
+                           int count, uint64_t start)
+{
+    const int least = w->step->operation->cycles;
+
+    switch (kind) {
+    case TRACE_LOAD:
+        return load_lines(sm, lines, count, start, least);
+    case TRACE_LOCAL_STORE:
+        return store_local(sm, lines, count, start, least);
+    default:
+        return store_lines(sm, lines, count, start, kind);
+    }
+}
+
 /* Plays one access. Returns when its value or its write has arrived. */
 static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64_t start)
 {
     const uint64_t head = *words++;
-    const int count = (int) (head >> 8 & 0xff);
-    const TraceKind kind = (TraceKind) (head & 0xff);
+    const TraceKind kind = trace_kind(head);
     uint64_t at;
 
-    switch (kind) {
-    case TRACE_SHARED:
-        lsu_keep(sm, true, start,
-                 start + shared_cycles(&sm->gpu->device,
-                                       later(head >> 16, w->step->operation->wavefronts)));
-        return sm->lsu_free - 1 + (uint64_t) sm->gpu->device.shared_latency;
-    case TRACE_LOAD:
-        return load_lines(sm, words, count, start, w->step->operation->cycles);
-    case TRACE_LOCAL_STORE:
-        return store_local(sm, words, count, start, w->step->operation->cycles);
-    default:
-        at = store_lines(sm, words, count, start, kind);
-    }
-    w->stored = later(w->stored, at);
+    if (kind == TRACE_SHARED)
+        return play_shared(sm, w, head, start);
+    if (has_cause(sm->gpu->without, CAUSE_SECTORS))
+        at = words_access(sm, kind, words, trace_following(head) / 2, start,
+                          w->step->operation->cycles);
+    else
+        at = play_lines(sm, w, kind, words, trace_following(head), start);
+    if (kind != TRACE_LOAD && kind != TRACE_LOCAL_STORE)
+        w->stored = later(w->stored, at);
     return at;
 }
 
@@ -168,13 +188,52 @@ uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now)
     return start + step->operation->latency;
 }
 
+static uint64_t pass_line(Sm *sm, uint64_t word, TraceKind kind, uint64_t now)
+{
+    const uint64_t line = word >> 16;
+    const unsigned sectors = word & 0xff, amount = word >> 8 & 0xff;
+    uint64_t missed = 0;
+
+    switch (kind) {
+    case TRACE_LOAD:
+        return load_line(sm, word, now, &missed);
+    case TRACE_STORE:
+        return memory_store(sm->memory, line, sectors, amount, now);
+    case TRACE_ATOMIC:
+        return memory_atomic(sm->memory, line, sectors, amount * sm->memory->atomic_cycles, now);
+    case TRACE_INTEGER_ATOMIC:
+        return memory_atomic(sm->memory, line, sectors, amount * sm->memory->integer_atomic_cycles,
+                             now);
+    default:
+        return now;
+    }
+}
+
+uint64_t lsu_pass(Sm *sm, PlayedWarp *w, uint64_t now)
+{
+    const Planned *step = w->step;
+    uint64_t there = 0;
+
+    for (int i = 0; i < step->accesses; i++) {
+        const uint64_t *words = w->access[step->access + i];
+        const TraceKind kind = trace_kind(*words);
+        for (int lines = trace_following(*words); lines > 0; lines--) {
+            const uint64_t at = pass_line(sm, words[lines], kind, now);
+            there = later(there, at);
+            if (kind != TRACE_LOAD && kind != TRACE_LOCAL_STORE)
+                w->stored = later(w->stored, at);
+        }
+    }
+    return there;
+}
+
 void lsu_ask(const Sm *sm, const PlayedWarp *w)
 {
     const Planned *step = w->step;
 
     for (int i = 0; i < step->accesses; i++) {
         const uint64_t *words = w->access[step->access + i];
-        for (int lines = (int) (*words >> 8 & 0xff); lines > 0; lines--) {
+        for (int lines = trace_following(*words); lines > 0; lines--) {
             cache_ask(&sm->l1, words[lines] >> 16);
             memory_ask(sm->memory, words[lines] >> 16);
         }

@@ -20,15 +20,15 @@ static double latest(double a, double b)
     return a > b ? a : b;
 }
 
-static double read_atoms(Memory *memory, int atoms, double now)
+double memory_read_atoms(Memory *memory, double atoms, double now)
 {
     memory->dram_free = latest(memory->dram_free, now) + atoms * memory->read_cycles;
     memory->dram_busy += atoms * memory->read_cycles;
-    memory->read_bytes += (double) atoms * memory->atom_sectors * SECTOR_BYTES;
+    memory->read_bytes += atoms * memory->atom_sectors * SECTOR_BYTES;
     return memory->dram_free;
 }
 
-static void write_atoms(Memory *memory, double atoms, double now)
+void memory_write_atoms(Memory *memory, double atoms, double now)
 {
     memory->dram_free = latest(memory->dram_free, now) + atoms * memory->write_cycles;
     memory->dram_busy += atoms * memory->write_cycles;
@@ -40,8 +40,8 @@ static void write_back(Memory *memory, const CacheLine *line, double now)
     const unsigned partial = line->dirty & (unsigned) ~line->valid;
 
     if (partial && memory->fills)
-        read_atoms(memory, memory->atoms[partial], now);
-    write_atoms(memory, memory->atoms[line->dirty], now);
+        memory_read_atoms(memory, memory->atoms[partial], now);
+    memory_write_atoms(memory, memory->atoms[line->dirty], now);
 }
 
 /* ---- L2 ---- */
@@ -57,7 +57,8 @@ static CacheLine *line_of(Memory *memory, uint64_t address, double now)
     if (displaced.line != NO_LINE && displaced.dirty)
         write_back(memory, &displaced, now);
     else if (displaced.line == NO_LINE && memory->stand_in)
-        write_atoms(memory, (double) memory->atoms_dirtied / (double) (memory->lines_in + 1), now);
+        memory_write_atoms(memory, (double) memory->atoms_dirtied / (double) (memory->lines_in + 1),
+                           now);
     memory->lines_in++;
     return line;
 }
@@ -71,7 +72,7 @@ static double pass(Memory *memory, unsigned sectors, uint64_t now)
     return memory->l2_free;
 }
 
-static uint64_t up(double cycle)
+uint64_t memory_up(double cycle)
 {
     const uint64_t whole = (uint64_t) cycle;
 
@@ -80,7 +81,7 @@ static uint64_t up(double cycle)
 
 /* The latency that DRAM adds to that of the L2. The busier the DRAM, the longer requests wait for
  * its banks. */
-static double beyond(const Memory *memory, double now)
+double memory_beyond(const Memory *memory, double now)
 {
     const double busy = now > 0 ? memory->dram_busy / now : 0;
 
@@ -95,11 +96,11 @@ static uint64_t fetch(Memory *memory, CacheLine *line, unsigned sectors, double 
     memory->l2_hits += sectors_in(sectors & line->valid);
     memory->l2_misses += sectors_in(missing);
     if (missing) {
-        double read = read_atoms(memory, memory->atoms[missing], turn);
+        double read = memory_read_atoms(memory, memory->atoms[missing], turn);
         line->valid |= (uint8_t) memory->whole[missing];
-        line->ready = up(read + beyond(memory, turn));
+        line->ready = memory_up(read + memory_beyond(memory, turn));
     }
-    return line->ready > up(turn) ? line->ready : up(turn);
+    return line->ready > memory_up(turn) ? line->ready : memory_up(turn);
 }
 
 uint64_t memory_load(Memory *memory, uint64_t address, unsigned sectors, uint64_t now)
@@ -132,7 +133,7 @@ uint64_t memory_store(Memory *memory, uint64_t address, unsigned sectors, unsign
     CacheLine *line = line_of(memory, address, turn);
 
     put(memory, line, sectors, bytes);
-    return up(turn) + (uint64_t) memory->store_latency;
+    return memory_up(turn) + (uint64_t) memory->store_latency;
 }
 
 /* Records that an update waits for another update of its line. */
@@ -145,18 +146,24 @@ static void note_wait(Memory *memory, double from, double until)
     memory->atomics_until = until;
 }
 
+uint64_t memory_update(Memory *memory, CacheLine *line, uint64_t here, double cycles)
+{
+    const double begin = latest((double) here, (double) line->busy);
+
+    note_wait(memory, (double) here, (double) line->busy);
+    line->busy = memory_up(begin + cycles);
+    return line->busy + (uint64_t) memory->l2_latency;
+}
+
 uint64_t memory_atomic(Memory *memory, uint64_t address, unsigned sectors, double cycles,
                        uint64_t now)
 {
     const double turn = pass(memory, sectors, now);
     CacheLine *line = line_of(memory, address, turn);
     const uint64_t here = fetch(memory, line, sectors, turn);
-    const double begin = latest((double) here, (double) line->busy);
 
-    note_wait(memory, (double) here, (double) line->busy);
     put(memory, line, sectors, SECTOR_BYTES);
-    line->busy = up(begin + cycles);
-    return line->busy + (uint64_t) memory->l2_latency;
+    return memory_update(memory, line, here, cycles);
 }
 
 /* ---- The memory model ---- */
@@ -179,7 +186,7 @@ static void fill_atoms(Memory *memory, int sectors)
             }
 }
 
-bool memory_model_open(Memory *memory, const Device *device)
+bool memory_model_open(Memory *memory, const Device *device, bool by_words)
 {
     const double atom = device->memory_atom_bytes;
 
@@ -197,7 +204,8 @@ bool memory_model_open(Memory *memory, const Device *device)
         .fills = device->memory_ecc
     };
     fill_atoms(memory, memory->atom_sectors);
-    return cache_open(&memory->l2, device->l2_bytes, device->l2_ways);
+    return cache_open(&memory->l2, device->l2_bytes, device->l2_ways) &&
+           (!by_words || cache_keep_words(&memory->l2));
 }
 
 void memory_model_close(Memory *memory)

@@ -20,6 +20,7 @@ typedef struct PlanSegment {
     uint16_t count;
     uint8_t accesses;
     bool skipped;
+    uint8_t lanes; /* active; 32 unless lanes are packed */
 } PlanSegment;
 
 typedef struct Planned {
@@ -28,6 +29,7 @@ typedef struct Planned {
     uint16_t access;           /* number of its first access in the stretch */
     uint8_t accesses;
     bool skipped;
+    uint8_t lanes;         /* active; 32 unless lanes are packed */
     bool is_last;          /* the last step of the stretch that has an instruction */
     uint8_t reading;       /* cycles to read its operands */
     uint8_t reading_after; /* the same if its scheduler has just issued the preceding step */
@@ -40,11 +42,13 @@ typedef struct Plan {
     Planned *steps;
     int segment_count, step_count, access_count;
     uint64_t played; /* number of times */
+    uint32_t *turns; /* by scheduler, if lanes are packed: the number of times */
 } Plan;
 
 typedef struct Plans {
     const Operations *operations; /* [function + 1] */
     int register_reads;           /* operands per cycle */
+    int schedulers;               /* of all SMs, if lanes are packed; else 0 */
     Plan **table;
     int room, count;
 } Plans;
@@ -77,15 +81,23 @@ typedef struct CacheSet {
     uint64_t order;
 } CacheSet;
 
+/* Words of four bytes of a line, one bit each. */
+typedef struct CacheWords {
+    uint32_t here, dirty;
+} CacheWords;
+
 typedef struct Cache {
     CacheSet *sets;
-    CacheLine *lines; /* set n begins at n * ways */
-    size_t count;     /* number of sets */
+    CacheLine *lines;  /* set n begins at n * ways */
+    CacheWords *words; /* of each line, without extra sectors; else NULL */
+    size_t count;      /* number of sets */
     int ways;
 } Cache;
 
 bool cache_open(Cache *cache, double bytes, int ways);
 void cache_close(Cache *cache);
+/* From now on the cache has words, of which no line has any. Returns false if out of memory. */
+bool cache_keep_words(Cache *cache);
 /* Finds or adds the line and makes it the most recently used. A new line is empty, and `displaced`
  * is the line that it replaces: the least recently used line of its set, or NO_LINE. */
 CacheLine *cache_line(Cache *cache, uint64_t line, bool *is_new, CacheLine *displaced);
@@ -118,7 +130,8 @@ typedef struct Memory {
     uint64_t lines_in, atoms_dirtied;
 } Memory;
 
-bool memory_model_open(Memory *memory, const Device *device);
+/* by_words: only the words that lanes request are moved. */
+bool memory_model_open(Memory *memory, const Device *device, bool by_words);
 void memory_model_close(Memory *memory);
 void memory_model_begin(Memory *memory); /* begins a launch, whose clock starts at 0 */
 
@@ -134,6 +147,15 @@ uint64_t memory_store(Memory *memory, uint64_t line, unsigned sectors, unsigned 
                       uint64_t now);
 uint64_t memory_atomic(Memory *memory, uint64_t line, unsigned sectors, double cycles,
                        uint64_t now);
+
+/* Parts of these. memory_read_atoms: returns when the DRAM has read them. memory_beyond: the
+ * latency that the DRAM adds to that of the L2. memory_update: an atomic whose data is in the L2 at
+ * cycle `here`; returns when the old value has arrived. memory_up: rounds up to a cycle. */
+double memory_read_atoms(Memory *memory, double atoms, double now);
+void memory_write_atoms(Memory *memory, double atoms, double now);
+double memory_beyond(const Memory *memory, double now);
+uint64_t memory_update(Memory *memory, CacheLine *line, uint64_t here, double cycles);
+uint64_t memory_up(double cycle);
 
 /* ---- One SM (sim/time/sm.c), its warps (sim/time/warp.c) ---- */
 
@@ -161,6 +183,8 @@ typedef struct PlayedWarp {
     const uint64_t *word;    /* accesses after the stretch */
     const uint64_t **access; /* of the stretch */
     int access_room;
+    int scheduler;   /* of all SMs */
+    uint32_t turn;   /* how often its scheduler had played the stretch before */
     uint64_t next;   /* the earliest cycle in which it may issue again */
     uint64_t stored; /* when its last store arrives */
     uint64_t copied; /* when the copies of the open group arrive */
@@ -240,8 +264,17 @@ void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until);
 /* Plays the accesses of the warp's current step. Returns when the value or the write has arrived.
  */
 uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now);
+/* Moves the data of a step whose lanes another warp's instruction serves: occupies memory, but no
+ * unit of the SM. Returns when the data has arrived. */
+uint64_t lsu_pass(Sm *sm, PlayedWarp *w, uint64_t now);
 /* Prefetches the host memory that these accesses need. */
 void lsu_ask(const Sm *sm, const PlayedWarp *w);
+
+/* sim/time/words.c: accesses without extra sectors. words_access: plays an access to `count` lines
+ * of global or local memory, each with its words. words_store: as memory_store. */
+uint64_t words_access(Sm *sm, TraceKind kind, const uint64_t *lines, int count, uint64_t start,
+                      int least);
+uint64_t words_store(Memory *memory, uint64_t line, uint32_t words, uint64_t now);
 
 bool sm_open(Sm *sm, struct Gpu *gpu, Memory *memory);
 void sm_close(Sm *sm);
@@ -263,11 +296,14 @@ void limits_waited(Sm *sm, const Scheduler *s, const PlayedWarp *w, uint64_t now
 const Operation *limits_barrier(const PlayedWarp *w);
 /* After a launch. The `left_out` cycles are attributed like the played ones, except the tail. */
 void limits_end(Gpu *gpu, double left_out, TimingResult *result);
+/* Then: shortens the launch to `cycles`, in which no SM is without blocks. */
+void limits_drop_tail(const Gpu *gpu, double cycles, TimingResult *result);
 
 /* ---- All SMs (sim/time/gpu.c) ---- */
 
 struct Gpu {
     Device device;
+    CauseSet without; /* causes that are left out */
     Memory memory;
     Sm *sms;
     Operations *operations; /* of the launch's codes: [function + 1], [0] the kernel's */

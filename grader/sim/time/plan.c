@@ -41,7 +41,8 @@ static int find_segments(const Plans *plans, const Trace *trace, TracePlace plac
                                            .first = first,
                                            .count = (uint16_t) steps_here,
                                            .accesses = steps_here == left ? run->accesses : 0,
-                                           .skipped = run->skipped };
+                                           .skipped = run->skipped,
+                                           .lanes = plans->schedulers ? run->lanes : LANES };
         steps += steps_here;
         place = steps_here == left ? (TracePlace){ place.run + 1, 0 }
                                    : (TracePlace){ place.run, place.step + steps_here };
@@ -141,7 +142,8 @@ static void take_segment(const Plans *plans, Sorter *sorter, const PlanSegment *
                                                   .registers = operations->registers + o->first,
                                                   .access = (uint16_t) *access,
                                                   .accesses = last ? segment->accesses : 0,
-                                                  .skipped = segment->skipped };
+                                                  .skipped = segment->skipped,
+                                                  .lanes = segment->lanes };
         sorter->early[sorter->count++] = false;
         *access += last ? segment->accesses : 0;
     }
@@ -217,7 +219,9 @@ static Plan *new_plan(const Plans *plans, const PlanSegment *segments, int count
         take_segment(plans, sorter, &segments[i], &access);
     plan->segments = malloc((size_t) count * sizeof *segments);
     plan->steps = calloc((size_t) sorter->count + 1, sizeof *plan->steps);
-    if (!plan->segments || !plan->steps)
+    if (plans->schedulers)
+        plan->turns = calloc((size_t) plans->schedulers, sizeof *plan->turns);
+    if (!plan->segments || !plan->steps || (plans->schedulers && !plan->turns))
         goto none;
     memcpy(plan->segments, segments, (size_t) count * sizeof *segments);
     plan->segment_count = count;
@@ -237,6 +241,7 @@ none:
     if (plan) {
         free(plan->segments);
         free(plan->steps);
+        free(plan->turns);
     }
     free(plan);
     return NULL;
@@ -250,8 +255,9 @@ static uint64_t hash_of(const PlanSegment *segments, int count)
 
     for (int i = 0; i < count; i++) {
         const PlanSegment *s = &segments[i];
-        hash = (hash ^ ((uint64_t) s->first << 32 | (uint64_t) s->count << 16 |
-                        (uint64_t) s->accesses << 8 | s->skipped)) *
+        hash = (hash ^ (LANES - s->lanes) ^
+                ((uint64_t) s->first << 32 | (uint64_t) s->count << 16 |
+                 (uint64_t) s->accesses << 8 | s->skipped)) *
                0x9e3779b97f4a7c15ull;
         hash = (hash ^ hash >> 29 ^ (uint32_t) s->function) * 0xbf58476d1ce4e5b9ull;
     }
@@ -261,7 +267,7 @@ static uint64_t hash_of(const PlanSegment *segments, int count)
 static bool is_same(const PlanSegment *a, const PlanSegment *b)
 {
     return a->first == b->first && a->count == b->count && a->function == b->function &&
-           a->accesses == b->accesses && a->skipped == b->skipped;
+           a->accesses == b->accesses && a->skipped == b->skipped && a->lanes == b->lanes;
 }
 
 static bool is_for(const Plan *plan, const PlanSegment *segments, int count)
@@ -334,6 +340,7 @@ void plans_clear(Plans *plans)
             plans->table[i] = plan->next;
             free(plan->segments);
             free(plan->steps);
+            free(plan->turns);
             free(plan);
         }
     free(plans->table);

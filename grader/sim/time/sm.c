@@ -307,8 +307,9 @@ uint64_t sm_next(Sm *sm)
 
 /* ---- New blocks ---- */
 
-static bool add_warp(Sm *sm, Scheduler *s, PlayedBlock *block, const Trace *trace, uint64_t at)
+static bool add_warp(Sm *sm, int scheduler, PlayedBlock *block, const Trace *trace, uint64_t at)
 {
+    Scheduler *s = &sm->schedulers[scheduler];
     PlayedWarp *w = s->count < s->room ? warp_new(sm) : NULL;
 
     if (!w)
@@ -317,6 +318,7 @@ static bool add_warp(Sm *sm, Scheduler *s, PlayedBlock *block, const Trace *trac
     w->word = trace->words;
     w->block = block;
     w->next = at;
+    w->scheduler = (int) (sm - sm->gpu->sms) * sm->gpu->device.schedulers_per_sm + scheduler;
     if (!warp_go_on(sm, w)) { /* it has no instruction */
         w->next_spare = sm->spare;
         sm->spare = w;
@@ -339,7 +341,7 @@ static bool add_warps(Sm *sm, PlayedBlock *block, uint64_t at)
     const int first = sm->next_place;
 
     for (int i = 0; i < trace->warp_count; i++) {
-        if (!add_warp(sm, &sm->schedulers[sm->next_place], block, &trace->warps[i], at))
+        if (!add_warp(sm, sm->next_place, block, &trace->warps[i], at))
             return false;
         sm->next_place = next_scheduler(sm, sm->next_place);
     }
@@ -468,5 +470,6 @@ bool sm_begin(Sm *sm, double l1_bytes)
     sm->started = 0;
     sm->next_place = sm->turn = 0;
     sm->meters = (Meters){ .at = 0 };
-    return cache_open(&sm->l1, l1_bytes, sm->gpu->device.l1_ways);
+    return cache_open(&sm->l1, l1_bytes, sm->gpu->device.l1_ways) &&
+           (!has_cause(sm->gpu->without, CAUSE_SECTORS) || cache_keep_words(&sm->l1));
 }

@@ -15,6 +15,7 @@
 
 #include "sim/exec/trace.h"
 #include "sim/device/device.h"
+#include "sim/base/cause.h"
 #include "sim/base/limiter.h"
 
 /* ---- The model ---- */
@@ -24,6 +25,8 @@ typedef struct Timing Timing;
 
 /* Caches keep their contents from launch to launch. Returns NULL if out of memory. */
 Gpu *gpu_open(const Device *device);
+/* The same, but times leave out these causes of slowness. */
+Gpu *gpu_open_without(const Device *device, CauseSet without);
 void gpu_close(Gpu *gpu);
 /* Puts bytes that the host or a copy has written into the L2. */
 void gpu_written(Gpu *gpu, uint64_t address, size_t bytes);

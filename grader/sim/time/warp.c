@@ -8,7 +8,7 @@
 
 static const uint64_t *skip_access(const uint64_t *word)
 {
-    return word + 1 + (*word >> 8 & 0xff);
+    return word + 1 + trace_following(*word);
 }
 
 static bool make_room(PlayedWarp *w, int accesses)
@@ -41,6 +41,7 @@ static bool next_stretch(Sm *sm, PlayedWarp *w)
         w->access[i] = w->word;
         w->word = skip_access(w->word);
     }
+    w->turn = plan->turns ? plan->turns[w->scheduler]++ : 0;
     w->step = plan->steps;
     w->end = plan->steps + plan->step_count;
     return true;
@@ -70,6 +71,34 @@ static void pass_on(PlayedWarp *w)
     warp_set_result(w, at, maker);
 }
 
+/* Whether another warp's instruction serves the lanes of its current step: if the instructions of
+ * idle lanes were packed, n of 32 lanes would need an instruction in n of 32 turns. Barriers and
+ * waits remain, since other warps depend on them. */
+static bool is_served(const PlayedWarp *w)
+{
+    const uint64_t lanes = w->step->lanes, turn = w->turn;
+    const Action action = (Action) w->step->operation->action;
+
+    return lanes < LANES && (turn + 1) * lanes / LANES == turn * lanes / LANES &&
+           (action == DO_COMPUTE || action == DO_BRANCH || action == DO_SHUFFLE ||
+            action == DO_ACCESS || action == DO_LOCAL || action == DO_COPY);
+}
+
+/* Its data has to be moved, and its result is ready when its sources are. */
+static void serve(Sm *sm, PlayedWarp *w)
+{
+    const Operation *o = w->step->operation;
+    const uint64_t there = lsu_pass(sm, w, w->next);
+    const uint32_t *registers = w->step->registers + o->reads;
+
+    pass_on(w);
+    if (o->action == DO_COPY)
+        w->copied = later(w->copied, there);
+    for (int i = 0; i < o->writes; i++)
+        if (w->value[registers[i]].ready < there)
+            w->value[registers[i]] = (Value){ .ready = there, .maker = o };
+}
+
 bool warp_go_on(Sm *sm, PlayedWarp *w)
 {
     for (;;) {
@@ -79,9 +108,12 @@ bool warp_go_on(Sm *sm, PlayedWarp *w)
             continue;
         }
         const Operation *o = w->step->operation;
-        if (o->action != NO_INSTRUCTION)
+        if (o->action == NO_INSTRUCTION)
+            pass_on(w);
+        else if (is_served(w))
+            serve(sm, w);
+        else
             return true;
-        pass_on(w);
         w->step++;
     }
 }

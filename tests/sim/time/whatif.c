@@ -1,0 +1,116 @@
+/* whatif.c - modelled times of a lab's kernels, as they are and without causes of slowness, for
+ * whatif.sh.
+ *
+ *     whatif DEVICE LAB FILE CAUSES...     CAUSES: none, or keys of causes, such as divergence,tail
+ *
+ * It prints one line per timed or control case and set of causes: `NAME/CASE CAUSES MS LIMIT`.
+ */
+#include "judge/modelled.h"
+#include "learner/whatif.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_SETS = 8 };
+
+static const char *name_of(const char *path, char *name, size_t size)
+{
+    const char *at = strstr(path, "solutions/");
+
+    at = at ? strchr(at + strlen("solutions/"), '/') : NULL;
+    put(name, size, "%s", at ? at + 1 : path);
+    if (strlen(name) > 3)
+        name[strlen(name) - 3] = 0;
+    return name;
+}
+
+static bool print_case(TimingContext *j, int i, const char *object, const char *name, char **words,
+                       int sets)
+{
+    const CaseSpeed *s = &j->result->speed[i];
+    WhatIf rows[MOST_SETS] = { 0 };
+    char why[400];
+
+    if (!j->plan[i].sets)
+        return true;
+    for (int k = 0; k < sets; k++)
+        if (strcmp(words[k], "none") && !causes_read(words[k], &rows[k].without)) {
+            fprintf(stderr, "whatif: unknown causes: %s\n", words[k]);
+            return false;
+        }
+    if (!whatif_run(j->session, j->entry, object, &j->plan[i].sized, 1, rows, sets, why,
+                    sizeof why)) {
+        fprintf(stderr, "whatif: %s/%s: %s\n", name, s->lab_case->label, why);
+        return s->lab_case->kind == CONTROL;
+    }
+    for (int k = 0; k < sets; k++)
+        printf("%s/%s\t%s\t%.6f\t%s\n", name, s->lab_case->label, words[k], rows[k].ms,
+               limit_keys[rows[k].limit]);
+    fflush(stdout);
+    return true;
+}
+
+/* Only timed cases, and control cases if `controls`. */
+static bool print_kernel(TimingContext *j, const char *path, char **words, int sets)
+{
+    char name[200];
+    Build built;
+    bool fine = true;
+
+    session_build(j->session, j->entry, path, NULL, &built);
+    if (built.fault != BUILD_OK) {
+        fprintf(stderr, "whatif: %s: %s\n", path, built.message);
+        return false;
+    }
+    name_of(path, name, sizeof name);
+    for (int i = 0; i < j->result->speeds && fine; i++)
+        if (j->result->speed[i].lab_case->kind == TIMED)
+            fine = print_case(j, i, built.object, name, words, sets);
+    return fine;
+}
+
+static bool plan_all(TimingContext *j)
+{
+    for (int i = 0; i < j->result->speeds; i++) {
+        ModelledCall reference;
+        if (j->result->speed[i].lab_case->kind == TIMED && !modelled_plan(j, i, &reference)) {
+            fprintf(stderr, "whatif: %s\n", j->result->why);
+            return false;
+        }
+    }
+    sampler_end(&j->reference);
+    return true;
+}
+
+int main(int count, char **words)
+{
+    static Session session;
+    static Result result;
+    static Build reference;
+    Draws random = draws_begin(1, "whatif", NULL);
+    FileList rungs;
+    bool fine;
+
+    if (count < 5 || count > 4 + MOST_SETS || !(result.entry = lab_find(words[2]))) {
+        fprintf(stderr, "whatif DEVICE LAB FILE CAUSES...\n");
+        return 2;
+    }
+    if (!session_open(&session, words[1])) {
+        fprintf(stderr, "whatif: %s\n", session.problem);
+        return 3;
+    }
+    result.hash = lab_hash(&session.book, result.entry);
+    list_rungs(&session.book, result.entry, &rungs);
+    session_build(&session, result.entry, rungs.path[rungs.count - 1], NULL, &reference);
+    TimingContext j = { .session = &session,
+                        .result = &result,
+                        .entry = result.entry,
+                        .reference_object = reference.object,
+                        .random = &random,
+                        .info = session.gpu };
+    timing_list_cases(&j);
+    fine = rungs.count && reference.fault == BUILD_OK && plan_all(&j) &&
+           print_kernel(&j, words[3], words + 4, count - 4);
+    session_close(&session);
+    return fine ? 0 : 1;
+}
