@@ -82,6 +82,7 @@ int run_grade(Options *options)
     if (!submission_fits(options) || !coursework_take(options->course, &work))
         return USAGE;
     session = (Session){ .quick = options->quick, .live = isatty(2) && !options->lines };
+    session.events = options->events;
     if (!session_open(&session, options->device))
         return report_could_not(&session);
     session.course = work.course;
