@@ -16,6 +16,8 @@ const char warpbook_usage[] =
     "one\n"
     "  check      check that every lab grades correctly on this GPU\n"
     "  check-cheats  check that cheats are caught and honest kernels are not flagged\n"
+    "  watch      grade a lab whenever its kernel.cu is saved; keys for hints and more\n"
+    "  reset      put a lab's starter back, and keep a copy of your kernel\n"
     "  explain    show where a correct kernel spends its time, compared with the reference\n"
     "  hint       comment on a lab's last grading, then show its hints, one per call\n"
     "  progress   show what is done and what is next; for one lab, also its predictions\n"
@@ -37,6 +39,7 @@ const char warpbook_usage[] =
     "  --format text|lines a table, or key:value lines (docs/lines.md)\n"
     "  --events FD         grade: also write progress to this descriptor (docs/lines.md)\n"
     "  --level N           hint: show all levels up to N, 1 to 3\n"
+    "  --yes               reset: do not ask\n"
     "  --builds-only       check-cheats: run only the cheats that the build refuses\n"
     "  --timed-only        check: run only the kernels that are timed\n"
     "  --seal DIR          grade, one LAB: write stand-ins for its solutions to DIR "
@@ -141,6 +144,13 @@ static bool set_quick(void *self, const char *value)
     return o->quick = true;
 }
 
+static bool set_yes(void *self, const char *value)
+{
+    Options *o = self;
+    (void) value;
+    return o->yes = true;
+}
+
 static bool set_builds_only(void *self, const char *value)
 {
     Options *o = self;
@@ -177,6 +187,7 @@ const OptionRow option_rows[] = {
     { "cc", true, set_cc },
     { "course", true, set_course },
     { "events", true, set_events },
+    { "yes", false, set_yes },
     { 0 },
 };
 

@@ -19,7 +19,7 @@ typedef struct Options {
     int cc;                 /* build: 90 for compute capability 9.0 */
     int level;
     int events; /* grade: a descriptor for lines about its progress; 0: none */
-    bool quick, strict, lines, seeded, builds_only, timed_only;
+    bool quick, strict, lines, seeded, builds_only, timed_only, yes;
     uint64_t seed;
 } Options;
 
