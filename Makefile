@@ -1,4 +1,5 @@
 # make grade           grade labs/*/kernel.cu            make test      tests of minutes, no GPU needed
+# make watch LAB=..    grade at each save, keys for more make reset LAB=.. the starter back (keeps a copy)
 # make explain LAB=..  why a kernel takes its time      make test-all  all tests: a quarter of an hour
 # make hint LAB=..     hints, your last grading first   make setup     install what tests need (apt)
 # make progress        what is done, what is next        make bench     our kernels beside the library's
@@ -77,7 +78,11 @@ grader_o  := $(call objects,$(call in,base build judge learner calc draw) grader
 missing    = $(eval missing := $(filter-out $(wildcard $(sort $(all_o))),$(sort $(all_o))))$(missing)
 all_o      = $(grader_o) $(child_o) $(guest_o) $(guest_sim_o) $(sim_o) $(B)/grader/main.o
 
-.PHONY: all programs help grade explain see draw hint progress check check-cheats course-kit clean FORCE
+# Commands of warpbook: those that run a kernel on a device, and those that only read and write files.
+runs  := grade watch explain see draw
+reads := hint progress reset
+
+.PHONY: all programs help $(runs) $(reads) check check-cheats course-kit clean FORCE
 all: programs $(if $(GRADEBOOK),$(B)/gradebook)
 
 # What grading needs: a compiler, make and the CUDA Toolkit.
@@ -87,10 +92,10 @@ programs: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/guest $(B)/runner-sim $(B)
 # ---- What people type ----
 
 run = WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(if $(filter draw,$@),$(KIND)) $(LAB) $(if $(DEVICE),--device $(DEVICE)) $(FLAGS)
-grade explain see draw $(if $(wildcard tests/tests.mk),check): programs
+$(runs) $(if $(wildcard tests/tests.mk),check): programs
 	@$(run)
 
-hint progress: programs
+$(reads): programs
 	@WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(FLAGS)
 
 check-cheats: programs

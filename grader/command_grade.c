@@ -21,10 +21,7 @@ static void remember(const Session *session, const Result *result)
     if (result->verdict == UNSOUND)
         return;
     progress_load(session->book.progress, result->entry, &progress);
-    progress.latest = result->verdict;
-    if (!progress.graded || better(result->verdict, progress.best))
-        progress.best = result->verdict;
-    progress.graded = true;
+    progress_graded(&progress, result->verdict, result->hash);
     progress.ratio = result->ratio;
     progress.diagnosis = result->diagnosis;
     strftime(progress.date, sizeof progress.date, "%Y-%m-%d", localtime(&now));
@@ -82,6 +79,7 @@ int run_grade(Options *options)
     if (!submission_fits(options) || !coursework_take(options->course, &work))
         return USAGE;
     session = (Session){ .quick = options->quick, .live = isatty(2) && !options->lines };
+    session.events = options->events;
     if (!session_open(&session, options->device))
         return report_could_not(&session);
     session.course = work.course;

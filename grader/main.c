@@ -13,6 +13,8 @@
 #include "learner/report.h"
 #include "learner/see/see.h"
 #include "learner/submission.h"
+#include "learner/watch/reset.h"
+#include "learner/watch/watch.h"
 #include "sim/tool.h"
 
 #include <errno.h>
@@ -242,6 +244,8 @@ static const struct {
     { "build", run_build, false },
     { "pack", run_pack, true },
     { "hint", run_hint, false },
+    { "watch", run_watch, false },
+    { "reset", run_reset, false },
     { "progress", run_progress, true },
     { "labs", run_labs, true },
 };

@@ -56,7 +56,8 @@ typedef struct Trial {
     const char *object;
     const Scope *scope;
     Draws *random;
-    char given_up[200]; /* labels of large cases that exceeded their limit */
+    char given_up[200];             /* labels of large cases that exceeded their limit */
+    int right, wrong, skipped, all; /* cases; the repeated one counts once */
 } Trial;
 
 static size_t elements(const Array *arrays, int count)
@@ -146,15 +147,14 @@ static bool is_large(const Trial *trial, const Case *row)
     return is_large_sized(trial, &lab_case);
 }
 
-static Verdict run_or_give_up(Trial *trial, const Case *row)
+static Verdict run_or_give_up(Trial *trial, const Case *row, bool *skipped)
 {
     Case lab_case = sized(trial, row);
     bool large = is_large_sized(trial, &lab_case);
     Verdict verdict = run_case(trial, &lab_case, large);
 
-    if (verdict == TIMEOUT && large)
-        return give_up(trial, row);
-    return verdict;
+    *skipped = verdict == TIMEOUT && large;
+    return *skipped ? give_up(trial, row) : verdict;
 }
 
 enum { MOST_CASES = 64 };
@@ -182,6 +182,25 @@ static int choose_cases(const Trial *trial, int *chosen)
     return placed;
 }
 
+static void report_cases(const Trial *trial)
+{
+    if (trial->scope != &after_gpu)
+        session_event(trial->session, "event:cases right:%d wrong:%d skipped:%d of:%d",
+                      trial->right, trial->wrong, trial->skipped, trial->all);
+}
+
+/* Counts case number `i`. The last one repeats the first. */
+static void count_case(Trial *trial, int i, Verdict verdict, bool skipped)
+{
+    if (i < trial->all && skipped)
+        trial->skipped++;
+    else if (i < trial->all && verdict == PASS)
+        trial->right++;
+    else if (i < trial->all || verdict != PASS)
+        trial->wrong++;
+    report_cases(trial);
+}
+
 /* Runs all cases in chosen[]. On a simulated GPU a wrong result does not stop the run while
  * fully checked cases remain: if the kernel is unsafe, that is the cause to report. */
 static Verdict run_cases(Trial *trial)
@@ -191,11 +210,15 @@ static Verdict run_cases(Trial *trial)
     char wrong[sizeof trial->worker->why] = "";
     Diagnosis diagnosis = { 0 };
 
+    trial->all = count > 0 ? count - 1 : 0;
+    report_cases(trial);
     for (int i = 0; i < count && !(*wrong && is_large(trial, &cases[chosen[i]])); i++) {
         Verdict verdict;
+        bool skipped;
         session_say(trial->session, "%02d %s: checking correctness, %d of %d",
                     lab_number(trial->entry), lab_name(trial->entry), i + 1, count);
-        verdict = run_or_give_up(trial, &cases[chosen[i]]);
+        verdict = run_or_give_up(trial, &cases[chosen[i]], &skipped);
+        count_case(trial, i, verdict, skipped);
         if (verdict == WRONG && trial->scope->simulated) {
             if (!*wrong) {
                 PUT(wrong, "%s", trial->worker->why);

@@ -172,8 +172,10 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
     random = draws_of(session, entry, source);
     session->streams = entry->lab->streams;
     session_say(session, "%02d %s: building", lab_number(entry), lab_name(entry));
+    session_event(session, "event:building");
     if (build_reference(session, result, &reference) &&
         build_submission(session, source, shown, result, &submission)) {
+        session_event(session, "event:built");
         judge_correctness(session, submission.object, result, &random);
         if (result->verdict == PASS && simulated)
             judge_modelled(session, reference.object, submission.object, result, &random);
@@ -185,5 +187,6 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
         say_untouched(result);
     add_up(&session->course.lab[entry - all_labs].policy, result);
     result->wall_s = now_s() - start;
+    session_event(session, "event:verdict verdict:%s", verdict_word(result->verdict));
     session_clear_line();
 }

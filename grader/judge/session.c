@@ -46,6 +46,20 @@ void session_say(const Session *session, const char *format, ...)
     dprintf(2, "\r\033[K%s", line);
 }
 
+void session_event(const Session *session, const char *format, ...)
+{
+    char line[300];
+    va_list arguments;
+
+    if (session->events <= 0)
+        return;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line - 1, format, arguments);
+    va_end(arguments);
+    APPEND(line, "\n");
+    write_all(session->events, line, strlen(line)); /* a reader that is gone misses nothing */
+}
+
 /* Returns 0 if the file cannot be read. */
 static uint64_t hash_file(uint64_t hash, const char *path)
 {

@@ -21,6 +21,7 @@ typedef struct Session {
     bool ours;         /* grades kernels of the workbook: rung 1 may equal the starter */
     bool portable;     /* builds workbook kernels for other machines (pack) */
     bool live;         /* shows a progress line on the terminal */
+    int events;        /* a descriptor for session_event(); 0: none */
     char problem[700]; /* why nothing can be graded: one sentence */
     int lock_fd;
 
@@ -63,6 +64,10 @@ Verdict session_load(Session *session, const LabEntry *entry, const char *object
 void session_say(const Session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void session_clear_line(void); /* safe in a signal handler */
+
+/* Writes one line to the descriptor of --events, while the grading runs (docs/lines.md). */
+void session_event(const Session *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Builds a file for this lab and GPU. */
 void session_build(const Session *session, const LabEntry *entry, const char *source,

@@ -86,6 +86,7 @@ void timing_list_cases(TimingContext *context)
 {
     const Case *cases = context->entry->lab->cases;
 
+    session_event(context->session, "event:timing");
     for (int i = 0; cases[i].label; i++)
         if (cases[i].kind == TIMED || (cases[i].kind == CONTROL && !context->session->quick)) {
             if (context->result->speeds == GRADE_CASES)
@@ -94,6 +95,16 @@ void timing_list_cases(TimingContext *context)
                 (CaseSpeed){ .lab_case = &cases[i],
                              .bar = course_bar(&context->session->course, context->entry, i) };
         }
+}
+
+void timing_event(const TimingContext *context, int i)
+{
+    const CaseSpeed *s = &context->result->speed[i];
+
+    if (s->measured)
+        session_event(context->session, "event:speed ratio:%.5f bar:%.4f kind:%s case:%s",
+                      s->ratio.median, s->bar, s->lab_case->kind == TIMED ? "timed" : "control",
+                      s->lab_case->label);
 }
 
 /* A call is faster than memory allows: the minimum bytes, minus what L2 may have kept, exceed 1.05

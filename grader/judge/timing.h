@@ -41,8 +41,11 @@ bool timing_student_ok(TimingContext *context, Verdict verdict, const Sampler *s
 void timing_compare(TimingContext *context, Sampler *student, double bar, int least,
                     Outcome *outcome);
 
-/* Adds the timed and control cases to the result. */
+/* Adds the timed and control cases to the result, and reports as an event that timing begins. */
 void timing_list_cases(TimingContext *context);
+
+/* Reports the speed of case i as an event, if it was measured. */
+void timing_event(const TimingContext *context, int i);
 
 /* Returns false, with the verdict SUSPECT in the result, if the student's call of case i is faster
  * than memory allows. If the reference's call is, too, the driver's figure for the memory is wrong.

@@ -262,8 +262,10 @@ void judge_speed(Session *session, const char *reference, const char *object, Re
 
     timing_list_cases(&context);
     fine = prepare(&context);
-    for (int i = 0; fine && i < result->speeds; i++)
+    for (int i = 0; fine && i < result->speeds; i++) {
         fine = judge_case(&context, &student, i);
+        timing_event(&context, i);
+    }
     sampler_end(&student);
     if (fine)
         decide_measured(result);

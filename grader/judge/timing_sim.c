@@ -198,8 +198,10 @@ void judge_modelled(Session *session, const char *reference, const char *object,
 
     memset(reasons, 0, sizeof reasons);
     timing_list_cases(&context);
-    for (int i = 0; fine && i < result->speeds; i++)
+    for (int i = 0; fine && i < result->speeds; i++) {
         fine = judge_case(&context, &student, i, &reasons[i]);
+        timing_event(&context, i);
+    }
     sampler_end(&student);
     if (fine) {
         decided = decide_modelled(result, reasons);

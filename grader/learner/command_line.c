@@ -4,6 +4,7 @@
 #include "judge/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@ const char warpbook_usage[] =
     "one\n"
     "  check      check that every lab grades correctly on this GPU\n"
     "  check-cheats  check that cheats are caught and honest kernels are not flagged\n"
+    "  watch      grade a lab whenever its kernel.cu is saved; keys for hints and more\n"
+    "  reset      put a lab's starter back, and keep a copy of your kernel\n"
     "  explain    show where a correct kernel spends its time, compared with the reference\n"
     "  see        write an HTML page that shows what a kernel did on the simulated GPU\n"
     "  hint       comment on a lab's last grading, then show its hints, one per call\n"
@@ -35,7 +38,9 @@ const char warpbook_usage[] =
     "  --quick             fewer blocks and no self-test of the machine: a first estimate\n"
     "  --strict            exit with 1 if a lab did not pass\n"
     "  --format text|lines a table, or key:value lines (docs/lines.md)\n"
+    "  --events FD         grade: also write progress to this descriptor (docs/lines.md)\n"
     "  --level N           hint: show all levels up to N, 1 to 3\n"
+    "  --yes               reset: do not ask\n"
     "  --builds-only       check-cheats: run only the cheats that the build refuses\n"
     "  --timed-only        check: run only the kernels that are timed\n"
     "  --seal DIR          grade, one LAB: write stand-ins for its solutions to DIR "
@@ -66,6 +71,17 @@ static bool set_level(void *self, const char *value)
 
     o->level = (int) n;
     return fine;
+}
+
+/* No process that the grader starts may write to that descriptor. */
+static bool set_events(void *self, const char *value)
+{
+    Options *o = self;
+    uint64_t n;
+    bool fine = parse_whole(value, 10, 1023, &n) && n > 2;
+
+    o->events = fine ? (int) n : 0;
+    return fine && !fcntl(o->events, F_SETFD, FD_CLOEXEC);
 }
 
 static bool set_seed_option(void *self, const char *value)
@@ -129,6 +145,13 @@ static bool set_quick(void *self, const char *value)
     return o->quick = true;
 }
 
+static bool set_yes(void *self, const char *value)
+{
+    Options *o = self;
+    (void) value;
+    return o->yes = true;
+}
+
 static bool set_builds_only(void *self, const char *value)
 {
     Options *o = self;
@@ -151,13 +174,22 @@ static bool set_strict(void *self, const char *value)
 }
 
 const OptionRow option_rows[] = {
-    { "submission", true, set_submission }, { "device", true, set_device },
-    { "seed", true, set_seed_option },      { "quick", false, set_quick },
-    { "strict", false, set_strict },        { "format", true, set_format },
-    { "level", true, set_level },           { "builds-only", false, set_builds_only },
-    { "figures", true, set_figures },       { "timed-only", false, set_timed_only },
-    { "seal", true, set_sealed },           { "cc", true, set_cc },
-    { "course", true, set_course },         { 0 },
+    { "submission", true, set_submission },
+    { "device", true, set_device },
+    { "seed", true, set_seed_option },
+    { "quick", false, set_quick },
+    { "strict", false, set_strict },
+    { "format", true, set_format },
+    { "level", true, set_level },
+    { "builds-only", false, set_builds_only },
+    { "figures", true, set_figures },
+    { "timed-only", false, set_timed_only },
+    { "seal", true, set_sealed },
+    { "cc", true, set_cc },
+    { "course", true, set_course },
+    { "events", true, set_events },
+    { "yes", false, set_yes },
+    { 0 },
 };
 
 bool take_lab(void *self, const char *given)

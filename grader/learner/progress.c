@@ -53,6 +53,8 @@ static void read_format_2(const char *line, const Lab *lab, Progress *progress)
         progress->remedy_shown = (int) fmin(fmax(shown, 0), LAB_REMEDIES);
     if (field(line, "explained", text, sizeof text))
         progress->explained = strtoull(text, NULL, 16);
+    if (field(line, "best_lab", text, sizeof text))
+        progress->best_lab = strtoull(text, NULL, 16);
 }
 
 /* True if this version knows the line's format. */
@@ -110,7 +112,8 @@ static void write_format_2(char *line, size_t size, const Progress *progress)
     const Diagnosis *diagnosis = &progress->diagnosis;
     char text[LINE_MOST];
 
-    if (!diagnosis->saw && !diagnosis->lab_case && !progress->remedy_shown && !progress->explained)
+    if (!diagnosis->saw && !diagnosis->lab_case && !progress->remedy_shown &&
+        !progress->explained && !progress->best_lab)
         return;
     append(line, size, " format:%d", FORMAT);
     diagnosis_words(diagnosis->saw, text, sizeof text);
@@ -122,6 +125,8 @@ static void write_format_2(char *line, size_t size, const Progress *progress)
         append(line, size, " told:%d", progress->remedy_shown);
     if (progress->explained)
         append(line, size, " explained:%016llx", (unsigned long long) progress->explained);
+    if (progress->best_lab)
+        append(line, size, " best_lab:%016llx", (unsigned long long) progress->best_lab);
 }
 
 static void write_line(char *line, size_t size, const LabEntry *entry, const Progress *progress)
@@ -240,6 +245,17 @@ bool better(Verdict a, Verdict b)
         if (order[i] == a)
             return true;
     return false;
+}
+
+void progress_graded(Progress *progress, Verdict verdict, uint64_t lab_hash)
+{
+    bool other_lab = progress->best_lab && progress->best_lab != lab_hash;
+
+    progress->latest = verdict;
+    if (!progress->graded || other_lab || better(verdict, progress->best))
+        progress->best = verdict;
+    progress->best_lab = lab_hash;
+    progress->graded = true;
 }
 
 /* ---- make progress ---- */

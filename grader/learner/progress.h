@@ -9,7 +9,8 @@
 
 /* .warpbook/progress has one line per lab: `lab:06_transpose verdict:slow best:pass ratio:0.55
  * hints:1 date:2026-11-21 format:2 saw:sectors_written case:flat told:3
- * explained:0123456789abcdef`. The fields after `format` are written only if they are needed;
+ * explained:0123456789abcdef
+ * best_lab:0123456789abcdef`. The fields after `format` are written only if they are needed;
  * without them, the line has format 1. Lines that cannot be read, or have a later format, are kept
  * unchanged. */
 typedef struct Progress {
@@ -21,6 +22,7 @@ typedef struct Progress {
     Diagnosis diagnosis; /* what the latest grading saw: codes and case */
     int remedy_shown;    /* the lab's remedy shown last, counted from 1; 0: none */
     uint64_t explained;  /* predictions.h: the numbers that were explained; 0: none yet */
+    uint64_t best_lab;   /* lab_hash() of the lab for which `best` is valid; 0: unknown */
 } Progress;
 
 /* `file` is the path of the progress file. Loading a lab without a line gives zeros. Saving
@@ -30,6 +32,10 @@ bool progress_save(const char *file, const LabEntry *entry, const Progress *prog
 
 /* Saves, and says on standard error if that failed. */
 void progress_keep(const char *file, const LabEntry *entry, const Progress *progress);
+
+/* Updates latest and best by a verdict for the lab with this hash. A result for an earlier version
+ * of the lab no longer counts as the best. */
+void progress_graded(Progress *progress, Verdict verdict, uint64_t lab_hash);
 
 /* True if verdict a is a better result than b. */
 bool better(Verdict a, Verdict b);

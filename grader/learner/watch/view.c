@@ -1,0 +1,111 @@
+/* view.c - shows the state of `make watch`. */
+#include "learner/watch/view.h"
+#include "base/util.h"
+#include "learner/watch/screen.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Plain lines ---- */
+
+void view_lines(Watch *watch, const char *text)
+{
+    static bool said;
+
+    if (watch->kind == TERMINAL_FULL || write_all(1, text, strlen(text)))
+        return;
+    watch->quit |= errno == EPIPE; /* as in: make watch | head */
+    if (said)
+        return;
+    said = true;
+    dprintf(2, "warpbook: cannot write the results: %s; grading continues\n", strerror(errno));
+}
+
+/* ---- The screen ---- */
+
+static const char *state_word(const Watch *watch)
+{
+    const Grading *steps = &watch->steps;
+
+    if (!state_exists(&watch->seen))
+        return "file missing";
+    if (!watch_busy(watch))
+        return steps->verdict;
+    return steps->timing ? "timing" : steps->built ? "checking" : "compiling";
+}
+
+static const char *question(const Watch *watch, char *text, size_t size)
+{
+    switch (watch->asking) {
+    case ASK_RESET:
+        return put(text, size,
+                   "Put the starter back? A copy of your kernel is kept.  y yes  "
+                   "any other key: no");
+    case ASK_LAB:
+        return put(text, size, "The lab's number, then Enter: %s", watch->typed);
+    default:
+        return NULL;
+    }
+}
+
+static char *body(const Watch *watch)
+{
+    char steps[2000], *text;
+    size_t bytes;
+    FILE *out = text_open(&text, &bytes);
+
+    if (*watch->notice)
+        fprintf(out, "%s\n\n", watch->notice);
+    if (watch->showing == SHOW_ANSWER)
+        fputs(watch->answer_text ? watch->answer_text : "...\n", out);
+    else if (watch->showing == SHOW_REPORT && watch->report)
+        fputs(watch->report, out);
+    else
+        fputs(grading_text(&watch->steps, false, steps, sizeof steps), out);
+    text_close(out);
+    return text;
+}
+
+static Screen screen_of(const Watch *watch, char *head, size_t head_size, char *asked,
+                        size_t asked_size)
+{
+    Screen screen = { .scroll = watch->scroll, .state = state_word(watch) };
+
+    terminal_size(&screen.columns, &screen.rows);
+    screen.head = put(head, head_size, "%02d %s  labs/%s/kernel.cu", lab_number(watch->entry),
+                      lab_name(watch->entry), watch->entry->folder);
+    screen.question = question(watch, asked, asked_size);
+    screen.body = body(watch);
+    return screen;
+}
+
+void view_screen(Watch *watch)
+{
+    char head[PATH], asked[120], *text;
+    Screen screen;
+
+    if (watch->kind != TERMINAL_FULL || !watch->dirty)
+        return;
+    screen = screen_of(watch, head, sizeof head, asked, sizeof asked);
+    text = screen_text(&screen);
+    watch->dirty = false;
+    if (!terminal_draw(text) && errno == EIO)
+        watch->quit = true; /* the terminal is gone */
+    free(text);
+    free((char *) screen.body);
+}
+
+void view_scroll(Watch *watch, int lines, int pages)
+{
+    char head[PATH], asked[120];
+    Screen screen = screen_of(watch, head, sizeof head, asked, sizeof asked);
+    int most = screen_scroll_most(&screen), to = watch->scroll + lines;
+
+    to += pages * (screen_page(&screen) - 1);
+    watch->scroll = to < 0 ? 0 : to > most ? most : to;
+    watch->dirty = true;
+    free((char *) screen.body);
+}
