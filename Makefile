@@ -76,7 +76,7 @@ grader_o  := $(call objects,$(call in,base build judge learner calc draw) grader
 missing    = $(eval missing := $(filter-out $(wildcard $(sort $(all_o))),$(sort $(all_o))))$(missing)
 all_o      = $(grader_o) $(child_o) $(guest_o) $(guest_sim_o) $(sim_o) $(B)/grader/main.o
 
-.PHONY: all programs help grade explain draw hint progress check check-cheats course-kit clean FORCE
+.PHONY: all programs help grade explain draw quiz report hint progress check check-cheats course-kit clean FORCE
 all: programs $(if $(GRADEBOOK),$(B)/gradebook)
 
 # What grading needs: a compiler, make and the CUDA Toolkit.
@@ -86,7 +86,7 @@ programs: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/guest $(B)/runner-sim $(B)
 # ---- What people type ----
 
 run = WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(if $(filter draw,$@),$(KIND)) $(LAB) $(if $(DEVICE),--device $(DEVICE)) $(FLAGS)
-grade explain draw $(if $(wildcard tests/tests.mk),check): programs
+grade explain draw quiz report $(if $(wildcard tests/tests.mk),check): programs
 	@$(run)
 
 hint progress: programs

@@ -10,6 +10,8 @@
 #include "learner/predictions.h"
 #include "judge/selfcheck.h"
 #include "judge/figures.h"
+#include "learner/portfolio/portfolio.h"
+#include "learner/quiz/quiz.h"
 #include "learner/report.h"
 #include "learner/submission.h"
 #include "sim/tool.h"
@@ -241,6 +243,8 @@ static const struct {
     { "pack", run_pack, true },
     { "hint", run_hint, false },
     { "progress", run_progress, true },
+    { "quiz", run_quiz, false },
+    { "report", run_portfolio, true },
     { "labs", run_labs, true },
 };
 

@@ -18,6 +18,8 @@ const char warpbook_usage[] =
     "  explain    show where a correct kernel spends its time, compared with the reference\n"
     "  hint       comment on a lab's last grading, then show its hints, one per call\n"
     "  progress   show what is done and what is next; for one lab, also its predictions\n"
+    "  quiz       ask questions about a kernel that passes, and about the lesson\n"
+    "  report     write a page about all labs, for yourself: build/report.html\n"
     "  pack       write the students' version of solutions/ and of the course file\n"
     "  build      build a submission into the cache, for a GPU that grades it later\n"
     "  labs       list the labs\n"
@@ -34,6 +36,7 @@ const char warpbook_usage[] =
     "  --quick             fewer blocks and no self-test of the machine: a first estimate\n"
     "  --strict            exit with 1 if a lab did not pass\n"
     "  --format text|lines a table, or key:value lines (docs/lines.md)\n"
+    "  --answers A,B,...   quiz: the answers, in order, instead of standard input\n"
     "  --level N           hint: show all levels up to N, 1 to 3\n"
     "  --builds-only       check-cheats: run only the cheats that the build refuses\n"
     "  --timed-only        check: run only the kernels that are timed\n"
@@ -103,6 +106,13 @@ static bool set_sealed(void *self, const char *value)
     return *value && strlen(value) < PATH - 64;
 }
 
+static bool set_answers(void *self, const char *value)
+{
+    Options *o = self;
+    o->answers = value;
+    return *value;
+}
+
 static bool set_cc(void *self, const char *value)
 {
     Options *o = self;
@@ -150,13 +160,21 @@ static bool set_strict(void *self, const char *value)
 }
 
 const OptionRow option_rows[] = {
-    { "submission", true, set_submission }, { "device", true, set_device },
-    { "seed", true, set_seed_option },      { "quick", false, set_quick },
-    { "strict", false, set_strict },        { "format", true, set_format },
-    { "level", true, set_level },           { "builds-only", false, set_builds_only },
-    { "figures", true, set_figures },       { "timed-only", false, set_timed_only },
-    { "seal", true, set_sealed },           { "cc", true, set_cc },
-    { "course", true, set_course },         { 0 },
+    { "submission", true, set_submission },
+    { "device", true, set_device },
+    { "seed", true, set_seed_option },
+    { "quick", false, set_quick },
+    { "strict", false, set_strict },
+    { "format", true, set_format },
+    { "level", true, set_level },
+    { "builds-only", false, set_builds_only },
+    { "figures", true, set_figures },
+    { "timed-only", false, set_timed_only },
+    { "seal", true, set_sealed },
+    { "cc", true, set_cc },
+    { "course", true, set_course },
+    { "answers", true, set_answers },
+    { 0 },
 };
 
 bool take_lab(void *self, const char *given)
