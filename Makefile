@@ -79,7 +79,7 @@ missing    = $(eval missing := $(filter-out $(wildcard $(sort $(all_o))),$(sort 
 all_o      = $(grader_o) $(child_o) $(guest_o) $(guest_sim_o) $(sim_o) $(B)/grader/main.o
 
 # Commands of warpbook: those that run a kernel on a device, and those that only read and write files.
-runs  := grade watch explain see draw
+runs  := grade watch explain see draw quiz report
 reads := hint progress reset
 
 .PHONY: all programs help $(runs) $(reads) check check-cheats course-kit clean FORCE

@@ -26,6 +26,8 @@ enum {
     LAB_HINTS = 3,
     LAB_SYMBOLS = 16,
     LAB_PREDICTIONS = 8,
+    LAB_QUESTIONS = 4,
+    LAB_CHOICES = 5,
     LAB_MECHANISM = 6,
     LAB_REMEDIES = 32
 };
@@ -107,6 +109,15 @@ typedef struct Prediction {
     double answer, tolerance; /* a guess is correct if |guess - answer| <= tolerance */
     const char *because;      /* the explanation, shown for any guess */
 } Prediction;
+
+/* A question that carries the lesson to another problem; make quiz asks it after a pass. The lesson
+ * must not print its answer. */
+typedef struct TransferQuestion {
+    const char *key, *text;
+    double answer, tolerance; /* as in Prediction; with choices: the right one, from 1 */
+    const char *because;      /* the explanation, shown for any answer */
+    const char *choices[LAB_CHOICES]; /* none: the answer is a number */
+} TransferQuestion;
 
 /* What a simulated GPU counts during one call. SECTORS_READ of in[array] and SECTORS_WRITTEN of
  * out[array]: the sectors of 32 bytes moved, divided by the minimum that holds the array.
@@ -192,6 +203,7 @@ typedef struct Lab {
     const Remedy remedies[LAB_REMEDIES];           /* ends with no symptom */
     const Prediction predictions[LAB_PREDICTIONS]; /* ends with an empty key */
     const char *question;                          /* a transfer question, asked after a pass */
+    const TransferQuestion questions[LAB_QUESTIONS]; /* end with no key */
     const char *symbols[LAB_SYMBOLS]; /* what kernel.cu may link to besides the usual symbols */
 } Lab;
 

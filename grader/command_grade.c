@@ -2,6 +2,7 @@
 #include "command_grade.h"
 #include "coursework.h"
 #include "judge/grade.h"
+#include "learner/portfolio/history.h"
 #include "learner/predictions.h"
 #include "learner/progress.h"
 #include "learner/report.h"
@@ -26,6 +27,7 @@ static void remember(const Session *session, const Result *result)
     progress.diagnosis = result->diagnosis;
     strftime(progress.date, sizeof progress.date, "%Y-%m-%d", localtime(&now));
     progress_keep(session->book.progress, result->entry, &progress);
+    history_keep(session->book.progress, result, session->gpu.name);
 }
 
 /* Before the first speed figure is shown: for one lab, compares the student's predictions; for

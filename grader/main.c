@@ -10,6 +10,8 @@
 #include "learner/predictions.h"
 #include "judge/selfcheck.h"
 #include "judge/figures.h"
+#include "learner/portfolio/portfolio.h"
+#include "learner/quiz/quiz.h"
 #include "learner/report.h"
 #include "learner/see/see.h"
 #include "learner/submission.h"
@@ -247,6 +249,8 @@ static const struct {
     { "watch", run_watch, false },
     { "reset", run_reset, false },
     { "progress", run_progress, true },
+    { "quiz", run_quiz, false },
+    { "report", run_portfolio, true },
     { "labs", run_labs, true },
 };
 

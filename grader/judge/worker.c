@@ -446,6 +446,7 @@ bool worker_cost(Worker *worker, int i, LineCost *cost)
     cost->line = (int) line;
     return take_figure(answer, "", "instructions", &cost->instructions) &&
            take_figure(answer, "", "lanes", &cost->lanes) &&
+           take_figure(answer, "", "barriers", &cost->barriers) &&
            take_traffic(answer, "load_", &cost->load) &&
            take_traffic(answer, "store_", &cost->store) &&
            take_traffic(answer, "atomic_", &cost->atomic) &&

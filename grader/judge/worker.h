@@ -129,7 +129,7 @@ typedef struct LineTraffic {
 typedef struct LineCost {
     int line;
     Spent spent; /* ns */
-    double instructions, lanes;
+    double instructions, lanes, barriers; /* of warps; barriers: how often one waited */
     LineTraffic load, store, atomic, shared;
 } LineCost;
 bool worker_cost(Worker *worker, int i, LineCost *cost);

@@ -22,6 +22,8 @@ const char warpbook_usage[] =
     "  see        write an HTML page that shows what a kernel did on the simulated GPU\n"
     "  hint       comment on a lab's last grading, then show its hints, one per call\n"
     "  progress   show what is done and what is next; for one lab, also its predictions\n"
+    "  quiz       ask questions about a kernel that passes, and about the lesson\n"
+    "  report     write a page about all labs, for yourself: build/report.html\n"
     "  pack       write the students' version of solutions/ and of the course file\n"
     "  build      build a submission into the cache, for a GPU that grades it later\n"
     "  labs       list the labs\n"
@@ -39,6 +41,7 @@ const char warpbook_usage[] =
     "  --strict            exit with 1 if a lab did not pass\n"
     "  --format text|lines a table, or key:value lines (docs/lines.md)\n"
     "  --events FD         grade: also write progress to this descriptor (docs/lines.md)\n"
+    "  --answers A,B,...   quiz: the answers, in order, instead of standard input\n"
     "  --level N           hint: show all levels up to N, 1 to 3\n"
     "  --yes               reset: do not ask\n"
     "  --builds-only       check-cheats: run only the cheats that the build refuses\n"
@@ -120,6 +123,13 @@ static bool set_sealed(void *self, const char *value)
     return *value && strlen(value) < PATH - 64;
 }
 
+static bool set_answers(void *self, const char *value)
+{
+    Options *o = self;
+    o->answers = value;
+    return *value;
+}
+
 static bool set_cc(void *self, const char *value)
 {
     Options *o = self;
@@ -189,6 +199,7 @@ const OptionRow option_rows[] = {
     { "course", true, set_course },
     { "events", true, set_events },
     { "yes", false, set_yes },
+    { "answers", true, set_answers },
     { 0 },
 };
 

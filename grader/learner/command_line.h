@@ -16,6 +16,7 @@ typedef struct Options {
     const char *course;     /* grade: a course file; NULL: course.ini, if it exists */
     const char *figures;    /* check: a file for the measurements */
     const char *sealed;     /* grade: the folder for stand-ins of solutions/ (build/stub.h) */
+    const char *answers;    /* quiz: "4,14,2"; NULL: standard input */
     int cc;                 /* build: 90 for compute capability 9.0 */
     int level;
     int events; /* grade: a descriptor for lines about its progress; 0: none */

@@ -1,7 +1,7 @@
 /* predictions.c - reads what a learner predicted, tolerantly, and explains each answer once. */
 #include "learner/predictions.h"
+#include "learner/answer.h"
 #include "learner/progress.h"
-#include "base/number.h"
 #include "base/util.h"
 #include "base/text.h"
 
@@ -38,67 +38,6 @@ static const char *short_path(const char *path)
     return found;
 }
 
-/* Accepts digits in groups of three: "4,224", "1,048,576". Copies a number's text without these
- * commas; returns how many bytes of `text` it used. */
-static size_t without_commas(const char *text, char *plain, size_t size)
-{
-    size_t from = 0, to = 0, digits = 0;
-
-    while (text[from] && !isspace((unsigned char) text[from]) && to + 1 < size) {
-        bool group = text[from] == ',' && digits > 0 && digits <= 3 &&
-                     strspn(text + from + 1, "0123456789") == 3;
-        if (!group)
-            plain[to++] = text[from];
-        digits = isdigit((unsigned char) text[from]) ? digits + 1 : 0;
-        from++;
-    }
-    plain[to] = 0;
-    return from;
-}
-
-/* True if the rest may follow a number: nothing, a unit ("32 sectors", "50%", "5 µs") or a comment,
- * but no further arithmetic ("3/4", "32 * 33", "2x"). */
-static bool is_unit(const char *rest)
-{
-    rest += strspn(rest, " \t");
-    if (rest[0] == 'x' && !isalpha((unsigned char) rest[1]))
-        return false;
-    return !*rest || isalpha((unsigned char) *rest) || strchr("%#(", *rest) ||
-           (unsigned char) *rest >= 0x80;
-}
-
-/* Reads "0x20", which students who have just read an address may write. */
-static const char *read_hex(const char *plain, double *value)
-{
-    uint64_t whole;
-
-    if (strncmp(plain, "0x", 2) || !parse_whole(plain + 2, 16, 1ull << 53, &whole))
-        return NULL;
-    *value = (double) whole;
-    return plain + strlen(plain);
-}
-
-static bool read_number(const char *text, double *value, bool *percent)
-{
-    char plain[LINE_MOST];
-    const char *end;
-    size_t used = without_commas(text, plain, sizeof plain);
-
-    end = read_hex(plain, value);
-    end = end ? end : parse_prefix(plain, value);
-    if (!end)
-        return false;
-    text = *end ? end : text + used;
-    *percent = text[strspn(text, " \t")] == '%';
-    return is_unit(text);
-}
-
-/* Reads "50 %" as 50 or 0.5, depending on the kind of number that the lab requires. */
-static double of_percent(double value, double answer)
-{
-    return fabs(value / 100 - answer) < fabs(value - answer) ? value / 100 : value;
-}
-
 static void trim_end(char *text)
 {
     size_t length = strlen(text);
@@ -128,10 +67,10 @@ static const char *take_line(char *line, const Lab *lab, int count, Guesses *gue
         return "the lab has no question with this name";
     if (!*value || *value == '#')
         return NULL;
-    if (!read_number(value, &guesses->value[i], &percent))
+    if (!answer_number(value, &guesses->value[i], &percent))
         return "expected one number: write 0.75, not 3/4";
     if (percent)
-        guesses->value[i] = of_percent(guesses->value[i], lab->predictions[i].answer);
+        guesses->value[i] = answer_of_percent(guesses->value[i], lab->predictions[i].answer);
     guesses->filled[i] = true;
     return NULL;
 }

@@ -26,4 +26,7 @@ int report_could_not(const Session *session);
 void report_lines_machine(const Session *session);
 void report_lines(const Result *result);
 
+/* Prints `key:value` on one line, whatever the value holds. */
+void report_line(const char *key, const char *value);
+
 #endif

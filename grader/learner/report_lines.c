@@ -30,7 +30,7 @@ void report_lines_machine(const Session *session)
 
 /* Prints one line per key, whatever a compiler printed: line ends in a value become "\n", a
  * backslash "\\". */
-static void line(const char *key, const char *value)
+void report_line(const char *key, const char *value)
 {
     printf("%s:", key);
     for (; *value; value++)
@@ -85,14 +85,14 @@ static void report_lines_saw(const Diagnosis *d)
     char words[600];
 
     if (d->lab_case)
-        line("saw.case", d->lab_case->label);
+        report_line("saw.case", d->lab_case->label);
     if (!d->saw && !d->wrong)
         return;
     diagnosis_words(d->saw, words, sizeof words);
     if (d->saw) /* wrong elements need not form a pattern that has a word */
-        line("saw", words);
+        report_line("saw", words);
     if (d->array[0])
-        line("saw.array", d->array);
+        report_line("saw.array", d->array);
     if (d->wrong)
         printf("saw.element:%zu\nsaw.wrong:%zu\nsaw.compared:%zu\nsaw.got:%.9g\n"
                "saw.want:%.9g\n",
@@ -108,7 +108,7 @@ void report_lines(const Result *result)
 {
     printf("lab:%s\n", result->entry->folder);
     printf("lab_hash:%016" PRIx64 "\n", result->hash);
-    line("source", result->source);
+    report_line("source", result->source);
     printf("source_hash:%016" PRIx64 "\n", result->source_hash);
     printf("verdict:%s\n", verdict_word(result->verdict));
     if (!result->entry->lab->unmarked)
@@ -116,20 +116,20 @@ void report_lines(const Result *result)
     if (result->ratio > 0)
         printf("ratio:%.5f\n", result->ratio);
     if (result->why[0])
-        line("why", result->why);
+        report_line("why", result->why);
     report_lines_saw(&result->diagnosis);
     if (result->limiter[0])
-        line("limiter", result->limiter);
+        report_line("limiter", result->limiter);
     if (result->note[0])
-        line("note", result->note);
+        report_line("note", result->note);
     if (result->flags[0])
-        line("flag", result->flags);
+        report_line("flag", result->flags);
     if (result->printed[0])
-        line("printed", result->printed);
+        report_line("printed", result->printed);
     if (result->sandbox[0])
-        line("sandbox", result->sandbox);
+        report_line("sandbox", result->sandbox);
     if (result->isolation[0])
-        line("isolation", result->isolation);
+        report_line("isolation", result->isolation);
     for (int i = 0; i < result->speeds; i++)
         report_lines_case(&result->speed[i], i + 1);
     printf("wall_s:%.2f\nend:%s\n", result->wall_s, result->entry->folder);

@@ -121,6 +121,7 @@ int device_cost(int i, char *answer, size_t size)
     put(answer, size, "line:%d", line->line);
     put_field(answer, size, "", "instructions", (double) line->instructions);
     put_field(answer, size, "", "lanes", (double) line->lanes);
+    put_field(answer, size, "", "barriers", (double) line->barriers);
     put_traffic(answer, size, "load_", &line->global_load);
     put_traffic(answer, size, "store_", &line->global_store);
     put_traffic(answer, size, "atomic_", &line->global_atomic);

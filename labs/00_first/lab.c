@@ -148,4 +148,25 @@ const Lab lab_first = {
     .question = "y[i] = a * x[i] + y[i], for n floats: how many bytes must move for one i, and how "
                 "long does n = 100,000,000 take at the rate that you have just measured? What would "
                 "a second addition per element cost?",
+    .questions = {
+        { "axpy_bytes",
+          "y[i] = a * x[i] + y[i] for floats: how many bytes must move between the GPU and its "
+          "memory for one i?",
+          12, 0,
+          "x[i] and y[i] are read, y[i] is written: 3 * 4 bytes." },
+        { "write_only_ms",
+          "A kernel only writes: out[i] = 0 for 500,000,000 floats. How many milliseconds does "
+          "it take at 2000 GB/s?",
+          1, 0.01,
+          "Only bytes that move count: 4 * 500,000,000 = 2 * 10^9 bytes, in one direction. At "
+          "2 * 10^12 bytes per second they take 1 ms." },
+        { "second_addition",
+          "y[i] = a * x[i] + y[i] takes 1 ms for a large n. You add a second addition per "
+          "element, of numbers that are in registers. How long does it take now?",
+          1, 0,
+          "Three operations per 12 bytes are far below the ridge of any current GPU: memory is "
+          "the limit, and no byte was added.",
+          { "about 1 ms", "about 1.5 ms", "about 2 ms" } },
+        { 0 },
+    },
 };

@@ -226,4 +226,25 @@ const Lab lab_coalescing = {
                 "only. For each: how many sectors does one load touch, and how many times the "
                 "minimum number of bytes must come from DRAM? Which kernel would gain from another "
                 "layout?",
+    .questions = {
+        { "one_field",
+          "Particles are structs of eight floats, 32 bytes each. Thread i reads the first "
+          "field of particle i. How many 32-byte sectors does one load of a warp touch?",
+          32, 0,
+          "Neighbouring lanes read 32 bytes apart, so each lane touches a sector of its own "
+          "and uses 4 of its bytes." },
+        { "one_array_per_field",
+          "Now each field has an array of its own, and thread i reads element i of the first "
+          "one (the array begins at a sector boundary). How many sectors?",
+          4, 0,
+          "32 consecutive floats are 128 bytes: 4 sectors." },
+        { "all_fields",
+          "Back to structs. Another kernel reads all eight fields of each particle, one load "
+          "after the other, and L1 keeps what it has fetched in between. How many times the "
+          "minimum number of bytes comes from DRAM?",
+          1, 0.05,
+          "The eight loads touch the same 32 sectors, and every byte of them is used in time: "
+          "nothing is wasted, so another layout would gain little." },
+        { 0 },
+    },
 };

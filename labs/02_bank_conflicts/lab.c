@@ -285,4 +285,23 @@ const Lab lab_bank_conflicts = {
                 "the x of particle t. How many lanes wait for one bank? How many with eight "
                 "floats, and with seven? Which change costs no memory at all, and what would it "
                 "mean for a lane that needs all fields of its particle?",
+    .questions = {
+        { "six_floats",
+          "Particles are in shared memory as structs of six floats, and lane t reads the first "
+          "float of particle t. How many lanes wait for the busiest bank?",
+          2, 0,
+          "gcd(6, 32) = 2." },
+        { "twenty_four_floats",
+          "The same with structs of 24 floats?",
+          8, 0,
+          "gcd(24, 32) = 8: four banks are used, each by eight lanes." },
+        { "free_change",
+          "Which change removes these conflicts and costs no memory?",
+          2, 0,
+          "With one array per field neighbouring lanes read neighbouring words. A seventh "
+          "float works, too, since 7 is odd, but costs a sixth more memory; with eight floats "
+          "there are 8-way conflicts.",
+          { "a seventh, unused float in each struct", "one array per field", "two unused floats in each struct" } },
+        { 0 },
+    },
 };

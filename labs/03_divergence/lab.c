@@ -206,4 +206,25 @@ const Lab lab_divergence = {
     .question = "A ray tracer's rays hit glass, metal or nothing; after each bounce a third of them end. "
                 "Which of your queues would you keep between bounces, and what would you do about "
                 "the lanes whose ray has ended? When is it not worth sorting at all?",
+    .questions = {
+        { "whole_warps",
+          "if (threadIdx.x < 64) ... else ..., in one-dimensional blocks of 256 threads: how "
+          "many of a block's 8 warps execute both branches?",
+          0, 0,
+          "Warps 0 and 1 take the first branch, the others the second. Divergence happens "
+          "within a warp only." },
+        { "unequal_loops",
+          "In every warp half of the lanes run a loop 10 times and the others 40 times. How "
+          "many of the 32 lanes are active in the loop, on average?",
+          20, 0.2,
+          "The warp makes 40 rounds: 10 with 32 lanes and 30 with 16. (10 * 32 + 30 * 16) / 40 "
+          "= 20." },
+        { "rays",
+          "A third of all rays end after each bounce, at random. Without regrouping, how many "
+          "of a warp's 32 rays are left after two bounces, on average?",
+          14.2, 0.4,
+          "32 * 2/3 * 2/3 = 14.2. The warp takes as long as with 32 rays, so regrouping pays "
+          "if a bounce is long." },
+        { 0 },
+    },
 };

@@ -261,4 +261,23 @@ const Lab lab_ilp_tlp = {
     .question = "Now your kernel may use 2048 threads per SM. Which of your changes would still "
                 "gain something, which would not, and in which of the two cases? What would you "
                 "measure to be sure?",
+    .questions = {
+        { "two_warps",
+          "A result takes 4 cycles, and a scheduler issues one instruction per cycle. It has 2 "
+          "warps, each with chains of dependent operations. How many independent chains per "
+          "thread keep it busy?",
+          2, 0,
+          "Four independent operations are needed at any time: two warps with two chains each." },
+        { "many_warps",
+          "Now the scheduler has 16 such warps. How many chains per thread are needed?",
+          1, 0,
+          "16 warps have 16 independent operations, more than the 4 that are needed. More "
+          "chains gain nothing for arithmetic; they may still carry more bytes." },
+        { "bytes_in_flight",
+          "A GPU's memory delivers 2000 GB/s, and a load takes 500 ns. How many kB (1000 "
+          "bytes) must be in flight on the whole GPU?",
+          1000, 10,
+          "2000 bytes per ns, for 500 ns: 1,000,000 bytes." },
+        { 0 },
+    },
 };

@@ -217,4 +217,20 @@ const Lab lab_streams = {
     .question = "Your results are not words but one sum per chunk, 4 bytes, and the upload takes "
                 "as long as before. Which of the three rows are left, how many buffers do you "
                 "need, and how long does it take with 16 chunks if upload and kernel take 1 each?",
+    .questions = {
+        { "two_stages",
+          "Your results are one sum per chunk, so the download takes no time. Upload and "
+          "kernel take 1 each for all data. How long does it take with 16 chunks if both "
+          "overlap?",
+          1.0625, 0.006,
+          "(16 + 1) / 16: the first chunk's upload, then 16 kernels of 1/16 each, each during "
+          "the next upload." },
+        { "two_buffers",
+          "How many buffers does that pipeline need, so that neither engine waits for a free "
+          "buffer?",
+          2, 0,
+          "While the kernel works on one chunk, the next one is uploaded: two chunks are in "
+          "flight." },
+        { 0 },
+    },
 };

@@ -246,4 +246,18 @@ const Lab lab_transpose = {
                 "need three planes. That is a transpose with cols = 3. How much of a 32 x 32 tile "
                 "would be empty? Which tile shape and which mapping from lanes to elements would "
                 "you use instead?",
+    .questions = {
+        { "empty_tile",
+          "An image of rows x 3 floats (r, g, b, r, g, b, ...) is split into three planes: a "
+          "transpose with cols = 3. What share of a 32 x 32 tile would be empty, in %?",
+          90.6, 1,
+          "29 of 32 columns: 90.6 %. A tile of 768 consecutive floats (256 pixels) would be "
+          "full." },
+        { "planes_degree",
+          "768 consecutive floats are in shared memory, and lane l reads word 3 l + p, its "
+          "pixel's value for plane p. How many wavefronts does that take?",
+          1, 0,
+          "gcd(3, 32) = 1: the lanes use 32 different banks, without padding." },
+        { 0 },
+    },
 };

@@ -293,4 +293,23 @@ const Lab lab_reduction = {
                 "would your kernel waste with one block per row? How many rows would you give to a "
                 "warp, and which of your three levels (registers, shuffles, shared memory) are "
                 "left?",
+    .questions = {
+        { "idle_threads",
+          "A matrix has rows of 48 floats, and each row is summed by a block of 256 threads, "
+          "one element per thread. How many threads of a block have no element?",
+          208, 0,
+          "256 - 48 = 208. The other 48 wait at the same barriers for 192 bytes." },
+        { "half_warp_steps",
+          "Half a warp (16 lanes) sums one row: three elements per lane, then shuffles. How "
+          "many shuffle steps are needed?",
+          4, 0,
+          "log2(16) = 4: distances 8, 4, 2, 1. A warp sums two rows at the same time." },
+        { "levels_left",
+          "Which levels does that kernel still need?",
+          1, 0,
+          "No lane needs a value from another warp, so there is nothing to put into shared "
+          "memory and no barrier.",
+          { "registers and shuffles", "registers, shuffles and shared memory", "shared memory and barriers" } },
+        { 0 },
+    },
 };

@@ -245,4 +245,17 @@ const Lab lab_tail_effect = {
                 "SM at a time, on 132 SMs. What share of the SMs' time is spent on work with tiles "
                 "of 128 x 128? And with 256 x 256, which need fewer loads per result? How would "
                 "you shorten the tail without making all tiles smaller?",
+    .questions = {
+        { "tiles_128",
+          "A product of 4352 x 4352 elements is cut into tiles of 128 x 128, one per SM at a "
+          "time, on 132 SMs. What share of the SMs' time is work, in %?",
+          97.3, 0.3,
+          "34 * 34 = 1156 tiles, at most 9 per SM: 1156 / (132 * 9) = 97.3 %." },
+        { "tiles_256",
+          "And with tiles of 256 x 256?",
+          73, 0.3,
+          "17 * 17 = 289 tiles, at most 3 per SM: 289 / (132 * 3) = 73.0 %. Fewer loads per "
+          "result, but a longer tail." },
+        { 0 },
+    },
 };

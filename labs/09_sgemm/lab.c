@@ -522,4 +522,19 @@ const Lab lab_sgemm = {
                 "parts of your kernel are useful? How many products would you give to a block, and "
                 "what limits it now: FMAs, shared memory or DRAM? Count FLOP per byte before you "
                 "answer.",
+    .questions = {
+        { "small_intensity",
+          "D = A B for matrices of 16 x 16 floats, thousands of them, each different. How many "
+          "FLOP does one product need per byte of A, B and D?",
+          2.67, 0.05,
+          "2 * 16^3 = 8192 FLOP for 3 * 16 * 16 * 4 = 3072 bytes: 2.67." },
+        { "small_limit",
+          "What limits a good kernel for these products on a GPU whose ridge is at 14 FLOP per "
+          "byte?",
+          3, 0,
+          "2.67 is far below the ridge, so DRAM is the limit: coalesced loads and enough bytes "
+          "in flight matter, 64 results per thread do not.",
+          { "FP32 arithmetic", "shared memory", "DRAM" } },
+        { 0 },
+    },
 };

@@ -1,0 +1,211 @@
+/* quiz.c - asks questions, explains answers, and counts. */
+#include "learner/quiz/quiz.h"
+#include "learner/report.h"
+#include "base/text.h"
+#include "base/util.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { COLUMNS = 80, ANSWER_LENGTH = 200, MOST_UNREADABLE = 3 };
+
+/* ---- Answers ---- */
+
+/* Takes the text up to the next comma. */
+static bool next_of_list(Answers *answers, char *text, size_t size)
+{
+    const size_t length = strcspn(answers->list, ",");
+
+    if (!*answers->list)
+        return false;
+    put(text, size, "%.*s", (int) length, answers->list);
+    answers->list += length + (answers->list[length] == ',');
+    return true;
+}
+
+/* Reads a line; the rest of one that is too long is skipped, and it counts as unreadable. */
+static bool next_line_of(FILE *from, char *text, size_t size)
+{
+    int c;
+
+    if (!fgets(text, (int) size, from))
+        return false;
+    if (strchr(text, '\n')) {
+        text[strcspn(text, "\r\n")] = 0;
+        return true;
+    }
+    if (feof(from))
+        return true;
+    while ((c = fgetc(from)) != '\n' && c != EOF)
+        ;
+    put(text, size, "?");
+    return true;
+}
+
+static bool next_answer(Answers *answers, char *text, size_t size)
+{
+    if (answers->list)
+        return next_of_list(answers, text, size);
+    if (answers->is_terminal) {
+        fprintf(answers->to, "> ");
+        fflush(answers->to);
+    }
+    return next_line_of(answers->from, text, size);
+}
+
+/* ---- One question ---- */
+
+static void print_question(const Quiz *quiz, int i, FILE *to)
+{
+    const Question *q = &quiz->list[i];
+    char text[sizeof q->text + 40];
+
+    if (i < quiz->own)
+        PUT(text, "\n%d of %d. %s", i + 1, quiz->own, q->text);
+    else
+        PUT(text, "\nDoes it transfer? %s", q->text);
+    print_wrapped_to(to, text, 0, COLUMNS);
+    for (int c = 0; c < q->choice_count; c++)
+        print_wrapped_to(to, PUT(text, "%c) %s", 'a' + c, q->choices[c]), 4, COLUMNS);
+    fflush(to);
+}
+
+static QuizRecord *record_of(Quiz *quiz, const Question *question)
+{
+    QuizRecord *known = (QuizRecord *) quiz_find(&quiz->records, question->key);
+
+    if (!known && quiz->records.count < QUIZ_RECORDS) {
+        known = &quiz->records.list[quiz->records.count++];
+        *known = (QuizRecord){ .tries = 0 };
+        PUT(known->key, "%s", question->key);
+    }
+    return known;
+}
+
+static void explain(const Question *question, bool right, FILE *to)
+{
+    char text[sizeof question->because + 200], answer[QUIZ_CHOICE + 8];
+
+    PUT(text, "%s: %s. %s", right ? "Right" : "The answer",
+        question_answer(question, answer, sizeof answer), question->because);
+    print_wrapped_to(to, text, 4, COLUMNS);
+}
+
+typedef enum Answered { ANSWERED, SKIPPED, NO_MORE } Answered;
+
+/* Reads until an answer can be understood. An empty line skips the question, "q" ends the quiz. */
+static Answered read_answer(Answers *answers, const Question *question, double *value)
+{
+    char text[ANSWER_LENGTH];
+    const char *why;
+
+    for (int i = 0; i < MOST_UNREADABLE; i++) {
+        if (!next_answer(answers, text, sizeof text) || !strcmp(text, "q"))
+            return NO_MORE;
+        if (!*text)
+            return SKIPPED;
+        if (question_read(question, text, value, &why))
+            return ANSWERED;
+        fprintf(answers->to, "    Not understood: %s.\n", why);
+        if (!answers->is_terminal)
+            return SKIPPED;
+    }
+    return SKIPPED;
+}
+
+/* Returns false when there are no more answers. */
+static bool ask(Quiz *quiz, int i, Answers *answers)
+{
+    const Question *question = &quiz->list[i];
+    const int most_tries = answers->is_terminal ? 2 : 1;
+    QuizRecord *record = NULL;
+    double value;
+
+    print_question(quiz, i, answers->to);
+    for (int try = 1; try <= most_tries; try++) {
+        const Answered answered = read_answer(answers, question, &value);
+        if (answered != ANSWERED && !record)
+            return answered != NO_MORE;
+        if (answered != ANSWERED || !(record = record_of(quiz, question)))
+            break;
+        record->given = value;
+        record->tries = try;
+        record->right = question_is_right(question, value);
+        if (record->right)
+            break;
+        if (try < most_tries)
+            fprintf(answers->to, "    Not quite. One more try.\n");
+    }
+    if (record)
+        explain(question, record->right, answers->to);
+    return true;
+}
+
+/* ---- All questions ---- */
+
+static void show_answered(const Quiz *quiz, int i, const QuizRecord *record, FILE *to)
+{
+    char text[80];
+
+    print_question(quiz, i, to);
+    if (!record->right && quiz->list[i].choice_count)
+        print_wrapped_to(to, PUT(text, "You said %c.", 'a' + (int) record->given - 1), 4, COLUMNS);
+    else if (!record->right)
+        print_wrapped_to(to, PUT(text, "You said %.6g.", record->given), 4, COLUMNS);
+    explain(&quiz->list[i], record->right, to);
+}
+
+void quiz_ask(Quiz *quiz, Answers *answers)
+{
+    for (int i = 0; i < quiz->count; i++) {
+        const QuizRecord *record = quiz_find(&quiz->records, quiz->list[i].key);
+        if (record)
+            show_answered(quiz, i, record, answers->to);
+        else if (!ask(quiz, i, answers))
+            return;
+    }
+}
+
+static bool is_transfer(const char *key)
+{
+    return !strncmp(key, "transfer.", 9);
+}
+
+int quiz_right(const QuizRecords *records, bool transfer)
+{
+    int right = 0;
+
+    for (int i = 0; i < records->count; i++)
+        right += records->list[i].right && is_transfer(records->list[i].key) == transfer;
+    return right;
+}
+
+/* ---- For programs ---- */
+
+static void question_lines(const Quiz *quiz, int i)
+{
+    const Question *q = &quiz->list[i];
+    const QuizRecord *record = quiz_find(&quiz->records, q->key);
+    char key[40];
+
+    printf("question.%d.key:%s\n", i + 1, q->key);
+    report_line(PUT(key, "question.%d.text", i + 1), q->text);
+    for (int c = 0; c < q->choice_count; c++)
+        report_line(PUT(key, "question.%d.choice.%d", i + 1, c + 1), q->choices[c]);
+    printf("question.%d.answer:%.10g\nquestion.%d.tolerance:%.10g\n", i + 1, q->answer, i + 1,
+           q->tolerance);
+    if (record)
+        printf("question.%d.given:%.10g\nquestion.%d.right:%d\nquestion.%d.tries:%d\n", i + 1,
+               record->given, i + 1, record->right, i + 1, record->tries);
+}
+
+void quiz_lines(const Quiz *quiz)
+{
+    printf("format:1\nlab:%s\nkernel:%016" PRIx64 "\ndevice:%s\n", quiz->entry->folder,
+           quiz->records.kernel, quiz->records.device);
+    for (int i = 0; i < quiz->count; i++)
+        question_lines(quiz, i);
+    printf("asked:%d\nright:%d\ntransfer_asked:%d\ntransfer_right:%d\nend:%s\n", quiz->own,
+           quiz_right(&quiz->records, false), quiz->count - quiz->own,
+           quiz_right(&quiz->records, true), quiz->entry->folder);
+}
