@@ -166,6 +166,8 @@ typedef struct PlayedWarp {
     uint64_t copied; /* when the copies of the open group arrive */
     const Operation
         *held_by; /* the operation for which `next` waits; NULL: the start of its block */
+    uint64_t issued_until; /* the cycle after its last instruction; at first, when it began */
+    uint64_t issued;       /* cycles in which it issued */
     int registers_room;
     PlayedBlock *block;
     struct PlayedWarp *next_spare;
@@ -264,6 +266,17 @@ const Operation *limits_barrier(const PlayedWarp *w);
 /* After a launch. The `left_out` cycles are attributed like the played ones, except the tail. */
 void limits_end(Gpu *gpu, double left_out, TimingResult *result);
 
+/* ---- Waits of each warp, for observers (sim/time/waits.c) ---- */
+
+/* Why a warp waited for its turn after `o`, or for a result of `o` (NULL: none). */
+WaitKind wait_for_turn_after(const Operation *o);
+WaitKind wait_for_result_of(const Operation *o);
+/* The operation that wrote the register for which the warp's step waited longest; NULL: none. */
+const Operation *limits_maker(const PlayedWarp *w);
+/* If gpu->watched: the warp, number `index` of the scheduler, issues at `now`, or has ended. */
+void waits_issue(const Sm *sm, const Scheduler *s, int index, uint64_t now);
+void waits_end(const Sm *sm, const PlayedWarp *w);
+
 /* ---- All SMs (sim/time/gpu.c) ---- */
 
 struct Gpu {
@@ -278,6 +291,7 @@ struct Gpu {
     double waits[WAITS]; /* cycles of schedulers */
     const Spent **spent; /* of the launch's codes, for the report */
     bool failed;         /* out of memory */
+    Launch *watched;     /* the launch, if an observer wants its warps; or NULL */
 };
 
 #endif
