@@ -122,7 +122,7 @@ int screen_scroll_most(const Screen *screen)
 {
     int rows = count_rows(screen->body, columns_of(screen)), page = screen_page(screen);
 
-    return rows > page ? rows - page + 1 : 0; /* 1: for the line that says how much is left */
+    return rows > page ? rows - page : 0;
 }
 
 static void print_head(FILE *out, const Screen *screen)

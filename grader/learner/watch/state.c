@@ -58,6 +58,12 @@ static void show(Watch *watch, Showing showing)
     watch->dirty = true;
 }
 
+/* Back from an answer. */
+static void show_gradings(Watch *watch)
+{
+    show(watch, watch_busy(watch) ? SHOW_STEPS : SHOW_REPORT);
+}
+
 static void finish_with(Watch *watch, const char *text)
 {
     set_text(&watch->report, text);
@@ -336,8 +342,8 @@ static void answer_lab(Watch *watch, int key)
         entry = lab_find(watch->typed);
     if (entry)
         watch_lab(watch, entry);
-    else if (watch->report)
-        show(watch, SHOW_REPORT);
+    else
+        show_gradings(watch);
 }
 
 static void act(Watch *watch, Action action)
@@ -371,7 +377,7 @@ static void act(Watch *watch, Action action)
         watch->quit = true;
         break;
     case ACT_BACK:
-        show(watch, watch_busy(watch) ? SHOW_STEPS : SHOW_REPORT);
+        show_gradings(watch);
         break;
     case ACT_LINE_UP:
     case ACT_LINE_DOWN:
