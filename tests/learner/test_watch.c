@@ -38,7 +38,7 @@ static void bytes_become_keys(void)
         { "\033OB", 3, KEY_DOWN, 3 },
         { "\033[5~q", 5, KEY_PAGE_UP, 4 },
         { "\033[6~", 4, KEY_PAGE_DOWN, 4 },
-        { "\033[1;5C", 6, KEY_NONE, 6 },                  /* not ours: swallowed whole */
+        { "\033[1;5C", 6, KEY_NONE, 6 },                  /* unknown: swallowed whole */
         { "\033[", 2, KEY_NONE, 0 },                      /* not complete yet */
         { "\033[0000000000000000000", 20, KEY_NONE, 16 }, /* endless: given up */
     };
