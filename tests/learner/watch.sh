@@ -186,6 +186,8 @@ SCRIPT
 }
 fresh
 check "an editor may rename, remove, create" editors
+fresh
+WARPBOOK_NO_INOTIFY=1 check "also where inotify fails" editors
 rm -f labs/06_transpose/.kernel.cu.swx "$kernel~"
 
 # ---- Terminals ----
@@ -304,7 +306,24 @@ check "without a lab: the first that is not passed" first_open "labs/06_transpos
 all_but none
 check "all are passed" first_open "All labs are done"
 all_but none " format:2 best_lab:0123456789abcdef"
-check "a lab that has changed is checked again" first_open "This lab has changed since you passed it"
+check "a lab that has changed is checked again" first_open "The lab has changed since you passed it"
+changed() {
+    on_terminal << SCRIPT
+see 20 The lab has changed since you passed it\. Your kernel $1 passes\.
+see 20 ^06 transpose .*$2\$
+$(save slow)
+see 20 ^06 transpose .*slow\$
+hide 1 The lab has changed
+type q
+ends 0
+SCRIPT
+}
+cp "$work/good.cu" "$kernel"
+check "with success" changed still pass
+all_but none " format:2 best_lab:0123456789abcdef"
+cp "$work/wrong.cu" "$kernel"
+check "or without" changed "no longer" wrong
+check "then it is no longer passed" grep -q "^lab:06_transpose verdict:slow best:slow" .warpbook/progress
 next() {
     on_terminal << SCRIPT
 see 20 ^06 transpose

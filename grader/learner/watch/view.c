@@ -58,7 +58,7 @@ static char *body(const Watch *watch)
     FILE *out = text_open(&text, &bytes);
 
     if (*watch->notice)
-        fprintf(out, "%s\n\n", watch->notice);
+        fprintf(out, "%s%s\n", watch->notice, strchr(watch->notice, '\n') ? "" : "\n");
     if (watch->showing == SHOW_ANSWER)
         fputs(watch->answer_text ? watch->answer_text : "...\n", out);
     else if (watch->showing == SHOW_REPORT && watch->report)
