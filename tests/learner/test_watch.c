@@ -191,6 +191,8 @@ static void the_screen_is_composed(void)
           "lab\n\n\xc3\xa4\xc3\xa4\xc3\xa4\n\xc3\xa4\n\n?" },
         { { 4, 2, "lab", "", "a\nb\n", 0, "?" }, "lab\n" },
         { { 4, 1, "lab", "", "a\nb\n", 0, "?" }, "lab" },
+        { { 10, 10, "lab", "pass", "", 0, "?", "32" },
+          "\033[1mlab\033[0m   \033[1;32mpass\033[0m\n\n\n?" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -51,7 +51,7 @@ no_runner_left() { until_true not pgrep -f "^$build/[f]ake_runner"; }
 fresh
 verdicts() {
     on_terminal << SCRIPT
-see 20 unchanged\$
+see 20 not started
 $(save wrong)
 see 20 ^06 transpose .*wrong\$
 see 20 labs/06_transpose/kernel.cu
@@ -84,7 +84,7 @@ check "the verdict is the one of make grade" same_verdict
 fresh
 busy() {
     on_terminal WARPBOOK_PATIENCE=100 << SCRIPT
-see 20 unchanged\$
+see 20 not started
 $(save long)
 see 20 compiles
 run sleep 0.3; pgrep -f $build/[f]ake_runner
@@ -150,7 +150,7 @@ check "a grading that is killed is reported, and the next one works" child_crash
 
 stops() {
     on_terminal << SCRIPT
-see 20 unchanged\$
+see 20 not started
 type \x1a
 state T
 restored
@@ -169,7 +169,7 @@ check "Ctrl-Z stops it with the terminal restored, and it continues" stops
 
 editors() {
     on_terminal << SCRIPT
-see 20 unchanged\$
+see 20 not started
 run cp $work/wrong.cu $kernel.swp && mv $kernel $kernel~ && mv $kernel.swp $kernel
 see 20 ^06 transpose .*wrong\$
 run rm $kernel
@@ -194,7 +194,7 @@ rm -f labs/06_transpose/.kernel.cu.swx "$kernel~"
 
 sizes() {
     on_terminal << SCRIPT
-see 20 unchanged\$
+see 20 not started
 resize 12 40
 see 5 more lines
 type \x1b[6~
@@ -228,15 +228,16 @@ SCRIPT
 fresh
 check "a dumb terminal gets plain lines, and keys work" dumb
 no_colour() {
-    on_terminal NO_COLOR=1 << SCRIPT
-see 20 unchanged\$
-run sleep 0.2
+    on_terminal NO_COLOR=$1 << SCRIPT
+see 20 not started
+$2
 type q
 ends 0
 SCRIPT
 }
 fresh
-check "NO_COLOR" no_colour
+check "NO_COLOR" no_colour 1 "raw 1 (?s)^(?!.*\\x1b\\[[0-9;]*m)"
+check "and without it there are colours" no_colour "" "raw 1 \\x1b\\[1m06 transpose"
 
 # ---- Without a terminal ----
 
@@ -381,7 +382,7 @@ hide 5 Put the starter back
 type r
 see 5 Put the starter back
 type y
-see 20 ^06 transpose .*unchanged\$
+see 20 ^06 transpose .*not started
 see 5 kernel.cu.4
 type q
 ends 0

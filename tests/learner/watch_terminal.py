@@ -64,7 +64,7 @@ def take(master, seconds):
 def frame():
     done = output.rfind(b'\x1b[J')
     at = output.rfind(b'\x1b[H', 0, done) if done >= 0 else -1
-    return re.sub(rb'\x1b\[[KJ]', b'', output[at + 3:done] if at >= 0 else output).replace(b'\r', b'').decode(errors='replace')
+    return re.sub(rb'\x1b\[[0-9;]*[mKJ]', b'', output[at + 3:done] if at >= 0 else output).replace(b'\r', b'').decode(errors='replace')
 
 
 def wait(master, seconds, true):

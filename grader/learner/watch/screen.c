@@ -128,12 +128,16 @@ int screen_scroll_most(const Screen *screen)
 static void print_head(FILE *out, const Screen *screen)
 {
     int columns = columns_of(screen), head = (int) strlen(screen->head);
-    int state = (int) strlen(screen->state);
+    int gap = columns - head - (int) strlen(screen->state);
+    const char *colour = screen->state_colour;
 
-    if (head + 2 + state <= columns)
-        fprintf(out, "%s%*s%s\n", screen->head, columns - head - state, "", screen->state);
-    else
+    if (gap < 2)
         fprintf(out, "%.*s\n", columns, screen->head);
+    else if (!colour)
+        fprintf(out, "%s%*s%s\n", screen->head, gap, "", screen->state);
+    else
+        fprintf(out, "\033[1m%s\033[0m%*s\033[1;%sm%s\033[0m\n", screen->head, gap, "", colour,
+                screen->state);
 }
 
 static void print_body(FILE *out, const Screen *screen)
