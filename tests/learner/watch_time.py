@@ -42,20 +42,21 @@ def save(number):
     return time.monotonic()
 
 
-until(rb'Next')
+RESULT = rb'^[^\n]*(pass|close|slow|correct|wrong|unsafe|stray|crash|timeout|build|not started)(\x1b\[0m)?\x1b\[K'
+until(RESULT)
 print('load   compiled   checked   first speed   result   (s)   key, ms')
 for number in range(times):
     load = os.getloadavg()[0]
     began = save(number)
-    marks = [until(p) - began for p in (rb'compiles', rb'(?<!\d)(\d+) of \1 cases right', rb"% of the reference|Next", rb'Next')]
+    marks = [until(p) - began for p in (rb'compiles', rb'(?<!\d)(\d+) of \1 cases right', rb'% of the reference|Next', RESULT)]
     time.sleep(0.5)
     save(number + times)
     until(rb'compiles')
     typed = time.monotonic()
     os.write(terminal, b'h')
-    key_ms = (until(rb'int|ading') - typed) * 1000
+    key_ms = (until(rb'Hint \d|Your last grading') - typed) * 1000
     os.write(terminal, b'\n')
-    until(rb'Next')
+    until(RESULT)
     print('%4.1f   %8.2f   %7.2f   %11.2f   %6.2f         %7.0f' % (load, *marks, key_ms), flush=True)
 os.write(terminal, b'q')
 os.waitpid(watch, 0)
