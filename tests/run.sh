@@ -63,7 +63,7 @@ quick() {
     labs &
     units
     wait
-    each end_to_end="tests/end_to_end.sh $build"
+    each end_to_end="tests/end_to_end.sh $build" watch="tests/learner/watch.sh $build"
 }
 
 waits_one() { each messages="tests/gradebook/messages.sh $build" gradebook="tests/gradebook/gradebook.sh $build" course="tests/gradebook/course.sh $build" \

@@ -1,4 +1,4 @@
-/* job.c - a program that runs beside `make watch`.
+/* job.c - a program that runs next to `make watch`.
  *
  * A grading has children of its own in other process groups: the compiler, the runner, the guest.
  * SIGTERM lets it kill them. What it leaves behind is inherited by this process (a subreaper,

@@ -1,4 +1,4 @@
-/* job.h - a program that runs beside `make watch`: this program itself with other arguments. What
+/* job.h - a program that runs next to `make watch`: this program itself with other arguments. What
  * it prints and the events it reports are read without waiting. It is killed with everything that
  * it started. */
 #ifndef LEARNER_WATCH_JOB_H

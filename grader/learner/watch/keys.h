@@ -45,7 +45,7 @@ extern const Key watch_keys[]; /* ends with key 0 */
 Action key_action(int key);
 
 /* Takes the first key from `size` bytes and sets how many it uses; 0: the bytes are only the
- * beginning of a key. KEY_NONE: a sequence that is no key of ours. */
+ * beginning of a key. KEY_NONE: a sequence without a meaning here. */
 int key_read(const char *bytes, size_t size, size_t *used);
 
 /* The keys as "n next  h hint  ...", broken into lines of at most `columns`. Returns the buffer. */

@@ -45,22 +45,22 @@ static ResetResult replace(const LabEntry *entry, const char *path, const char *
                            size_t starter_bytes, char *message, size_t size)
 {
     size_t bytes = 0;
-    char *ours = read_file(path, SIZE_MAX >> 1, &bytes);
-    bool missing = !ours && errno == ENOENT;
+    char *kernel = read_file(path, SIZE_MAX >> 1, &bytes);
+    bool missing = !kernel && errno == ENOENT;
     int number = 0;
 
-    if (!ours && !missing)
+    if (!kernel && !missing)
         return failed(message, size, "read", path);
-    if (ours && bytes == starter_bytes && !memcmp(ours, starter, bytes)) {
-        free(ours);
+    if (kernel && bytes == starter_bytes && !memcmp(kernel, starter, bytes)) {
+        free(kernel);
         put(message, size, "labs/%s/kernel.cu is the starter already.\n", entry->folder);
         return RESET_NOTHING;
     }
-    if (ours && !(number = keep_copy(path, ours, bytes))) {
-        free(ours);
+    if (kernel && !(number = keep_copy(path, kernel, bytes))) {
+        free(kernel);
         return failed(message, size, "keep a copy of", path);
     }
-    free(ours);
+    free(kernel);
     if (!write_file(path, starter, starter_bytes))
         return failed(message, size, "write", path);
     put(message, size, "labs/%s/kernel.cu is the starter again.\n", entry->folder);

@@ -122,18 +122,22 @@ int screen_scroll_most(const Screen *screen)
 {
     int rows = count_rows(screen->body, columns_of(screen)), page = screen_page(screen);
 
-    return rows > page ? rows - page + 1 : 0; /* 1: for the line that says how much is left */
+    return rows > page ? rows - page : 0;
 }
 
 static void print_head(FILE *out, const Screen *screen)
 {
     int columns = columns_of(screen), head = (int) strlen(screen->head);
-    int state = (int) strlen(screen->state);
+    int gap = columns - head - (int) strlen(screen->state);
+    const char *colour = screen->state_colour;
 
-    if (head + 2 + state <= columns)
-        fprintf(out, "%s%*s%s\n", screen->head, columns - head - state, "", screen->state);
-    else
+    if (gap < 2)
         fprintf(out, "%.*s\n", columns, screen->head);
+    else if (!colour)
+        fprintf(out, "%s%*s%s\n", screen->head, gap, "", screen->state);
+    else
+        fprintf(out, "\033[1m%s\033[0m%*s\033[1;%sm%s\033[0m\n", screen->head, gap, "", colour,
+                screen->state);
 }
 
 static void print_body(FILE *out, const Screen *screen)

@@ -10,6 +10,7 @@ typedef struct Screen {
     const char *body;         /* lines of any length; longer ones are broken */
     int scroll;               /* the number of the body's first line that is shown */
     const char *question;     /* instead of the keys; NULL: the keys */
+    const char *state_colour; /* parameters of SGR, such as "32"; NULL: no colours at all */
 } Screen;
 
 /* Returns at most `rows` lines of at most `columns` characters, without a line end after the last

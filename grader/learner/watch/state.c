@@ -58,6 +58,19 @@ static void show(Watch *watch, Showing showing)
     watch->dirty = true;
 }
 
+/* Back from an answer. */
+static void show_gradings(Watch *watch)
+{
+    show(watch, watch_busy(watch) ? SHOW_STEPS : SHOW_REPORT);
+}
+
+/* Shown above the next grading. */
+static void give_notice(Watch *watch, const char *text)
+{
+    PUT(watch->notice, "%s", text);
+    watch->notice_new = true;
+}
+
 static void finish_with(Watch *watch, const char *text)
 {
     set_text(&watch->report, text);
@@ -74,6 +87,9 @@ static void start_grading(Watch *watch)
     job_kill(&watch->answer);
     watch->steps = (Grading){ 0 };
     watch->steps_printed = 0;
+    if (!watch->notice_new)
+        watch->notice[0] = 0;
+    watch->notice_new = false;
     arguments(watch, "grade", true, argv);
     view_lines(watch, PUT(text, "\nlabs/%s/kernel.cu: grading\n", watch->entry->folder));
     if (*watch->notice)
@@ -154,16 +170,35 @@ static void take_answer(Watch *watch)
     watch->dirty = true;
 }
 
-void watch_jobs(Watch *watch)
+/* A lab that had changed was checked again. */
+static void report_change(Watch *watch)
 {
+    const bool done = lab_state(&watch->book, watch->entry) == LAB_DONE;
+
+    if (watch->lab_changed && *watch->steps.verdict)
+        PUT(watch->notice, "The lab has changed since you passed it. Your kernel %s.",
+            done ? "still passes" : "no longer passes");
+    watch->lab_changed &= !*watch->steps.verdict;
+}
+
+static void take_grading(Watch *watch)
+{
+    char *text;
+
     job_read(&watch->grading);
     take_events(watch);
-    if (job_over(&watch->grading)) {
-        char *text = report_text(&watch->grading);
-        take_events(watch);
-        finish_with(watch, text);
-        free(text);
-    }
+    if (!job_over(&watch->grading))
+        return;
+    take_events(watch);
+    report_change(watch);
+    text = report_text(&watch->grading);
+    finish_with(watch, text);
+    free(text);
+}
+
+void watch_jobs(Watch *watch)
+{
+    take_grading(watch);
     take_answer(watch);
 }
 
@@ -222,10 +257,11 @@ void watch_lab(Watch *watch, const LabEntry *entry)
     lab_file(&watch->book, entry, "kernel.cu", watch->path);
     PUT(folder, "%.*s", (int) (strrchr(watch->path, '/') - watch->path), watch->path);
     saved_open(&watch->saved, folder);
-    PUT(watch->notice, "%s",
-        lab_state(&watch->book, entry) == LAB_CHANGED
-            ? "This lab has changed since you passed it, so your kernel is checked again."
-            : "");
+    watch->notice[0] = 0;
+    watch->lab_changed = lab_state(&watch->book, entry) == LAB_CHANGED;
+    if (watch->lab_changed)
+        give_notice(watch,
+                    "The lab has changed since you passed it. Your kernel is checked again.");
     grade_now(watch);
 }
 
@@ -317,7 +353,7 @@ static void answer_reset(Watch *watch, int key)
         return;
     }
     if (reset_lab(&watch->book, watch->entry, message, sizeof message) == RESET_DONE)
-        PUT(watch->notice, "%.*s", (int) strlen(message) - 1, message); /* stays over the grading */
+        give_notice(watch, message); /* the file has changed, so a grading follows */
     answer_with(watch, message);
 }
 
@@ -336,8 +372,8 @@ static void answer_lab(Watch *watch, int key)
         entry = lab_find(watch->typed);
     if (entry)
         watch_lab(watch, entry);
-    else if (watch->report)
-        show(watch, SHOW_REPORT);
+    else
+        show_gradings(watch);
 }
 
 static void act(Watch *watch, Action action)
@@ -371,7 +407,7 @@ static void act(Watch *watch, Action action)
         watch->quit = true;
         break;
     case ACT_BACK:
-        show(watch, watch_busy(watch) ? SHOW_STEPS : SHOW_REPORT);
+        show_gradings(watch);
         break;
     case ACT_LINE_UP:
     case ACT_LINE_DOWN:

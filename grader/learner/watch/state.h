@@ -29,8 +29,10 @@ typedef struct Watch {
 
     Job grading;
     Grading steps;
-    char *report;     /* of the last grading; NULL: none yet */
-    char notice[200]; /* above the body; "": none */
+    char *report;          /* of the last grading; NULL: none yet */
+    char notice[3 * PATH]; /* above the body; "": none */
+    bool notice_new;       /* it belongs to the grading that comes next */
+    bool lab_changed;      /* since it was passed: this grading checks it again */
 
     Job answer;          /* the program that a key started */
     const char *answers; /* the key's word */

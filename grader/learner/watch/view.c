@@ -1,6 +1,7 @@
 /* view.c - shows the state of `make watch`. */
 #include "learner/watch/view.h"
 #include "base/util.h"
+#include "base/verdict.h"
 #include "learner/watch/screen.h"
 
 #include <errno.h>
@@ -33,8 +34,21 @@ static const char *state_word(const Watch *watch)
     if (!state_exists(&watch->seen))
         return "file missing";
     if (!watch_busy(watch))
-        return steps->verdict;
+        return strcmp(steps->verdict, verdict_word(UNCHANGED)) ? steps->verdict : "not started";
     return steps->timing ? "timing" : steps->built ? "checking" : "compiling";
+}
+
+/* Green for a pass, red for what is wrong, else bold only. */
+static const char *state_colour(const Watch *watch)
+{
+    Verdict verdict;
+
+    if (!terminal_colour(watch->kind))
+        return NULL;
+    if (watch_busy(watch) || !verdict_from_word(watch->steps.verdict, &verdict) ||
+        verdict == UNCHANGED || verdict == CORRECT_ONLY)
+        return "39";
+    return verdict_passed(verdict) ? "32" : verdict == SLOW ? "33" : "31";
 }
 
 static const char *question(const Watch *watch, char *text, size_t size)
@@ -58,7 +72,7 @@ static char *body(const Watch *watch)
     FILE *out = text_open(&text, &bytes);
 
     if (*watch->notice)
-        fprintf(out, "%s\n\n", watch->notice);
+        fprintf(out, "%s%s\n", watch->notice, strchr(watch->notice, '\n') ? "" : "\n");
     if (watch->showing == SHOW_ANSWER)
         fputs(watch->answer_text ? watch->answer_text : "...\n", out);
     else if (watch->showing == SHOW_REPORT && watch->report)
@@ -66,6 +80,8 @@ static char *body(const Watch *watch)
     else
         fputs(grading_text(&watch->steps, false, steps, sizeof steps), out);
     text_close(out);
+    if (!terminal_colour(watch->kind))
+        screen_plain(text);
     return text;
 }
 
@@ -79,6 +95,7 @@ static Screen screen_of(const Watch *watch, char *head, size_t head_size, char *
                       lab_name(watch->entry), watch->entry->folder);
     screen.question = question(watch, asked, asked_size);
     screen.body = body(watch);
+    screen.state_colour = state_colour(watch);
     return screen;
 }
 
