@@ -2,7 +2,7 @@
 // Its last expression is the list of faults, "slide N: fault".
 (async () => {
     const faults = [];
-    const smallest = { text: 20, code: 21.3, picture: 13, corner: 13 }; // pixels of a slide of 1280 x 720; 21.3 is 16 points
+    const smallest = { text: 20, code: 21.3, picture: 13, corner: 14 }; // pixels of a slide of 1280 x 720; 21.3 is 16 points
     document.body.classList.remove("presenting");
 
     // ---- Colours ----
