@@ -98,7 +98,7 @@ full() {
     for attempt in 1 2 3; do
         "$warpbook" grade 6 --format lines --submission "$1" > "$work/out" 2>&1
         grep -qE "^verdict:($2)$" "$work/out" && grep -q "^case.3.kind:control" "$work/out" && return
-        grep -qE "^verdict:correct$" "$work/out" && grep -qE "too noisy|slower during|disturbed" "$work/out" || break
+        grep -qE "^verdict:correct$" "$work/out" && grep -qE "^saw:(noisy|disturbed)$" "$work/out" || break
     done
     [ "$attempt" = 3 ] && echo "(three times too noisy: whether $2 comes was not seen)" >&2 && return
     grep -E "^(verdict|why|flag)" "$work/out"

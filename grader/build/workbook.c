@@ -51,29 +51,35 @@ char *lab_file(const Workbook *book, const LabEntry *entry, const char *name, ch
     return put(path, PATH, "%s/labs/%s/%s", book->root, entry->folder, name);
 }
 
-static int by_number(const void *a, const void *b)
+static int is_visible(const struct dirent *item)
 {
-    return strverscmp(a, b);
+    return item->d_name[0] != '.';
+}
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+    const size_t length = strlen(name), tail = strlen(suffix);
+
+    return length >= tail && !strcmp(name + length - tail, suffix);
 }
 
 void list_files(const char *folder, const char *suffix, FileList *list)
 {
-    DIR *open_folder = opendir(folder);
-    struct dirent *item;
+    struct dirent **items = NULL;
+    int count = scandir(folder, &items, is_visible, versionsort);
 
     list->count = 0;
-    while (open_folder && (item = readdir(open_folder))) {
-        size_t length = strlen(item->d_name), tail = strlen(suffix);
-        if (item->d_name[0] == '.' || length < tail || strcmp(item->d_name + length - tail, suffix))
-            continue;
-        if (list->count == FILES)
-            die("%s contains more than %d files", folder, FILES);
-        PUT(list->path[list->count], "%s/%s", folder, item->d_name);
-        list->count++;
+    for (int i = 0; i < count; i++) {
+        const char *name = items[i]->d_name;
+        if (has_suffix(name, suffix)) {
+            if (list->count == FILES)
+                die("%s contains more than %d files", folder, FILES);
+            PUT(list->path[list->count], "%s/%s", folder, name);
+            list->count++;
+        }
+        free(items[i]);
     }
-    if (open_folder)
-        closedir(open_folder);
-    qsort(list->path, (size_t) list->count, sizeof *list->path, by_number);
+    free(items);
 }
 
 void list_solutions(const Workbook *book, const LabEntry *entry, const char *kind, FileList *list)

@@ -71,7 +71,8 @@ export class Chromium {
         const { errorText } = await page.send("Page.navigate", { url });
         if (errorText) throw Error(`${url}: ${errorText}`);
         await loaded;
-        await page.evaluate("document.fonts.ready.then(() => true)");
+        // A font that the visible slide does not use loads only when asked for; a PDF could be printed without it.
+        await page.evaluate("Promise.all([...document.fonts].map((face) => face.load())).then(() => document.fonts.ready).then(() => true)");
         return page;
     }
 

@@ -22,6 +22,9 @@ function parseOptions(text) {
     return { words, given };
 }
 
+const measured = (sources) => [...sources].map(([from, files]) =>
+    `Measured: ${from}, docs/measured/${[...files].map((file) => file.replace(/^docs.measured.|\.txt$/g, "")).join(" and ")}`);
+
 class Slide {
     constructor(line, afterLab) {
         Object.assign(this, { line, afterLab, isOptional: false, minutes: 0, heading: "" });
@@ -29,20 +32,28 @@ class Slide {
         this.notes = [];
         this.cites = new Set();
         this.sources = new Map(); // "device, date" -> files
+        this.noteSources = new Map(); // the same for figures that only the note names
         this.drawn = new Set();
     }
 
-    cite(used) {
+    cite(used, sources = this.sources) {
         for (const { device, date, file } of used) {
             const from = `${device.replace(/, \d+ SMs$/, "")}, ${date}`;
-            this.sources.set(from, (this.sources.get(from) ?? new Set()).add(file));
+            sources.set(from, (sources.get(from) ?? new Set()).add(file));
         }
     }
 
     corner() {
-        const measured = [...this.sources].map(([from, files]) => `Measured: ${from}, docs/measured/${[...files].map((file) => file.replace(/^docs.measured.|\.txt$/g, "")).join(" and ")}`);
         const drawn = [...this.drawn].map((what) => `Drawn from a simulated run of ${what}`);
-        return [...measured, ...[...this.cites].map((text) => `Source: ${text}`), ...drawn].join(". ");
+        return [...measured(this.sources), ...[...this.cites].map((text) => `Source: ${text}`), ...drawn].join(". ");
+    }
+
+    // The corner names what the slide shows; what only the note says is named at its end.
+    endNotes() {
+        for (const [from, files] of this.noteSources)
+            for (const file of files) if (this.sources.get(from)?.has(file)) files.delete(file);
+        const sources = [...this.noteSources].filter(([, files]) => files.size);
+        if (sources.length) this.notes.push(`${measured(sources).join(". ")}.`);
     }
 }
 
@@ -95,6 +106,7 @@ export class Deck {
 
     end() {
         const slide = this.slide, corner = slide.corner();
+        slide.endNotes();
         if (corner) slide.markdown.push("", `<div class="sources">${escapeHtml(corner)}</div>`);
         const minutes = slide.notes.join("\n").match(/^\s*(\d+(?:\.\d+)?) min\./);
         if (!slide.heading) this.complain(slide.line, "the slide has no heading");
@@ -125,7 +137,7 @@ export class Deck {
             if (end === lines.length) this.complain(at + 1, "the comment does not end");
             const text = [line.slice(comment + 4), ...lines.slice(at + 1, end), (lines[end] ?? "").replace(/-->.*/, "")].join("\n");
             if (line.slice(0, comment).trim()) this.complain(at + 1, "a comment of several lines must begin at the start of a line");
-            this.slide.notes.push(this.attempt(at + 1, () => this.fillPlain(text)).trim());
+            this.slide.notes.push(this.attempt(at + 1, () => this.fillNote(text)).trim());
             return end + 1;
         }
         this.parseLine(line, at + 1);
@@ -188,7 +200,7 @@ export class Deck {
         else if (name === "_class" && value) {
             if (!classes.includes(value)) this.complain(at, `unknown class '${value}': ${classes.join(", ")}`);
             this.slide.markdown.push(`<!-- _class: ${value} -->`, "");
-        } else this.slide.notes.push(this.attempt(at, () => this.fillPlain(text)));
+        } else this.slide.notes.push(this.attempt(at, () => this.fillNote(text)));
         return "";
     }
 
@@ -215,11 +227,13 @@ export class Deck {
 
     // ---- Figures, links and pictures within a line ----
 
-    resolve(inner) {
+    resolve(inner, sources) {
         const found = this.figures.resolve(inner, this.head.lab);
-        this.slide.cite(found.used);
+        this.slide.cite(found.used, sources);
         return found;
     }
+
+    fillNote(text) { return text.replace(figure, (_, inner) => this.resolve(inner, this.slide.noteSources).text); }
 
     fillPlain(text) { return text.replace(figure, (_, inner) => this.resolve(inner).text); }
 

@@ -28,7 +28,7 @@ printed() {
         golden tests/gradebook.golden "$name"
 }
 grade() { # NAME SUBMISSIONS RESULTS
-    printed "$1" grade "$work/$2" --out "$work/$3" --devices sim --jobs 1 --labs 6,7 --limit 2 --trust-submissions
+    printed "$1" grade "$work/$2" --out "$work/$3" --devices sim --jobs 1 --labs 6,7 --trust-submissions
 }
 
 c=$work/class
@@ -42,7 +42,6 @@ kernel "$c/gil/a/06_transpose/kernel.cu" 5
 kernel "$c/gil/b/06_transpose/kernel.cu" 6
 head -c 300000 /dev/zero | tr '\0' x > "$c/hal/06_transpose/kernel.cu"
 kernel "$c/ian/06_transpose/kernel.cu" 8 "die"
-kernel "$c/jo/06_transpose/kernel.cu" 9 "hang"
 kernel "$c/lea/06_transpose/kernel.cu" 10 "verdict suspect"
 kernel "$c/mia/06_transpose/kernel.cu" 11
 echo 'const char *const where = "/proc";' >> "$c/mia/06_transpose/kernel.cu"

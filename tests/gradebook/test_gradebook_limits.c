@@ -119,6 +119,27 @@ static void disk(void)
     free(bytes);
 }
 
+/* Only so many nested folders are walked; deeper ones count as too much. */
+static void deep_folders(void)
+{
+    static const struct {
+        int depth;
+        bool broken;
+    } rows[] = { { 32, false }, { 33, true } };
+    const Limits limits = { (size_t) 1 << 40, 1000, (size_t) 1 << 40 };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char folder[] = "/tmp/warpbook-fence-XXXXXX", path[200], why[200];
+        CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+        PUT(path, "%s", folder);
+        for (int level = 0; level < rows[i].depth; level++)
+            APPEND(path, "/d");
+        make_folders(path);
+        CU_ASSERT_EQUAL(limits_broken(&limits, getpid(), folder, why, sizeof why), rows[i].broken);
+        remove_tree(folder);
+    }
+}
+
 static void what_a_machine_can_give(void)
 {
     Limits alone = limits_for(1), many = limits_for(10000);
@@ -286,6 +307,7 @@ CU_SuiteInfo test_gradebook_limits = {
         (CU_TestInfo[]){
             { "memory and processes", memory_and_processes },
             { "disk", disk },
+            { "deep folders", deep_folders },
             { "limits by machine", what_a_machine_can_give },
             { "cgroup", cgroup },
             { "suspicious words", suspicious_words },

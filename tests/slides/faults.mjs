@@ -110,6 +110,8 @@ const changed = [...since.markdown.matchAll(/class="line changed">(.*?)<\/span>/
 check("since= marks the one line that is new", changed.length === 1 && changed[0].includes("[PITCH]"), [...changed, ...since.errors].join("; "));
 const cited = deckOf(`${head}## H {{5_padded/flat/GB/s %.0f}}\n<!-- 1 min. -->\n<!-- cite: Harris 2007, G80 -->\n`);
 check("the corner names device, date, file and citation", /Measured: NVIDIA H\d+, 20\d\d-\d\d-\d\d, docs\/measured\/06_transpose.check. Source: Harris 2007, G80/.test(cited.markdown), cited.markdown);
+const noted = deckOf(`${head}## H\n<!-- 1 min. Say {{5_padded/flat/GB/s %.0f}}. -->\n`);
+check("a figure of the note is cited there, not in the corner", !noted.markdown.includes("Measured:") && /Say \d+\.\n\nMeasured: NVIDIA H\d+/.test(noted.slides[0].notes.join("\n\n")), noted.slides[0].notes.join("; "));
 
 // ---- What the measurements find: slides of one deck, each with its fault ----
 

@@ -1,8 +1,8 @@
 // measure.js - runs in a deck's page in headless Chromium and finds what a viewer in the back row could not read.
 // Its last expression is the list of faults, "slide N: fault".
 (async () => {
-    const faults = [];
-    const smallest = { text: 20, code: 21.3, picture: 13, corner: 13 }; // pixels of a slide of 1280 x 720; 21.3 is 16 points
+    const faults = [...document.fonts].filter((face) => face.status !== "loaded").map((face) => `the font ${face.family} is not loaded`);
+    const smallest = { text: 20, code: 21.3, picture: 13, corner: 14 }; // pixels of a slide of 1280 x 720; 21.3 is 16 points
     document.body.classList.remove("presenting");
 
     // ---- Colours ----

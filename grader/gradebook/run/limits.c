@@ -10,6 +10,7 @@
 #include "base/util.h"
 
 #include <dirent.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -89,26 +90,27 @@ static void add_process(pid_t pid, int most, Usage *held)
     closedir(threads);
 }
 
-/* Disk usage below a folder; links are not followed. */
-static size_t disk_bytes(const char *folder, int depth)
-{
-    DIR *open_folder = opendir(folder);
-    struct dirent *item;
-    size_t bytes = 0;
+static size_t seen_bytes; /* by the walk that calls add_file() */
 
-    while (open_folder && (item = readdir(open_folder))) {
-        char path[PATH_MAX];
-        struct stat about;
-        if (!strcmp(item->d_name, ".") || !strcmp(item->d_name, "..") ||
-            lstat(PUT(path, "%s/%s", folder, item->d_name), &about))
-            continue;
-        bytes += (size_t) about.st_blocks * 512;
-        if (S_ISDIR(about.st_mode))
-            bytes += depth < DEPTH ? disk_bytes(path, depth + 1) : SIZE_MAX / 4;
-    }
-    if (open_folder)
-        closedir(open_folder);
-    return bytes;
+/* Stops the walk at a folder that is nested too deeply. */
+static int add_file(const char *path, const struct stat *about, int kind, struct FTW *at)
+{
+    (void) path;
+    if (kind == FTW_NS || at->level == 0)
+        return 0; /* already gone; the folder itself */
+    seen_bytes += (size_t) about->st_blocks * 512;
+    if ((kind != FTW_D && kind != FTW_DNR) || at->level <= DEPTH)
+        return 0;
+    seen_bytes = SIZE_MAX;
+    return 1;
+}
+
+/* Disk usage below a folder; links are not followed. */
+static size_t disk_bytes(const char *folder)
+{
+    seen_bytes = 0;
+    nftw(folder, add_file, 32, FTW_PHYS);
+    return seen_bytes;
 }
 
 bool limits_broken(const Limits *limits, pid_t pid, const char *folder, char *why, size_t size)
@@ -121,7 +123,7 @@ bool limits_broken(const Limits *limits, pid_t pid, const char *folder, char *wh
     else if (held.bytes > limits->memory_bytes)
         put(why, size, "it held more than %zu MiB of memory and was killed",
             limits->memory_bytes >> 20);
-    else if (folder && disk_bytes(folder, 0) > limits->disk_bytes)
+    else if (folder && disk_bytes(folder) > limits->disk_bytes)
         put(why, size, "it wrote more than %zu MiB and was killed", limits->disk_bytes >> 20);
     else
         return false;

@@ -310,38 +310,36 @@ static bool check_whole(const DescriptionReader *reader)
 
 /* ---- Finding a description ---- */
 
-static int by_name(const void *a, const void *b)
+static const char extension[] = ".txt";
+
+static size_t key_length(const struct dirent *entry)
 {
-    return strcmp(a, b);
+    const size_t length = strlen(entry->d_name), end = strlen(extension);
+
+    return length > end && !strcmp(entry->d_name + length - end, extension) ? length - end : 0;
+}
+
+static int is_description(const struct dirent *entry)
+{
+    const size_t length = key_length(entry);
+
+    return length > 0 && length < sizeof(((Device *) 0)->key);
 }
 
 /* Lists the keys of all descriptions in the folder, in order, as far as they fit. */
 static void list_devices(const char *folder, char *text, size_t size)
 {
-    enum { MOST = 64 };
-    static const char end[] = ".txt";
-    DIR *opened = opendir(folder);
-    char(*names)[sizeof(((Device *) 0)->key)] = calloc(MOST, sizeof *names);
-    struct dirent *entry;
-    int count = 0;
+    struct dirent **entries = NULL;
+    int count = scandir(folder, &entries, is_description, alphasort);
 
     *text = 0;
-    while (opened && names && count < MOST && (entry = readdir(opened))) {
-        size_t length = strlen(entry->d_name);
-        if (length <= strlen(end) || length - strlen(end) >= sizeof *names ||
-            strcmp(entry->d_name + length - strlen(end), end))
-            continue;
-        memcpy(names[count++], entry->d_name, length - strlen(end));
-    }
-    if (names)
-        qsort(names, (size_t) count, sizeof *names, by_name);
     for (int i = 0; i < count; i++) {
         size_t used = strlen(text);
-        snprintf(text + used, size - used, " %s", names[i]);
+        snprintf(text + used, size - used, " %.*s", (int) key_length(entries[i]),
+                 entries[i]->d_name);
+        free(entries[i]);
     }
-    if (opened)
-        closedir(opened);
-    free(names);
+    free(entries);
 }
 
 /* Finds the file's path, and the key without folder and extension. */
