@@ -3,7 +3,7 @@
  *
  * Answers come from the terminal, from standard input (one per line) or from --answers. On a
  * terminal a wrong answer may be corrected once. Results are kept in .warpbook/quiz (record.h).
- * They are for learning: whoever runs the program can look the answers up.
+ * They are for learning, not for marks: this program also prints the answers.
  */
 #ifndef LEARNER_QUIZ_QUIZ_H
 #define LEARNER_QUIZ_QUIZ_H
