@@ -56,6 +56,7 @@ same_elsewhere() { # LAB KERNEL
     local i key status
     for i in 1 2 3; do
         key=$(value "question.$i.key") status=0
+        [ -n "$key" ] || return 1
         recomputed "$1" "$2" "$key" "$(value "question.$i.answer")" || status=$?
         [ $status = 1 ] && { echo "$key: $(value "question.$i.answer") is not what draw or explain prints"; return 1; }
         [ $status = 0 ] && compared=$((compared + 1))
