@@ -297,8 +297,9 @@ static int limit_choices(const Subject *s, Question *question)
 /* Texts hold {line}, {source}, {lab}, {case}, {doubled}, {array}, {sms}, {device}; {answer} and
  * {other}, the values of `answer` and `other`. */
 typedef struct QuestionKind {
-    const char *key, *group; /* of a group, at most one question is asked */
-    bool of_line;            /* about a line of the kernel */
+    const char *key, *title;
+    const char *group; /* of a group, at most one question is asked */
+    bool of_line;      /* about a line of the kernel */
     bool (*fits)(const Subject *);
     Value *answer, *other;
     double tolerance, relative; /* the larger one counts */
@@ -307,112 +308,122 @@ typedef struct QuestionKind {
 } QuestionKind;
 
 static const QuestionKind kinds[] = {
-    { "load_sectors", "sectors", true, loads, load_sectors, load_least, 0.25, 0.05,
+    { "load_sectors", "sectors per load", "sectors", true, loads, load_sectors, load_least, 0.25,
+      0.05,
       "Line {line}: {source}\n"
       "How many 32-byte sectors does one warp touch per load from global memory, on average?",
       "{other} sectors would hold the bytes that the lanes of a warp use in one load. make draw "
       "KIND=sectors LAB={lab} FLAGS=\"--line {line}\" shows which lane uses which "
       "sector." },
-    { "store_sectors", "sectors", true, stores, store_sectors, store_least, 0.25, 0.05,
+    { "store_sectors", "sectors per store", "sectors", true, stores, store_sectors, store_least,
+      0.25, 0.05,
       "Line {line}: {source}\n"
       "How many 32-byte sectors does one warp touch per store to global memory, on average?",
       "{other} sectors would hold the bytes that the lanes of a warp write in one store. make draw "
       "KIND=sectors LAB={lab} FLAGS=\"--line {line}\" shows which lane uses which "
       "sector." },
-    { "wavefronts", "shared", true, uses_shared, wavefronts, wavefronts_least, 0.2, 0.05,
+    { "wavefronts", "wavefronts per request", "shared", true, uses_shared, wavefronts,
+      wavefronts_least, 0.2, 0.05,
       "Line {line}: {source}\n"
       "How many wavefronts of shared memory does one request of a warp need, on average?",
       "Without bank conflicts a request would need {other}. A load or store of more than 4 bytes "
       "per lane needs several in any case. make draw KIND=banks LAB={lab} FLAGS=\"--line {line}\" "
       "shows the banks." },
-    { "lanes_of_line", "lanes", true, has_idle_lanes, lanes_of_line, instructions_of_line, 1, 0.05,
+    { "lanes_of_line", "active lanes", "lanes", true, has_idle_lanes, lanes_of_line,
+      instructions_of_line, 1, 0.05,
       "Line {line}: {source}\n"
       "How many of a warp's 32 lanes are active in this line, on average over its instructions?",
       "That is the average over {other} warp instructions. make draw "
       "KIND=lanes LAB={lab} shows the lanes of one warp, instruction by instruction." },
-    { "lanes_of_all", "lanes", false, has_lanes, lanes_of_all, NULL, 1, 0,
-      "How many of a warp's 32 lanes are active in an average instruction of your kernel?",
+    { "lanes_of_all", "active lanes on average", "lanes", false, has_lanes, lanes_of_all, NULL, 1,
+      0, "How many of a warp's 32 lanes are active in an average instruction of your kernel?",
       "Lanes are idle in a branch that they do not take, after an early "
       "return, and in an incomplete warp. make draw KIND=lanes LAB={lab} shows one warp." },
-    { "costliest_line", "time", true, is_dominant, number_of_line, share_of_line, 0, 0,
+    { "costliest_line", "the line that takes most of the time", "time", true, is_dominant,
+      number_of_line, share_of_line, 0, 0,
       "Which line of kernel.cu takes most of the time? Answer with its number.",
       "That line, {source}, takes {other} % of the modelled time. make explain LAB={lab} lists "
       "the lines that cost most." },
-    { "resident_blocks", "occupancy", false, has_residents, resident_per_sm, threads_per_block, 0,
-      0,
+    { "resident_blocks", "blocks per SM", "occupancy", false, has_residents, resident_per_sm,
+      threads_per_block, 0, 0,
       "The {device} has {sms} SMs. How many blocks of your kernel fit on one SM at a time? "
       "(build/warpbook calc occupancy does such calculations.)",
       "A block has {other} threads; threads, registers, shared memory or the number of blocks "
       "per SM is used up then. make draw KIND=blocks LAB={lab} shows blocks on SMs over "
       "time." },
-    { "resident_warps", "occupancy", false, has_residents, warps_per_sm, threads_per_block, 0, 0,
+    { "resident_warps", "warps per SM", "occupancy", false, has_residents, warps_per_sm,
+      threads_per_block, 0, 0,
       "How many warps of your kernel fit on one SM of the {device} at a time?",
       "Blocks of {other} threads fit as long as threads, registers and shared memory last. The "
       "schedulers choose among them when one "
       "waits. make draw KIND=blocks LAB={lab} shows blocks on SMs over time." },
-    { "waves", "waves", false, has_waves, waves, resident, 0, 0,
+    { "waves", "waves of blocks", "waves", false, has_waves, waves, resident, 0, 0,
       "Your kernel launches one grid (case {case}). In how many waves do its blocks run on the "
       "{device}, counting an incomplete last wave?",
       "The GPU holds {other} blocks at a time. make draw "
       "KIND=blocks LAB={lab} shows them." },
-    { "blocks", "waves", false, has_residents, blocks, threads_per_block, 0, 0,
+    { "blocks", "blocks launched", "waves", false, has_residents, blocks, threads_per_block, 0, 0,
       "How many blocks does your kernel launch in the case {case}? If there are several launches: "
       "in the longest one.",
       "Each has {other} threads. Your host code computes that number; make draw "
       "KIND=blocks LAB={lab} shows where they run." },
-    { "tail_share", "waves", false, has_tail, tail_share, blocks, 5, 0,
+    { "tail_share", "share of the tail", "waves", false, has_tail, tail_share, blocks, 5, 0,
       "What share of the time, in %, do SMs have no block because the grid is nearly done (the "
       "tail)?",
       "The grid has {other} blocks. make draw KIND=blocks LAB={lab} shows the SMs "
       "that run out of blocks." },
-    { "dram_bytes", "traffic", false, uses_dram, dram_bytes_per_element, NULL, 0.5, 0.1,
+    { "dram_bytes", "bytes of DRAM per element", "traffic", false, uses_dram,
+      dram_bytes_per_element, NULL, 0.5, 0.1,
       "How many bytes does DRAM move per element of `{array}`, reads and writes together (case "
       "{case})?",
       "Bytes that a cache delivers, or still holds at the end, do not count; whole sectors do, "
       "even "
       "if only a few of their bytes are used. make draw KIND=roofline LAB={lab} "
       "FLAGS=\"--svg roofline.svg\" draws what follows for the speed." },
-    { "flops_per_byte", "traffic", false, has_flops, flops_per_byte, NULL, 0.05, 0.15,
+    { "flops_per_byte", "FP32 operations per byte", "traffic", false, has_flops, flops_per_byte,
+      NULL, 0.05, 0.15,
       "How many FP32 operations does your kernel do per byte that DRAM moves? A multiply-add "
       "counts as two.",
       "This is the kernel's place on the roofline. make draw KIND=roofline "
       "LAB={lab} FLAGS=\"--svg roofline.svg\" draws it." },
-    { "limit", "limit", false, has_clear_limit, limit_share, NULL, 0, 0,
-      "What takes the largest part of your kernel's modelled time on the {device}?",
+    { "limit", "what takes most of the time", "limit", false, has_clear_limit, limit_share, NULL, 0,
+      0, "What takes the largest part of your kernel's modelled time on the {device}?",
       "It takes {answer} % of the time. make explain LAB={lab} shows all parts, next to the "
       "reference's.",
       limit_choices },
-    { "loads_per_warp", "loops", true, loads_in_a_loop, loads_per_warp, NULL, 0.25, 0.05,
+    { "loads_per_warp", "loads per warp", "loops", true, loads_in_a_loop, loads_per_warp, NULL,
+      0.25, 0.05,
       "Line {line}: {source}\n"
       "How often does one warp load from global memory in this line, on average (case {case})?",
       "A warp makes that many requests here, in a loop or because the line holds several loads. "
       "make explain LAB={lab} lists the lines that cost most." },
-    { "barriers", "barriers", true, has_barrier, barriers_per_warp, barriers_doubled, 0.25, 0.05,
+    { "barriers", "barriers per warp", "barriers", true, has_barrier, barriers_per_warp,
+      barriers_doubled, 0.25, 0.05,
       "How often does one warp wait at the barrier in line {line}, on average (case {case})?",
       "At twice the size ({doubled}) it waits {other} times. make explain LAB={lab} lists the "
       "lines that "
       "cost most, and what warps wait for." },
-    { "barriers_doubled", "barriers", true, has_barrier, barriers_doubled, barriers_per_warp, 0.25,
-      0.05,
+    { "barriers_doubled", "barriers per warp at twice the size", "barriers", true, has_barrier,
+      barriers_doubled, barriers_per_warp, 0.25, 0.05,
       "In the case {case}, one warp waits {other} times at the barrier in line {line}, on average. "
       "How often at twice the size: {doubled}?",
       "Twice the work means more blocks, or more rounds in each block: only the "
       "latter makes a warp wait more often. make draw KIND=blocks LAB={lab} shows the blocks." },
-    { "copies", "copies", false, copies, copies_up, NULL, 0, 0,
+    { "copies", "copies to the GPU", "copies", false, copies, copies_up, NULL, 0, 0,
       "How many copies from the host to the GPU does your function make in the case {case}?",
       "A chunk of its own copy can be worked on before the rest has arrived. make draw "
       "KIND=streams LAB={lab} FLAGS=\"--svg "
       "streams.svg\" draws them." },
-    { "streams", "streams", false, copies, streams_used, NULL, 0, 0,
+    { "streams", "streams", "streams", false, copies, streams_used, NULL, 0, 0,
       "In how many different streams does your function run its copies and kernels?",
       "Work in one stream runs in order; only work in different streams can overlap. "
       "make draw KIND=streams LAB={lab} FLAGS=\"--svg streams.svg\" draws them." },
-    { "upload_busy", "engines", false, copies, upload_busy, NULL, 5, 0,
+    { "upload_busy", "share of the upload", "engines", false, copies, upload_busy, NULL, 5, 0,
       "During what share of a call, in %, is a copy from the host to the GPU running (case "
       "{case})?",
       "An engine that is busy nearly all the time is the limit. "
       "make draw KIND=streams LAB={lab} FLAGS=\"--svg streams.svg\" draws the engines." },
-    { "overlap", "engines", false, copies, overlap, NULL, 0.1, 0.05,
+    { "overlap", "gain by overlap", "engines", false, copies, overlap, NULL, 0.1, 0.05,
       "If your copies and kernels ran one after the other, how many times as long would a call "
       "take "
       "(case {case})?",
@@ -424,6 +435,21 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 const char *question_kind(int i)
 {
     return i >= 0 && i < KINDS ? kinds[i].key : NULL;
+}
+
+char *question_title(const Lab *lab, const char *key, char *text, size_t size)
+{
+    const size_t length = strcspn(key, "@");
+
+    for (int k = 0; k < KINDS; k++)
+        if (strlen(kinds[k].key) == length && !strncmp(kinds[k].key, key, length))
+            return put(text, size, "%s%s%s", kinds[k].title, key[length] ? ", line " : "",
+                       key[length] ? key + length + 1 : "");
+    for (int i = 0; !strncmp(key, "transfer.", 9) && i < LAB_QUESTIONS && lab->questions[i].key;
+         i++)
+        if (!strcmp(lab->questions[i].key, key + 9))
+            return put(text, size, "%s", lab->questions[i].text);
+    return put(text, size, "%s", key);
 }
 
 /* ---- Texts ---- */
