@@ -47,7 +47,7 @@ recomputed() {
     case $3 in
     load_sectors@* | store_sectors@*) near "$4" "$(per_request sectors "$1" "$2" "$line")" ;;
     wavefronts@*) near "$4" "$(per_request banks "$1" "$2" "$line")" ;;
-    costliest_line@*) "$build/warpbook" explain "$1" --submission "$2" | grep -m1 -o 'kernel.cu:[0-9]*' | grep -qx "kernel.cu:$line" ;;
+    costliest_line@*) "$build/warpbook" explain "$1" --submission "$2" | grep -o 'kernel.cu:[0-9]*' | grep -qx "kernel.cu:$line" ;; # at its own size
     *) return 2 ;;
     esac
 }

@@ -218,7 +218,7 @@ static bool is_dominant(const Subject *s)
     const KernelFacts *f = s->facts;
 
     return s->line == f->lines && f->line_count > 1 && share_of_line(s) >= 10 &&
-           spent_sum(&f->lines[1].cost.spent) < 0.8 * spent_sum(&f->lines[0].cost.spent);
+           spent_sum(&f->lines[1].cost.spent) < 0.6 * spent_sum(&f->lines[0].cost.spent);
 }
 
 static bool has_residents(const Subject *s)
@@ -341,8 +341,10 @@ static const QuestionKind kinds[] = {
       "return, and in an incomplete warp. make draw KIND=lanes LAB={lab} shows one warp." },
     { "costliest_line", "the line that takes most of the time", "time", true, is_dominant,
       number_of_line, share_of_line, 0, 0,
-      "Which line of kernel.cu takes most of the time? Answer with its number.",
-      "That line, {source}, takes {other} % of the modelled time. make explain LAB={lab} lists "
+      "Which line of kernel.cu takes most of the time in the case {case}? Answer with its "
+      "number.",
+      "That line, {source}, takes {other} % of the modelled time. At another size it may be "
+      "another line. make explain LAB={lab} lists "
       "the lines that cost most." },
     { "resident_blocks", "blocks per SM", "occupancy", false, has_residents, resident_per_sm,
       threads_per_block, 0, 0,
