@@ -379,9 +379,8 @@ static const QuestionKind kinds[] = {
       "How many bytes does DRAM move per element of `{array}`, reads and writes together (case "
       "{case})?",
       "Bytes that a cache delivers, or still holds at the end, do not count; whole sectors do, "
-      "even "
-      "if only a few of their bytes are used. make draw KIND=roofline LAB={lab} "
-      "FLAGS=\"--svg roofline.svg\" draws what follows for the speed." },
+      "even if only a few of their bytes are used. make see LAB={lab} shows which sectors of each "
+      "array were moved, and which of their bytes were used." },
     { "flops_per_byte", "FP32 operations per byte", "traffic", false, has_flops, flops_per_byte,
       NULL, 0.05, 0.15,
       "How many FP32 operations does your kernel do per byte that DRAM moves? A multiply-add "
