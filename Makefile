@@ -9,6 +9,7 @@
 # make validate        modelled time beside this GPU's   make slides    lectures: HTML, PDF and handouts
 # make draw KIND=..    a picture of a kernel (no KIND:   make setup-slides  what slides need (apt, npm)
 #                      lists kinds), docs/drawing.md     make help      this text
+# make quiz LAB=..     questions about your own kernel   make report    a page of all your labs
 #
 # LAB=transpose picks one lab (LAB="5 6" two); DEVICE=1 that GPU, DEVICE=sim a simulated one, which is
 # also taken where no GPU is usable; B=DIR builds in DIR; V=1 shows commands; FLAGS="--quick" goes to the
@@ -74,7 +75,7 @@ sim_c     := $(filter-out $(call in,sim/guest) $(sim_tool),$(call in,sim))
 sim_plain_o := $(call objects,$(filter-out $(call in,sim/runtime),$(sim_c)))# needs no CUDA headers
 grader_o  := $(call objects,$(call in,base build judge learner calc draw) grader/coursework.c grader/command_grade.c $(sim_tool) \
              $(addprefix grader/sim/,device/device.c binary/elf.c base/cause.c base/limiter.c base/records.c ptx/module.c exec/shape.c)) \
-             $(B)/see_parts.o
+             $(B)/see_parts.o $(B)/portfolio_parts.o
 missing    = $(eval missing := $(filter-out $(wildcard $(sort $(all_o))),$(sort $(all_o))))$(missing)
 all_o      = $(grader_o) $(child_o) $(guest_o) $(guest_sim_o) $(sim_o) $(B)/grader/main.o
 
@@ -135,6 +136,11 @@ $(B)/see_parts.c: grader/learner/see/page.css grader/learner/see/page.js
 	@{ echo '#include "learner/see/page.h"'; \
 	   for part in style:page.css script:page.js; do echo "const char see_$${part%:*}[] ="; \
 	    sed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' grader/learner/see/$${part#*:}; echo ';'; done; } > $@
+
+# The style of the page of make report.
+$(B)/portfolio_parts.c: grader/learner/portfolio/page.css
+	@{ echo '#include "learner/portfolio/page.h"'; echo 'const char portfolio_style[] ='; \
+	   sed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $<; echo ';'; } > $@
 
 $(B)/%.o: $(B)/%.c
 	$(at)$(compile)

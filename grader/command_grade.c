@@ -5,11 +5,13 @@
 #include "learner/portfolio/history.h"
 #include "learner/predictions.h"
 #include "learner/progress.h"
+#include "learner/quiz/quiz.h"
 #include "learner/report.h"
 #include "learner/submission.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -62,6 +64,16 @@ static bool write_sealed(const Session *session, const Options *options)
     return false;
 }
 
+/* A course that counts the quiz needs the right answers. */
+static void print_lines(const Session *session, const Result *result, const char *shown)
+{
+    const bool asks = session->course.lab[result->entry - all_labs].policy.quiz >= 0;
+    char *answers = asks ? quiz_right_answers(result, shown) : NULL;
+
+    report_lines_with(result, answers ? answers : "");
+    free(answers);
+}
+
 static uint64_t seed_of(const Options *options, const Coursework *work, const LabEntry *entry)
 {
     return options->seeded ? options->seed : coursework_seed(work, entry);
@@ -104,7 +116,7 @@ int run_grade(Options *options)
         if (!options->submission)
             remember(&session, &results[i]);
         if (options->lines)
-            report_lines(&results[i]);
+            print_lines(&session, &results[i], shown);
         else
             report_table(&results[i], i == 0);
     }

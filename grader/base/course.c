@@ -84,6 +84,7 @@ static const Key keys[] = {
     { "base", false, NUMBER, POLICY(base), 0, 100, "a number from 0 to 100" },
     { "gain", false, NUMBER, POLICY(gain), 0, 1, "a number from 0 to 1" },
     { "growth", false, WORD, POLICY(growth), 0, 0, "linear, log" },
+    { "quiz", false, NUMBER, POLICY(quiz), 0, 1, "a number from 0 to 1" },
     { "correct", false, NUMBER, POLICY(correct), 0, 100, "a number from 0 to 100" },
     { "close", false, WORD, POLICY(close), 0, 0, "pass, curve, human" },
     { "practice_seed", false, SEED, offsetof(CourseLab, practice_seed), 0, 0,

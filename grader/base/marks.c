@@ -11,9 +11,13 @@
 #include <math.h>
 #include <string.h>
 
-const Policy policy_default = {
-    .weight = 1, .base = 50, .gain = 0.10, .correct = -1, .late_unit_s = 86400, .late_factor = 1
-};
+const Policy policy_default = { .weight = 1,
+                                .base = 50,
+                                .gain = 0.10,
+                                .correct = -1,
+                                .late_unit_s = 86400,
+                                .late_factor = 1,
+                                .quiz = -1 };
 
 /* ---- Speed ---- */
 
@@ -224,6 +228,19 @@ void marks_of(const Policy *policy, const Graded *graded, Marks *marks)
     }
     judge(policy, graded, marks);
     deduct(policy, graded, marks);
+}
+
+void marks_mix_quiz(const Policy *policy, int right, int asked, Marks *marks)
+{
+    const double earned = asked > 0 ? 100.0 * right / asked : 0;
+    const double left = marks->whole > 0 ? marks->marks / marks->whole : 1; /* after lateness */
+
+    if (!marks->known || policy->quiz <= 0)
+        return;
+    marks->whole = (1 - policy->quiz) * marks->whole + policy->quiz * earned;
+    marks->marks = left * marks->whole;
+    APPEND(marks->why, "; quiz: %d of %d right, for %.0f %% of the marks", right, asked,
+           100 * policy->quiz);
 }
 
 /* ---- Totals ---- */

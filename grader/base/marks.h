@@ -30,6 +30,7 @@ typedef struct Policy {
     double late_unit_s;  /* an hour or a day; a started one counts in full */
     double late_factor;  /* lost share per unit: 1 - late_factor, as late_curve says */
     Lateness late_curve;
+    double quiz; /* share of the marks for answers about the own kernel; negative: not asked */
     double late_cutoff_s; /* after this much lateness there are no marks; 0: never */
 } Policy;
 
@@ -65,6 +66,10 @@ typedef struct Marks {
 } Marks;
 
 void marks_of(const Policy *policy, const Graded *graded, Marks *marks);
+
+/* Mixes in the answers about the kernel: `right` of `asked`. Does nothing unless the policy gives
+ * them a share. A kernel that does not pass is not asked about: asked is 0, and so is its share. */
+void marks_mix_quiz(const Policy *policy, int right, int asked, Marks *marks);
 
 /* The marks before lateness. */
 double marks_for_cases(const Policy *policy, const MarkedCase *cases, int count);

@@ -75,7 +75,7 @@ static const char *take_line(char *line, const Lab *lab, int count, Guesses *gue
     return NULL;
 }
 
-static void read_guesses(const char *path, const Lab *lab, int count, Guesses *guesses)
+static void read_guesses(const char *path, const Lab *lab, int count, bool quiet, Guesses *guesses)
 {
     size_t size;
     char *text = read_file(path, FILE_MOST, &size), line[LINE_MOST];
@@ -90,7 +90,7 @@ static void read_guesses(const char *path, const Lab *lab, int count, Guesses *g
         char message[LINE_MOST];
         const char *fault = take_line(line, lab, count, guesses);
         number++;
-        if (fault)
+        if (fault && !quiet)
             print_wrapped(PUT(message, "%s, line %d: %s.", short_path(path), number, fault), 0,
                           COLUMNS);
     }
@@ -121,7 +121,7 @@ bool predictions_open(const char *path, const Lab *lab)
     int count = prediction_count(lab);
     Guesses guesses = { 0 };
 
-    read_guesses(path, lab, count, &guesses);
+    read_guesses(path, lab, count, false, &guesses);
     for (int i = 0; i < count; i++)
         if (guesses.filled[i])
             return false;
@@ -160,7 +160,7 @@ int print_predictions(const char *path, const Lab *lab, uint64_t *explained)
 
     if (!count)
         return 0;
-    read_guesses(path, lab, count, &guesses);
+    read_guesses(path, lab, count, false, &guesses);
     for (int i = 0; i < count; i++) {
         filled += guesses.filled[i];
         right += guesses.filled[i] && is_right(&lab->predictions[i], guesses.value[i]);
@@ -206,4 +206,17 @@ void explain_predictions(const Workbook *book, const LabEntry *entry, bool again
                       &progress.explained);
     if (progress.explained && progress.explained != before)
         progress_keep(book->progress, entry, &progress);
+}
+
+int predictions_load(const char *path, const Lab *lab, PredictionRow rows[LAB_PREDICTIONS])
+{
+    const int count = prediction_count(lab);
+    Guesses guesses = { 0 };
+
+    read_guesses(path, lab, count, true, &guesses);
+    for (int i = 0; i < count; i++)
+        rows[i] = (PredictionRow){ &lab->predictions[i], guesses.filled[i], guesses.value[i],
+                                   guesses.filled[i] &&
+                                       is_right(&lab->predictions[i], guesses.value[i]) };
+    return count;
 }

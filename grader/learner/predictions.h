@@ -19,4 +19,13 @@ void explain_predictions(const Workbook *book, const LabEntry *entry, bool again
 bool predictions_open(const char *path, const Lab *lab);
 void print_waiting(int labs); /* prints how many labs still lack predictions */
 
+/* Reads the file without printing anything; returns how many numbers the lab asks for. */
+typedef struct PredictionRow {
+    const Prediction *about;
+    bool is_filled;
+    double guess;
+    bool is_right;
+} PredictionRow;
+int predictions_load(const char *path, const Lab *lab, PredictionRow rows[LAB_PREDICTIONS]);
+
 #endif

@@ -25,6 +25,8 @@ int report_could_not(const Session *session);
 /* `--format lines`, documented in docs/lines.md. */
 void report_lines_machine(const Session *session);
 void report_lines(const Result *result);
+void report_lines_with(const Result *result,
+                       const char *more); /* more lines, before the last one */
 
 /* Prints `key:value` on one line, whatever the value holds. */
 void report_line(const char *key, const char *value);

@@ -104,7 +104,7 @@ static void report_lines_saw(const Diagnosis *d)
         printf("saw.line:%d\n", d->line);
 }
 
-void report_lines(const Result *result)
+void report_lines_with(const Result *result, const char *more)
 {
     printf("lab:%s\n", result->entry->folder);
     printf("lab_hash:%016" PRIx64 "\n", result->hash);
@@ -132,6 +132,11 @@ void report_lines(const Result *result)
         report_line("isolation", result->isolation);
     for (int i = 0; i < result->speeds; i++)
         report_lines_case(&result->speed[i], i + 1);
-    printf("wall_s:%.2f\nend:%s\n", result->wall_s, result->entry->folder);
+    printf("wall_s:%.2f\n%send:%s\n", result->wall_s, more, result->entry->folder);
     fflush(stdout);
+}
+
+void report_lines(const Result *result)
+{
+    report_lines_with(result, "");
 }

@@ -30,7 +30,7 @@ static void what_is_set(void)
     read_well(
         "\xef\xbb\xbf# a comment\r\n[course]\r\nname = A = B\r\ndevice=sim:h200\n"
         "times = files\n; one more\n[transpose]\nweight = 2\nbar = 0.5\nbar of flat = 0.6\n"
-        "[all]\nweight = 1.5\nclose = human\ngrowth = log\nlate_curve = linear\n"
+        "[all]\nweight = 1.5\nclose = human\ngrowth = log\nquiz = 0.2\nlate_curve = linear\n"
         "late_unit = 1h\nlate_grace = 15m\nlate_cutoff = 7d\nlate_factor = .5\n"
         "deadline = 2026-11-30 23:59 +01:00\nseed = ABC\n [ 02_bank_conflicts ] \n"
         "bar of d = 64 = 0.8\nseed = 1\npractice_seed = 2\ndeadline = 2026-12-01T00:00:30Z\n");
@@ -47,6 +47,7 @@ static void what_is_set(void)
     CU_ASSERT_EQUAL(sgemm->policy.late_cutoff_s, 7 * 86400);
     CU_ASSERT_EQUAL(sgemm->policy.late_factor, 0.5);
     CU_ASSERT_EQUAL(sgemm->policy.correct, -1);
+    CU_ASSERT_EQUAL(sgemm->policy.quiz, 0.2);
     CU_ASSERT_TRUE(sgemm->policy.has_deadline);
     CU_ASSERT_EQUAL(sgemm->policy.deadline, 1796079540); /* date -d "2026-11-30 23:59 +01:00" +%s */
     CU_ASSERT_EQUAL(course.lab[place("2")].policy.deadline, 1796083230);
@@ -97,6 +98,7 @@ static void mistakes(void)
         { "[all]\nlate_unit = day\n", "late_unit = day: expected a span" },
         { "[all]\nlate_grace = 15\n", "late_grace = 15: expected a span: 0, 90s" },
         { "[all]\nseed = xyz\n", "c:2: seed = ...: expected 1 to 16 hexadecimal digits" },
+        { "[all]\nquiz = 1.5\n", "quiz = 1.5: expected a number from 0 to 1" },
         { "[all]\nseed = 0\n", "seed = ...: expected" },
         { "[all]\nseed = 12345678901234567\n", "seed = ...: expected" },
         { "[all]\ndeadline = 2026-11-30 23:59\n", "a time with its zone" },
@@ -193,6 +195,8 @@ static void terms(void)
         { "[7]\nbar = 0.6\n[9]\nseed = 1\n", "" },
         { "[6]\nbar of flat = 0.6\n", "[06_transpose]\nbar of flat = 0.6\n" },
         { "[all]\nseed = beef\n", "[06_transpose]\nseed = 000000000000beef\n" },
+        { "[all]\nquiz = 0.2\nseed = 1\n",
+          "[06_transpose]\nquiz = 0\nseed = 0000000000000001\n" }, /* whether, not how much */
         { "[course]\ndevice = H200\n[6]\nseed = 1\nbar = 0.5\n",
           "[course]\ndevice = H200\n[06_transpose]\nbar of flat = 0.5\nbar of square = 0.5\n"
           "seed = 0000000000000001\n" },

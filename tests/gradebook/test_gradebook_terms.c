@@ -356,7 +356,7 @@ static void an_older_gradebook(void)
     CU_ASSERT_EQUAL(store_number(&upgraded, -1, "SELECT sum(graded) FROM progress", ""), 2);
     CU_ASSERT_EQUAL(store_number(&upgraded, -1, "SELECT count(*) FROM verdicts", ""), 2);
     store_close(&upgraded);
-    CU_ASSERT_EQUAL_FATAL(run_sql(path, "PRAGMA user_version = 5"), SQLITE_OK);
+    CU_ASSERT_EQUAL_FATAL(run_sql(path, "PRAGMA user_version = 6"), SQLITE_OK);
     CU_ASSERT_FALSE(store_open(&upgraded, old, true));
     CU_ASSERT_PTR_NOT_NULL(strstr(upgraded.problem, "a newer version"));
     store_close(&upgraded);

@@ -119,28 +119,31 @@ static const char *stem(const char *name, char *text, size_t size)
     return text;
 }
 
-/* The index in all_labs of the lab whose kernel or predictions this file holds; -1 if it holds
- * neither. */
-static int lab_of(const char *path, int only, bool *is_kernel)
+typedef enum FileKind { IS_KERNEL, IS_PREDICTIONS, IS_QUIZ } FileKind;
+
+/* The index in all_labs of the lab whose kernel, predictions or quiz this file holds; -1: none. */
+static int lab_of(const char *path, int only, FileKind *kind)
 {
     const char *name = strrchr(path, '/');
     char folder[SUBMISSION_PATH], single[300];
     size_t above;
 
     name = name ? name + 1 : path;
-    *is_kernel = strcmp(name, "predictions.txt") != 0;
+    *kind = !strcmp(name, "predictions.txt") ? IS_PREDICTIONS
+            : !strcmp(name, "quiz.txt")      ? IS_QUIZ
+                                             : IS_KERNEL;
     above = (size_t) (name - path);
     PUT(folder, "%.*s", (int) (above ? above - 1 : 0), path);
     if (strrchr(folder, '/'))
         memmove(folder, strrchr(folder, '/') + 1, strlen(strrchr(folder, '/')));
     stem(name, single, sizeof single);
-    if (only >= 0 && !*folder && (!strcmp(single, "kernel") || !*is_kernel))
+    if (only >= 0 && !*folder && (!strcmp(single, "kernel") || *kind != IS_KERNEL))
         return only;
     for (int i = 0; i < LABS && all_labs[i].folder; i++) {
         if (!strcmp(folder, all_labs[i].folder) &&
-            (!strcmp(name, "kernel.cu") || !strcmp(name, "predictions.txt")))
+            (!strcmp(name, "kernel.cu") || *kind != IS_KERNEL))
             return i;
-        if (*is_kernel && depth_of(path) <= 1 &&
+        if (*kind == IS_KERNEL && depth_of(path) <= 1 &&
             (!strcmp(single, all_labs[i].folder) || !strcmp(single, lab_name(&all_labs[i]))))
             return i;
     }
@@ -176,10 +179,12 @@ static void remark_others(Submission *submission, const Manifest *manifest, int 
     for (int i = 0; manifest && i < submission->count; i++) {
         const SubmittedFile *file = &submission->files[i];
         const Own *own = own_at(manifest, file->path);
-        bool is_kernel, taken = false;
+        bool taken = false;
+        FileKind kind;
         for (int lab = 0; lab < LABS; lab++)
-            taken |= file == found->kernel[lab] || file == found->predictions[lab];
-        if (taken || lab_of(file->path, only, &is_kernel) >= 0 ||
+            taken |= file == found->kernel[lab] || file == found->predictions[lab] ||
+                     file == found->quiz[lab];
+        if (taken || lab_of(file->path, only, &kind) >= 0 ||
             (own && own->size == file->bytes && own->hash == file->hash))
             continue;
         if (own && ++changed <= TOLD)
@@ -251,16 +256,19 @@ static void remark_suspicions(Submission *submission, const SubmittedFile *kerne
 void extract_files(Submission *submission, const Manifest *manifest, int only, Extracted *found)
 {
     const SubmittedFile *kernel_clash[LABS] = { 0 }, *other_clash[LABS] = { 0 };
+    const SubmittedFile *quiz_clash[LABS] = { 0 };
 
     *found = (Extracted){ 0 };
     if (submission->refused)
         return;
     for (int i = 0; i < submission->count; i++) {
         const SubmittedFile *file = &submission->files[i];
-        bool is_kernel;
-        int lab = lab_of(file->path, only, &is_kernel);
-        if (lab >= 0 && is_kernel)
+        FileKind kind;
+        int lab = lab_of(file->path, only, &kind);
+        if (lab >= 0 && kind == IS_KERNEL)
             choose(&found->kernel[lab], file, &kernel_clash[lab]);
+        else if (lab >= 0 && kind == IS_QUIZ)
+            choose(&found->quiz[lab], file, &quiz_clash[lab]);
         else if (lab >= 0)
             choose(&found->predictions[lab], file, &other_clash[lab]);
     }
@@ -268,6 +276,8 @@ void extract_files(Submission *submission, const Manifest *manifest, int only, E
     for (int lab = 0; lab < LABS; lab++) {
         if (other_clash[lab])
             found->predictions[lab] = NULL;
+        if (quiz_clash[lab])
+            found->quiz[lab] = NULL;
         if (kernel_clash[lab]) {
             REMARK(submission, "ambiguous", kernel_clash[lab]->path,
                    "differs from %s at the same depth: neither was taken",

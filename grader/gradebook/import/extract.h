@@ -10,6 +10,7 @@ enum { LABS = 64 };
 typedef struct Extracted {
     const SubmittedFile *kernel[LABS];      /* by index in all_labs; NULL: missing */
     const SubmittedFile *predictions[LABS]; /* NULL: none */
+    const SubmittedFile *quiz[LABS];        /* answers to make quiz (base/quiz_sheet.h) */
 } Extracted;
 
 /* The workbook's own files, to detect what a student changed besides the kernels. */

@@ -155,7 +155,8 @@ bool path_is_archive(const char *path)
 
 bool path_is_wanted(const char *path)
 {
-    return ends_with(path, ".cu") || ends_with(path, "predictions.txt");
+    return ends_with(path, ".cu") || ends_with(path, "predictions.txt") ||
+           ends_with(path, "quiz.txt");
 }
 
 /* ---- Remarks ---- */

@@ -15,15 +15,15 @@ enum {
     KERNEL_BYTES = 256 << 10, /* the limit of a build (grader/build/build.h) */
     ARCHIVE_BYTES = 64 << 20,
     SUBMISSION_BYTES = 256 << 20,     /* unpacked, in total */
-    SUBMISSION_TEXT_BYTES = 16 << 20, /* kept in memory: kernels and predictions */
+    SUBMISSION_TEXT_BYTES = 16 << 20, /* kept in memory: kernels, predictions, quizzes */
     SUBMISSIONS_PER_STUDENT = 64,     /* folders and archives; more are refused */
 };
 
 typedef struct SubmittedFile {
     char *path; /* inside the submission, cleaned by path_clean */
     size_t bytes;
-    uint64_t hash; /* 0: not read */
-    char *text; /* the whole text, 0-terminated, if it may be a kernel or predictions; else NULL */
+    uint64_t hash;   /* 0: not read */
+    char *text;      /* the whole text, 0-terminated, if path_is_wanted; else NULL */
     int64_t changed; /* seconds since 1970; 0: unknown */
 } SubmittedFile;
 
@@ -90,6 +90,6 @@ char *show(char *text);
 
 bool path_is_junk(const char *path);    /* .git/, __MACOSX/, .DS_Store: skipped silently */
 bool path_is_archive(const char *path); /* by its name */
-bool path_is_wanted(const char *path);  /* may be a kernel or predictions, by its name */
+bool path_is_wanted(const char *path);  /* may be a kernel, predictions or a quiz */
 
 #endif

@@ -14,7 +14,7 @@ void export_csv(Export *export)
     fputs("\xEF\xBB\xBF"
           "student,number,lab,state,marks,ratio,why,note,flag,late,handed_in,source,predictions,"
           "kernel,same_as_others,attempts,device,simulated,driver,protocol,seed,graded_at,log,"
-          "whole,marks_why,late_s,weight,section,email,roster_id,roster\r\n",
+          "whole,marks_why,late_s,weight,quiz_right,quiz_asked,section,email,roster_id,roster\r\n",
           to);
     for (int i = 0; i < export->results.row_count; i++) {
         const Row *row = &export->results.rows[i];
@@ -45,6 +45,8 @@ void export_csv(Export *export)
         csv_text(to, row->earned.why);
         csv_number(to, row->earned.late_s > 0, "%.0f", (double) row->earned.late_s);
         csv_number(to, true, "%g", row->weight);
+        csv_number(to, row->quiz_asked > 0, "%.0f", row->quiz_right);
+        csv_number(to, row->quiz_asked > 0, "%.0f", row->quiz_asked);
         csv_text(to, row->section);
         csv_text(to, row->email);
         csv_text(to, row->roster_id);

@@ -52,6 +52,8 @@ static void print_table(Store *store)
             printf(" %5.1f marks", row.marks);
         if (row.has_ratio)
             printf("  %.3f of the reference", row.ratio);
+        if (row.quiz_asked)
+            printf("  quiz %d of %d", row.quiz_right, row.quiz_asked);
         if (row.late)
             printf("  late");
         if (row.same > 0)

@@ -1,9 +1,12 @@
 /* results_query.c - the results: one row per student and lab. */
 #include "gradebook/report/results_query.h"
 #include "base/number.h"
+#include "base/quiz_sheet.h"
+#include "base/util.h"
 #include "gradebook/store/import_roster.h"
 #include "gradebook/store/queue.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +57,7 @@ sqlite3_stmt *rows_ask(Store *store)
                      "  LEFT JOIN counted c ON c.student = st.id AND c.lab = labs.lab"
                      "  LEFT JOIN submissions s ON s.id = c.submission"
                      "  LEFT JOIN handed h ON h.submission = c.submission AND h.lab = c.lab"
+                     "  LEFT JOIN parts qp ON qp.submission = c.submission AND qp.lab = c.lab"
                      "  LEFT JOIN twins t ON t.kernel = c.kernel"
                      "  LEFT JOIN progress p ON p.kernel = c.kernel"
                      "  LEFT JOIN attempts a ON a.id = p.latest"
@@ -107,6 +111,69 @@ static void read_cases(Store *store, int64_t attempt, const LabEntry *entry, Gra
             graded->cases[graded->count++] = cases[i];
 }
 
+/* ---- The quiz ---- */
+
+typedef struct RightAnswer {
+    char key[QUIZ_SHEET_KEY];
+    double answer, tolerance;
+    bool is_known;
+} RightAnswer;
+
+enum { QUIZ_QUESTIONS = 3 };
+
+/* Takes a figure such as "quiz.2.answer". */
+static void take_answer(RightAnswer *right, const char *name, const char *value)
+{
+    char what[20];
+    int number;
+
+    if (sscanf(name, "quiz.%4d.%19[a-z_]", &number, what) != 2 || number < 1 ||
+        number > QUIZ_QUESTIONS)
+        return;
+    if (!strcmp(what, "key"))
+        PUT(right[number - 1].key, "%s", value);
+    else if (!strcmp(what, "tolerance"))
+        right[number - 1].tolerance = number_or_zero(value);
+    else if (!strcmp(what, "answer"))
+        right[number - 1].is_known = parse_number(value, -1e18, 1e18, &right[number - 1].answer);
+}
+
+/* Answers about another kernel, or about another simulated GPU, do not count. */
+static bool is_about(const QuizSheet *sheet, const Row *row, const char *device)
+{
+    uint64_t kernel;
+
+    return parse_whole(row->source_hash, 16, UINT64_MAX, &kernel) && kernel == sheet->kernel &&
+           !strcmp(sheet->device, device);
+}
+
+/* Compares the student's answers with those of the grading's own simulated run. */
+static void check_quiz(Store *store, Row *row)
+{
+    sqlite3_stmt *rows = store_ask(store,
+                                   "SELECT name, value FROM figures WHERE attempt = ?"
+                                   " AND name >= 'quiz.' AND name < 'quiz/'",
+                                   "i", row->attempt);
+    RightAnswer right[QUIZ_QUESTIONS] = { 0 };
+    char device[64] = "";
+    QuizSheet sheet;
+    double given;
+
+    while (store_row(store, rows)) {
+        if (!strcmp(store_text(rows, 0), "quiz.device"))
+            PUT(device, "%s", store_text(rows, 1));
+        else
+            take_answer(right, store_text(rows, 0), store_text(rows, 1));
+    }
+    quiz_sheet_read(row->quiz, strlen(row->quiz), &sheet);
+    for (int i = 0; i < QUIZ_QUESTIONS; i++) {
+        row->quiz_asked += right[i].is_known;
+        row->quiz_right += right[i].is_known && is_about(&sheet, row, device) &&
+                           quiz_sheet_answer(&sheet, right[i].key, &given) &&
+                           fabs(given - right[i].answer) <= right[i].tolerance + 1e-9;
+    }
+}
+
 static void mark_row(Store *store, Row *row)
 {
     const LabEntry *entry = lab_find(row->lab);
@@ -121,6 +188,9 @@ static void mark_row(Store *store, Row *row)
     if (row->attempt && entry)
         read_cases(store, row->attempt, entry, &graded);
     marks_of(policy, &graded, &row->earned);
+    if (row->attempt && policy->quiz >= 0)
+        check_quiz(store, row);
+    marks_mix_quiz(policy, row->quiz_right, row->quiz_asked, &row->earned);
     row->weight = policy->weight;
     row->has_marks = row->earned.known;
     row->marks = row->earned.marks;

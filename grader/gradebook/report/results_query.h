@@ -37,6 +37,8 @@
     TEXT(version, "v.version")                                                                     \
     TEXT(protocol, "v.protocol")                                                                   \
     TEXT(seed, "v.seed")                                                                           \
+    TEXT(source_hash, "v.source_hash")                                                             \
+    TEXT(quiz, "qp.quiz") /* the text of quiz.txt; "": none */                                     \
     TEXT(lab_hash, "v.lab_hash")                                                                   \
     TEXT(at, "a.began")                                                                            \
     TEXT(log, "a.log")                                                                             \
@@ -54,8 +56,9 @@
 typedef struct Row {
     ROW_COLUMNS(ROW_WHOLE, ROW_REAL, ROW_FLAG, ROW_TEXT)
     bool has_marks;
-    double marks;  /* by the current course file, after deductions for lateness */
-    Marks earned;  /* the same, with the marks before lateness, the reason, and the delay */
+    double marks; /* by the current course file, after deductions for lateness */
+    Marks earned; /* the same, with the marks before lateness, the reason, and the delay */
+    int quiz_asked, quiz_right; /* about the kernel; asked 0: the course does not ask, or no pass */
     double weight; /* of the lab in the total: marks_add(&total, row.weight, &row.earned) */
 } Row;
 

@@ -105,15 +105,16 @@ static void add_parts(Store *store, int64_t submission, const Extracted *found,
                       const int64_t kernels[LABS])
 {
     for (int lab = 0; lab < LABS && all_labs[lab].folder; lab++) {
-        const SubmittedFile *guess = found->predictions[lab];
+        const SubmittedFile *guess = found->predictions[lab], *quiz = found->quiz[lab];
         if (!found->kernel[lab])
             continue;
         store_do(store,
-                 "INSERT INTO parts (submission, lab, kernel, path, predictions, changed)"
-                 " VALUES (?, ?, ?, ?, ?, ?)",
-                 "ititbi", submission, all_labs[lab].folder, kernels[lab], found->kernel[lab]->path,
-                 guess ? guess->text : NULL, guess ? guess->bytes : (size_t) 0,
-                 found->kernel[lab]->changed);
+                 "INSERT INTO parts (submission, lab, kernel, path, predictions, changed, quiz)"
+                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                 "ititbib", submission, all_labs[lab].folder, kernels[lab],
+                 found->kernel[lab]->path, guess ? guess->text : NULL,
+                 guess ? guess->bytes : (size_t) 0, found->kernel[lab]->changed,
+                 quiz ? quiz->text : NULL, quiz && quiz->text ? quiz->bytes : (size_t) 0);
     }
 }
 

@@ -85,6 +85,7 @@ static const char schema[] =
     "CREATE TABLE parts (submission INTEGER NOT NULL REFERENCES submissions, lab TEXT NOT NULL,"
     "  kernel INTEGER REFERENCES kernels, path TEXT NOT NULL, predictions BLOB,"
     "  changed INTEGER NOT NULL DEFAULT 0," /* modification time of the kernel's file; 0: unknown */
+    "  quiz BLOB,"                          /* the student's quiz.txt; NULL: none */
     "  PRIMARY KEY (submission, lab));"
 
     /* Requests to grade a kernel again; after: its number of attempts at that time. */
@@ -122,6 +123,7 @@ static const char *const upgrades[] = {
         "DROP VIEW progress;" TABLES_OF_2 VIEW_PROGRESS,
     [2] = "DROP VIEW counted;" VIEWS_COUNTED,
     [3] = "ALTER TABLE parts ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;",
+    [4] = "ALTER TABLE parts ADD COLUMN quiz BLOB;",
 };
 
 #endif

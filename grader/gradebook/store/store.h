@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "base/course.h"
 
-enum { STORE_SCHEMA = 4 }; /* an older one is upgraded when opened */
+enum { STORE_SCHEMA = 5 }; /* an older one is upgraded when opened */
 
 typedef struct Store {
     sqlite3 *db;

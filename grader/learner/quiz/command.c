@@ -5,6 +5,7 @@
 #include "learner/report.h"
 #include "learner/state_file.h"
 #include "learner/submission.h"
+#include "base/quiz_sheet.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -135,11 +136,42 @@ static void ask_silently(Quiz *quiz, const Options *options)
     free(text);
 }
 
+/* labs/NN/quiz.txt, for courses that ask for it. */
+static bool write_sheet(const Asked *asked, const Quiz *quiz, char path[PATH])
+{
+    QuizSheet sheet = { .kernel = quiz->records.kernel };
+    char *text;
+    size_t bytes;
+    FILE *to = text_open(&text, &bytes);
+    bool written;
+
+    PUT(sheet.device, "%s", quiz->records.device);
+    for (int i = 0; i < quiz->own; i++) {
+        const QuizRecord *r = quiz_find(&quiz->records, quiz->list[i].key);
+        if (!r || sheet.count == QUIZ_SHEET_ANSWERS)
+            continue;
+        PUT(sheet.key[sheet.count], "%s", r->key);
+        sheet.given[sheet.count++] = r->given;
+    }
+    quiz_sheet_write(&sheet, to);
+    text_close(to);
+    written =
+        write_file(lab_file(&asked->session.book, asked->entry, "quiz.txt", path), text, bytes);
+    free(text);
+    return written;
+}
+
 static void save(const Asked *asked, const Quiz *quiz)
 {
-    if (quiz->records.count && !quiz_save(asked->file, asked->entry, &quiz->records))
+    char path[PATH];
+
+    if (!quiz->records.count)
+        return;
+    if (!quiz_save(asked->file, asked->entry, &quiz->records))
         fprintf(stderr, "warpbook: cannot save your answers in %s: %s\n", asked->file,
                 strerror(errno));
+    if (!write_sheet(asked, quiz, path))
+        fprintf(stderr, "warpbook: cannot write your answers to %s: %s\n", path, strerror(errno));
 }
 
 static int quiz_one(Asked *asked, const Options *options)
@@ -186,4 +218,40 @@ int run_quiz(Options *options)
     status = quiz_one(&asked, options);
     session_close(&asked.session);
     return status;
+}
+
+/* ---- For gradebook ---- */
+
+static void answer_lines(const Asked *asked, const KernelFacts *facts, FILE *to)
+{
+    Question questions[QUIZ_OWN];
+    const int count = questions_choose(facts, asked->kernel, questions);
+    char word[64];
+
+    fprintf(to, "quiz.device:%s\n", session_device_word(&asked->session, word, sizeof word));
+    for (int i = 0; i < count; i++)
+        fprintf(to, "quiz.%d.key:%s\nquiz.%d.answer:%.10g\nquiz.%d.tolerance:%.10g\n", i + 1,
+                questions[i].key, i + 1, questions[i].answer, i + 1, questions[i].tolerance);
+}
+
+char *quiz_right_answers(const Result *result, const char *shown)
+{
+    static Asked asked;
+    static KernelFacts facts;
+    char *text;
+    size_t bytes;
+    FILE *to = text_open(&text, &bytes);
+
+    asked = (Asked){ .entry = result->entry, .kernel = result->source_hash };
+    asked.session = (Session){ .quick = true };
+    PUT(asked.source, "%s", result->source);
+    PUT(asked.shown, "%s", shown);
+    if ((verdict_passed(result->verdict) || result->verdict == CORRECT_ONLY) &&
+        session_open(&asked.session, "sim")) {
+        if (collect(&asked, &facts))
+            answer_lines(&asked, &facts, to);
+        session_close(&asked.session);
+    }
+    text_close(to);
+    return text;
 }

@@ -32,6 +32,10 @@ bool question_about(const KernelFacts *facts, const char *key, Question *questio
 /* For tests: the name of the i-th kind; NULL after the last. */
 const char *question_kind(int i);
 
+/* A question's short name from its key, "sectors per load, line 14"; the text of a transfer
+ * question; or the key, if it is unknown. Returns the buffer. */
+char *question_title(const Lab *lab, const char *key, char *text, size_t size);
+
 /* Reads an answer as people write it: "4", "4.0 sectors", "line 22", "~1,024", "50 %", and for
  * choices "b" or "2". Returns false if it is neither; `why` then says what is expected. */
 bool question_read(const Question *question, const char *text, double *answer, const char **why);

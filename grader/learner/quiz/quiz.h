@@ -3,11 +3,12 @@
  *
  * Answers come from the terminal, from standard input (one per line) or from --answers. On a
  * terminal a wrong answer may be corrected once. Results are kept in .warpbook/quiz (record.h).
- * They are for learning: whoever runs the program can look the answers up.
+ * They are for learning, not for marks: this program also prints the answers.
  */
 #ifndef LEARNER_QUIZ_QUIZ_H
 #define LEARNER_QUIZ_QUIZ_H
 
+#include "judge/grade.h"
 #include "learner/command_line.h"
 #include "learner/quiz/questions.h"
 #include "learner/quiz/record.h"
@@ -41,5 +42,10 @@ int quiz_right(const QuizRecords *records, bool transfer);
 
 /* `--format lines` (docs/lines.md). */
 void quiz_lines(const Quiz *quiz);
+
+/* For a grading in a course that counts the quiz: the right answers to the questions about this
+ * kernel, as lines quiz.N.key, quiz.N.answer and quiz.N.tolerance; "" if the kernel does not pass
+ * or cannot be simulated. The caller frees the text. */
+char *quiz_right_answers(const Result *result, const char *shown);
 
 #endif
