@@ -62,11 +62,11 @@ static void say_limit(const SeenKernel *k, char *text, size_t size)
         limits_sentence(&k->limited.limits, text, size);
 }
 
-/* "262144, 8.0x the minimum" */
+/* "262 k, 8.0x the minimum" */
 static void say_ratio(double is, double least, char *text, size_t size)
 {
     if (is > 0)
-        put(text, size, "%.0f", is);
+        see_count(is, text, size);
     if (is > 0 && least > 0)
         append(text, size, ", %.1fx the minimum", is / least);
 }
@@ -89,8 +89,10 @@ static void say_lanes(const SeenKernel *k, char *text, size_t size)
 
 static void say_bytes(const SeenKernel *k, char *text, size_t size)
 {
+    char bytes[20];
+
     if (see_call_ns(k) > 0)
-        put(text, size, "%.0f bytes, %.1f GB/s", k->limited.limits.bytes,
+        put(text, size, "%sB, %.1f GB/s", see_count(k->limited.limits.bytes, bytes, sizeof bytes),
             k->limited.limits.bytes / see_call_ns(k));
 }
 

@@ -40,9 +40,9 @@ static void put_svg(Page *page, const PictureKind *kind, const Picture *picture,
     text_close(to);
     if (drawn)
         page_print(page,
-                   "<h4>%s</h4>\n<div class=\"scroll picture\" tabindex=\"0\" role=\"region\" "
-                   "aria-label=\"Picture: %s\">\n",
-                   words.title, kind->about);
+                   "<div class=\"scroll picture\" tabindex=\"0\" role=\"region\" "
+                   "aria-label=\"%s: %s\">\n",
+                   id, kind->about);
     if (drawn && bytes <= MOST_SVG)
         fwrite(text, 1, bytes, page->to);
     else if (drawn)

@@ -31,6 +31,22 @@ double see_call_ns(const SeenKernel *kernel)
     return kernel->has_limits ? spent_sum(&kernel->limited.limits.spent) : 0;
 }
 
+const char *see_count(double count, char *text, size_t size)
+{
+    static const struct {
+        double least;
+        const char *unit;
+    } units[] = { { 1e9, " G" }, { 1e6, " M" }, { 1e4, " k" }, { 0, "" } };
+    int at = 0;
+
+    while (count < units[at].least && units[at].least > 0)
+        at++;
+    if (units[at].least > 0)
+        return put(text, size, "%.3g%s", count / (units[at].least < 1e5 ? 1e3 : units[at].least),
+                   units[at].unit);
+    return put(text, size, "%.0f", count);
+}
+
 double see_sectors(const LineCost *cost)
 {
     return cost->load.passes + cost->store.passes + cost->atomic.passes;
@@ -38,7 +54,9 @@ double see_sectors(const LineCost *cost)
 
 double see_idle(const LineCost *cost)
 {
-    return cost->instructions > 0 ? 32 - cost->lanes / cost->instructions : 0;
+    const double idle = cost->instructions > 0 ? 32 - cost->lanes / cost->instructions : 0;
+
+    return idle > 0.05 ? idle : 0; /* less is rounding */
 }
 
 /* ---- Small cases, with all checks ---- */
