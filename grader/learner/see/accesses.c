@@ -57,7 +57,7 @@ static void put_list(Page *page, const Seen *seen, int kernel, int number, const
     page_print(page,
                "<div class=\"controls\" hidden></div>\n"
                "<p class=\"now\">%s. Warp %d of block %s, execution 1 of %d recorded.</p>\n"
-               "<div class=\"stage scroll\" tabindex=\"0\" role=\"region\" "
+               "<div class=\"stage scroll\" tabindex=\"0\" role=\"group\" "
                "aria-label=\"Lanes and memory, line %d\">\n",
                title, first->warp, PUT(block, "%lld", (long long) first->block), list->count,
                first->line);
@@ -118,7 +118,7 @@ static void put_arrays(Page *page, const SeenKernel *k, int kernel)
         return;
     }
     page_print(page,
-               "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Arrays of %s\">\n"
+               "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Arrays of %s\">\n"
                "<table>\n<thead><tr><th scope=\"col\">array</th><th scope=\"col\">bytes</th>"
                "<th scope=\"col\">bytes moved in sectors</th>"
                "<th scope=\"col\">bytes that lanes used</th>"

@@ -162,7 +162,7 @@ static void put_numbers(Page *page, const Seen *seen)
         if (*seen->kernels[i].failed)
             page_print(page, "<p class=\"failed\">%s: %s</p>\n", seen->kernels[i].name,
                        seen->kernels[i].failed);
-    page_print(page, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+    page_print(page, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
                      "aria-label=\"In numbers\">\n<table>\n<thead><tr><td></td>");
     for (int i = 0; i < seen->count; i++)
         page_print(page, "<th scope=\"col\">%s</th>", seen->kernels[i].name);

@@ -243,7 +243,7 @@ function showMap(section) {
     const map = data.kernels[section.dataset.kernel].maps[section.dataset.map];
     const controls = element(section, "div", { class: "controls" });
     const now = element(section, "p", { class: "now", "aria-live": "polite" });
-    const stage = element(section, "div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Map of ${map.name}` });
+    const stage = element(section, "div", { class: "scroll", tabindex: 0, role: "group", "aria-label": `Map of ${map.name}` });
     const cells = map.levels.map(cellsOf);
     const scale = select(controls, "Show", ["the whole array", "the first 2 KB, by words"], show);
     const way = select(controls, "Colour by", Object.keys(ways), show);

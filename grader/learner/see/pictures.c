@@ -40,7 +40,7 @@ static void put_svg(Page *page, const PictureKind *kind, const Picture *picture,
     text_close(to);
     if (drawn)
         page_print(page,
-                   "<div class=\"scroll picture\" tabindex=\"0\" role=\"region\" "
+                   "<div class=\"scroll picture\" tabindex=\"0\" role=\"group\" "
                    "aria-label=\"%s: %s\">\n",
                    id, kind->about);
     if (drawn && bytes <= MOST_SVG)

@@ -11,6 +11,17 @@ enum { SMALL_ELEMENTS = 1 << 16, CASE_MILLIONS = 10 };
 
 /* ---- The timed case ---- */
 
+/* A race is reported, but does not stop a kernel: its counters are complete. */
+static bool stopped(const SeenKernel *kernel)
+{
+    const Records *r = kernel->records;
+
+    for (int i = 0; i < r->finding_count; i++)
+        if (r->findings[i].is_fatal)
+            return true;
+    return *kernel->failed && !r->finding_count;
+}
+
 void see_kernel(const CollectJob *job, SeenKernel *kernel)
 {
     Worker worker;
@@ -18,7 +29,7 @@ void see_kernel(const CollectJob *job, SeenKernel *kernel)
     kernel->records = xcalloc(1, sizeof *kernel->records);
     kernel->has_run = collect_run(job, &(RecordFilter){ .block = -1, .warp = -1 }, &worker,
                                   kernel->records, kernel->failed);
-    if (kernel->has_run && !*kernel->failed)
+    if (kernel->has_run && !stopped(kernel))
         kernel->has_limits = worker_limits(&worker, &kernel->limited) == PASS;
     while (kernel->has_run && kernel->line_count < SEE_LINES &&
            worker_cost(&worker, kernel->line_count, &kernel->lines[kernel->line_count]))

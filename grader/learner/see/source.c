@@ -141,7 +141,7 @@ static void put_rows(Page *page, const SeenKernel *k)
 static void put_table(Page *page, const SeenKernel *k)
 {
     page_print(page,
-               "<h3>%s, %s</h3>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+               "<h3>%s, %s</h3>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
                "aria-label=\"Source of %s\">\n<table class=\"source\">\n"
                "<thead><tr><th scope=\"col\">line</th>",
                k->name, k->file, k->id);
