@@ -9,6 +9,7 @@
 # make validate        modelled time beside this GPU's   make slides    lectures: HTML, PDF and handouts
 # make draw KIND=..    a picture of a kernel (no KIND:   make setup-slides  what slides need (apt, npm)
 #                      lists kinds), docs/drawing.md     make help      this text
+# make see LAB=..      a page of what a kernel did: cost of each line, memory accesses, arrays, time
 #
 # LAB=transpose picks one lab (LAB="5 6" two); DEVICE=1 that GPU, DEVICE=sim a simulated one, which is
 # also taken where no GPU is usable; B=DIR builds in DIR; V=1 shows commands; FLAGS="--quick" goes to the

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Texts are printable ASCII (records_check) or ours; any other byte is escaped, too. */
+/* Most texts are printable ASCII (records_check). Any other byte is escaped, too. */
 void see_json_text(FILE *to, const char *text)
 {
     fputc('"', to);

@@ -14,7 +14,7 @@ static void put_text_form(Page *page, const PictureKind *kind, const Picture *pi
     char *text;
     size_t bytes;
     FILE *to = text_open(&text, &bytes);
-    const bool printed = kind->print && kind->print(picture, to, &words);
+    const bool printed = kind->print(picture, to, &words);
 
     text_close(to);
     if (printed)
