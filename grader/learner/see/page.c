@@ -3,7 +3,7 @@
 #include "base/util.h"
 #include "learner/see/data.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 /* ---- Head and contents ---- */
 
@@ -67,7 +67,7 @@ static void say_ratio(double is, double least, char *text, size_t size)
 {
     if (is > 0)
         see_count(is, text, size);
-    if (is > 0 && least > 0)
+    if (is > least && least > 0)
         append(text, size, ", %.1fx the minimum", is / least);
 }
 
@@ -91,9 +91,9 @@ static void say_bytes(const SeenKernel *k, char *text, size_t size)
 {
     char bytes[20];
 
-    if (see_call_ns(k) > 0)
-        put(text, size, "%sB, %.1f GB/s", see_count(k->limited.limits.bytes, bytes, sizeof bytes),
-            k->limited.limits.bytes / see_call_ns(k));
+    if (see_call_ns(k) > 0 && k->limited.limits.bytes > 0)
+        put(text, size, "%s%sB, %.1f GB/s", see_count(k->limited.limits.bytes, bytes, sizeof bytes),
+            strchr(bytes, ' ') ? "" : " ", k->limited.limits.bytes / see_call_ns(k));
 }
 
 static void say_launch(const SeenKernel *k, char *text, size_t size)
@@ -191,6 +191,7 @@ Picture see_picture(const Seen *seen, const SeenKernel *k)
                       .failed = k->failed,
                       .records = k->records,
                       .roofline = &seen->roofline,
+                      .ladder = &seen->ladder,
                       .most_bars = 300 };
 }
 

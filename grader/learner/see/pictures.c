@@ -79,8 +79,15 @@ void see_pictures(Page *page, const Seen *seen)
         put_kind(page, seen, "lanes", k);
         put_kind(page, seen, "tiles", k);
     }
-    page_print(page, "<h3>Roofline</h3>\n");
+    page_print(page,
+               "<h3>Roofline</h3>\n<p><code>make draw KIND=roofline LAB=%s</code> adds the "
+               "rungs, and runs each of them for that.</p>\n",
+               lab_name(seen->entry));
     if (seen->roofline.count)
         put_kind(page, seen, "roofline", &seen->kernels[0]);
+    if (seen->ladder.count) {
+        page_print(page, "<h3>The ladder, measured</h3>\n");
+        put_kind(page, seen, "ladder", &seen->kernels[0]);
+    }
     page_print(page, "</section>\n");
 }

@@ -35,6 +35,7 @@ typedef struct Seen {
     int count;
     SeenFindings findings;
     RooflinePoints roofline;
+    Ladder ladder; /* as measured on a GPU; no rungs before the lab is passed */
 } Seen;
 
 /* The first accesses of one line by one warp, and the sums over all warps and launches. */

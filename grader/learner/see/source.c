@@ -140,11 +140,14 @@ static void put_rows(Page *page, const SeenKernel *k)
 
 static void put_table(Page *page, const SeenKernel *k)
 {
+    page_print(page, "<h3>%s, %s</h3>\n", k->name, k->file);
+    if (k->has_run && !k->line_count)
+        page_print(page, "<p>No line of this file runs on the GPU.</p>\n");
     page_print(page,
-               "<h3>%s, %s</h3>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
+               "<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
                "aria-label=\"Source of %s\">\n<table class=\"source\">\n"
                "<thead><tr><th scope=\"col\">line</th>",
-               k->name, k->file, k->id);
+               k->id);
     for (int c = 0; c < COLUMNS; c++)
         page_print(page, "<th scope=\"col\" class=\"heat %s\">%s</th>", columns[c].id,
                    columns[c].name);
