@@ -10,6 +10,7 @@
 # make draw KIND=..    a picture of a kernel (no KIND:   make setup-slides  what slides need (apt, npm)
 #                      lists kinds), docs/drawing.md     make help      this text
 # make quiz LAB=..     questions about your own kernel   make report    a page of all your labs
+# make see LAB=..      a page of what a kernel did: cost of each line, memory accesses, arrays, time
 #
 # LAB=transpose picks one lab (LAB="5 6" two); DEVICE=1 that GPU, DEVICE=sim a simulated one, which is
 # also taken where no GPU is usable; B=DIR builds in DIR; V=1 shows commands; FLAGS="--quick" goes to the

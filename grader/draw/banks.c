@@ -241,15 +241,18 @@ static char char_of(const Picture *picture, const WarpAccess *a, const Grid *gri
 void banks_grid(const Picture *picture, const WarpAccess *a, FILE *to)
 {
     Grid grid;
+    int shown;
 
     find_grid(a, &grid);
+    shown = picture_rows(picture, grid.count);
     fprintf(to, "%8s  bank 0  bank 8  bank 16 bank 24\n", "");
-    for (int row = 0; row < grid.count; row++) {
+    for (int row = 0; row < shown; row++) {
         fprintf(to, "row %4llu  ", (unsigned long long) grid.rows[row]);
         for (int bank = 0; bank < BANKS; bank++)
             fputc(char_of(picture, a, &grid, row, bank), to);
         fputc('\n', to);
     }
+    picture_rest(to, grid.count, shown);
 }
 
 bool print_banks(const Picture *picture, FILE *to, Words *words)

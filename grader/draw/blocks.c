@@ -297,6 +297,8 @@ bool print_blocks(const Picture *picture, FILE *to, Words *words)
     const Records *r = picture->records;
     const int launch = picture_launch(picture);
     char place[300], sample[600];
+    const int sms = r->device.sms < MOST_SMS ? r->device.sms : MOST_SMS;
+    const int shown = picture_rows(picture, sms);
     Placed p = { .count = 0 };
     const bool found = find_placed(picture, launch, &p, words);
 
@@ -304,8 +306,9 @@ bool print_blocks(const Picture *picture, FILE *to, Words *words)
         say(picture, launch, &p, words, sample, sizeof sample);
         picture_place(picture, 0, place, sizeof place);
         fprintf(to, "%s\n%s\n\n", words->title, place);
-        for (int sm = 0; sm < r->device.sms && sm < MOST_SMS; sm++)
+        for (int sm = 0; sm < shown; sm++)
             print_sm(to, &p, sm);
+        picture_rest(to, r->device.sms, shown);
         fprintf(to,
                 "\nTime runs from left to right. Each character is the number of blocks on the SM "
                 "(. for none)."

@@ -17,7 +17,7 @@ static const char usage_begin[] = "usage: warpbook draw KIND LAB [OPTION...]\n\n
 static const char usage_end[] =
     "\n"
     "  --submission FILE   use this kernel.cu instead of labs/LAB/kernel.cu\n"
-    "  --svg FILE          write a picture to FILE; without it, some kinds print text\n"
+    "  --svg FILE          write a picture to FILE; without it, print its text form\n"
     "  --theme T           theme of the picture: auto (the reader's choice), light or dark\n"
     "  --line N            sectors, banks: draw the access in line N\n"
     "  --block N, --warp N record this block or warp\n"
@@ -156,7 +156,7 @@ static void print_usage(FILE *to)
 {
     fputs(usage_begin, to);
     for (const PictureKind *kind = picture_kinds; kind->name; kind++)
-        fprintf(to, "  %-10s %s%s\n", kind->name, kind->about, kind->print ? "" : " (--svg only)");
+        fprintf(to, "  %-10s %s\n", kind->name, kind->about);
     fputs(usage_end, to);
 }
 
@@ -312,8 +312,6 @@ int draw_run(int argc, char **argv)
     }
     if (!o.kind || !o.entry)
         return refuse("draw needs a kind of picture and a lab");
-    if (!o.svg && !o.kind->print)
-        return refuse("this kind has no text form: name a file with --svg");
     if (!(lab_case = collect_choose_case(o.entry->lab, o.label)))
         return refuse("no case of this lab has a label that begins like that");
     return show_measured(&o, lab_case, &status) ? status : run_and_show(&o, lab_case);

@@ -182,7 +182,7 @@ static void print_stretch(const Picture *picture, FILE *to, const Stretch *s)
         lanes[lane] = s->lanes >> lane & 1 ? '#' : '.';
     picture_source(picture, s->line, source, sizeof source);
     if (s->line)
-        fprintf(to, "%5d %5d  %s  %.60s\n", s->line, s->count, lanes, source);
+        fprintf(to, "%5d %5d  %s  %.33s\n", s->line, s->count, lanes, source);
     else
         fprintf(to, "%5s %5d  %s  in a header\n", "-", s->count, lanes);
 }
@@ -199,8 +199,9 @@ bool print_lanes(const Picture *picture, FILE *to, Words *words)
     picture_place(picture, 0, place, sizeof place);
     fprintf(to, "%s\n%s\n\n%5s %5s  %-32s\n", words->title, place, "line", "instr",
             "lanes 0 to 31");
-    for (int i = 0; i < all.count; i++)
+    for (int i = 0; i < picture_rows(picture, all.count); i++)
         print_stretch(picture, to, &all.rows[i]);
+    picture_rest(to, all.count, picture_rows(picture, all.count));
     fprintf(to, "\n# active, . not. %s\n", sample);
     return true;
 }

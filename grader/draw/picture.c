@@ -14,10 +14,12 @@ const PictureKind picture_kinds[] = {
     { "lanes", "which lanes are active, instruction by instruction", FROM_RECORDS, draw_lanes,
       print_lanes },
     { "blocks", "which SM runs which block, and when", FROM_RECORDS, draw_blocks, print_blocks },
-    { "streams", "copies and kernels on streams and engines", FROM_RECORDS, draw_streams, NULL },
-    { "tiles", "which thread writes which element of the output", FROM_RECORDS, draw_tiles, NULL },
+    { "streams", "copies and kernels on streams and engines", FROM_RECORDS, draw_streams,
+      print_streams },
+    { "tiles", "which thread writes which element of the output", FROM_RECORDS, draw_tiles,
+      print_tiles },
     { "roofline", "kernels below the roofs of memory and arithmetic", FROM_ROOFLINE, draw_roofline,
-      NULL },
+      print_roofline },
     { "ladder", "the speed of each rung, with the bar and the device's limit", FROM_LADDER,
       draw_ladder, print_ladder },
     { 0 },
@@ -29,6 +31,17 @@ const PictureKind *picture_kind(const char *name)
         if (!strcmp(kind->name, name))
             return kind;
     return NULL;
+}
+
+int picture_rows(const Picture *picture, int most)
+{
+    return picture->most_rows && picture->most_rows < most ? picture->most_rows : most;
+}
+
+void picture_rest(FILE *to, int rows, int shown)
+{
+    if (rows > shown)
+        fprintf(to, "... %d more row%s\n", rows - shown, rows - shown == 1 ? "" : "s");
 }
 
 /* ---- Words ---- */
@@ -204,7 +217,7 @@ void picture_access_title(const Picture *picture, const WarpAccess *a, char *tex
 void picture_access_grid(const Picture *picture, const WarpAccess *a, FILE *to)
 {
     if (a->space == RECORD_GLOBAL)
-        sectors_grid(a, to);
+        sectors_grid(picture, a, to);
     else
         banks_grid(picture, a, to);
 }

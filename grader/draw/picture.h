@@ -51,6 +51,7 @@ typedef struct Picture {
     const Ladder *ladder;
     const RooflinePoints *roofline;
     int line;      /* of the source; 0: the picture chooses */
+    int most_rows; /* of a text form; 0: as many as there are */
     int most_bars; /* blocks: bars in the picture at most; 0: 2000 */
 } Picture;
 
@@ -64,8 +65,7 @@ typedef enum PictureData { FROM_RECORDS, FROM_LADDER, FROM_ROOFLINE } PictureDat
 typedef struct PictureKind {
     const char *name, *about;
     PictureData data;
-    /* Both return false, with words->why, if there is nothing to draw. NULL if there is no text
-     * form. */
+    /* Both return false, with words->why, if there is nothing to draw. */
     bool (*draw)(const Picture *picture, Svg *svg, Words *words);
     bool (*print)(const Picture *picture, FILE *to, Words *words);
 } PictureKind;
@@ -104,12 +104,17 @@ void picture_sample(const Picture *picture, const WarpAccess *access, char *text
 /* The index of the longest launch; -1: none. */
 int picture_launch(const Picture *picture);
 
+/* The rows of a text form: `most`, or picture->most_rows if that is less. */
+int picture_rows(const Picture *picture, int most);
+/* Says how many rows are left out, if any. */
+void picture_rest(FILE *to, int rows, int shown);
+
 /* ---- The kinds, one file each ---- */
 
 bool draw_sectors(const Picture *picture, Svg *svg, Words *words);
 bool print_sectors(const Picture *picture, FILE *to, Words *words);
 void sectors_title(const Picture *picture, const WarpAccess *access, char *text, size_t size);
-void sectors_grid(const WarpAccess *access, FILE *to);
+void sectors_grid(const Picture *picture, const WarpAccess *access, FILE *to);
 bool draw_banks(const Picture *picture, Svg *svg, Words *words);
 bool print_banks(const Picture *picture, FILE *to, Words *words);
 void banks_title(const Picture *picture, const WarpAccess *access, char *text, size_t size);
@@ -119,8 +124,11 @@ bool print_lanes(const Picture *picture, FILE *to, Words *words);
 bool draw_blocks(const Picture *picture, Svg *svg, Words *words);
 bool print_blocks(const Picture *picture, FILE *to, Words *words);
 bool draw_streams(const Picture *picture, Svg *svg, Words *words);
+bool print_streams(const Picture *picture, FILE *to, Words *words);
 bool draw_tiles(const Picture *picture, Svg *svg, Words *words);
+bool print_tiles(const Picture *picture, FILE *to, Words *words);
 bool draw_roofline(const Picture *picture, Svg *svg, Words *words);
+bool print_roofline(const Picture *picture, FILE *to, Words *words);
 bool draw_ladder(const Picture *picture, Svg *svg, Words *words);
 bool print_ladder(const Picture *picture, FILE *to, Words *words);
 

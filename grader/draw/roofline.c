@@ -215,3 +215,36 @@ bool draw_roofline(const Picture *picture, Svg *svg, Words *words)
                     "Modelled times and counted operations of the simulated GPU.");
     return true;
 }
+
+/* ---- Text ---- */
+
+static void print_point(FILE *to, const RooflinePoint *p)
+{
+    if (is_drawable(p))
+        fprintf(to, "%-28.28s %12.3g %12.0f %8.0f %%\n", p->name, p->at.intensity, p->at.gflops,
+                100 * p->at.reached);
+    else
+        fprintf(to, "%-28.28s %12s\n", p->name, p->at.is_cached ? "all in L2" : "no FP32");
+}
+
+bool print_roofline(const Picture *picture, FILE *to, Words *words)
+{
+    const RooflinePoints *points = picture->roofline;
+
+    if (!any_drawable(points)) {
+        PUT(words->why, "no kernel of this case does FP32 operations on bytes from DRAM");
+        return false;
+    }
+    say(picture, words);
+    fprintf(to, "%s\n\n%-28s %12s %12s %10s\n", words->title, "", "FP32 per", "GFLOP/s",
+            "of the roof");
+    fprintf(to, "%-28s %12s\n", "", "byte of DRAM");
+    for (int i = 0; i < points->count; i++)
+        print_point(to, &points->points[i]);
+    fprintf(to,
+            "\nThe roof is %.4g GB/s below %.3g operations per byte, and %.4g TFLOP/s above. "
+            "Modelled times.\n",
+            points->memory_gbps, points->fp32_tflops * 1e3 / points->memory_gbps,
+            points->fp32_tflops);
+    return true;
+}

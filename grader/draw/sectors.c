@@ -183,14 +183,17 @@ static void print_line(FILE *to, const TouchedLine *line)
     fprintf(to, "|\n");
 }
 
-void sectors_grid(const WarpAccess *a, FILE *to)
+void sectors_grid(const Picture *picture, const WarpAccess *a, FILE *to)
 {
     Touched touched;
+    int shown;
 
     find_touched(a, &touched);
+    shown = picture_rows(picture, touched.count);
     fprintf(to, "%12s  |sector 0|sector 1|sector 2|sector 3|\n", "byte offset");
-    for (int i = 0; i < touched.count; i++)
+    for (int i = 0; i < shown; i++)
         print_line(to, &touched.lines[i]);
+    picture_rest(to, touched.count, shown);
 }
 
 bool print_sectors(const Picture *picture, FILE *to, Words *words)
@@ -204,7 +207,7 @@ bool print_sectors(const Picture *picture, FILE *to, Words *words)
     picture_access_place(picture, a, place, sizeof place);
     picture_sample(picture, a, sample, sizeof sample);
     fprintf(to, "%s\n%s\n\n", words->title, place);
-    sectors_grid(a, to);
+    sectors_grid(picture, a, to);
     fprintf(to,
             "\nOne character per 4 bytes: the lane in base 32 (0 to v), * several lanes, . moved "
             "but not used.\n%s\n",

@@ -185,3 +185,51 @@ bool draw_streams(const Picture *picture, Svg *svg, Words *words)
     picture_caption(picture, svg, y + 26, sample);
     return true;
 }
+
+/* ---- Text: one row per engine, one character per 1/60 of the time: the stream ---- */
+
+enum { COLUMNS = 60 };
+
+static char char_at(const Chart *chart, int engine, double ns)
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    char found = '.';
+
+    for (int i = 0; i < chart->records->span_count; i++) {
+        const Span *s = &chart->records->spans[i];
+        if (s->engine != engine || ns < s->begin_ns || ns >= s->end_ns)
+            continue;
+        found = found == '.' ? digits[s->stream % 36] : '*';
+    }
+    return found;
+}
+
+static void print_engine(FILE *to, const Chart *chart, int engine)
+{
+    fprintf(to, "%-12s  ", engine_words[engine]);
+    for (int i = 0; i < COLUMNS; i++)
+        fputc(char_at(chart, engine,
+                      chart->begin_ns + (i + 0.5) / COLUMNS * (chart->end_ns - chart->begin_ns)),
+              to);
+    fputc('\n', to);
+}
+
+bool print_streams(const Picture *picture, FILE *to, Words *words)
+{
+    char place[300], sample[600];
+    Chart chart;
+
+    if (!find_chart(picture, &chart, words))
+        return false;
+    say(picture, &chart, words, sample, sizeof sample);
+    picture_place(picture, 0, place, sizeof place);
+    fprintf(to, "%s\n%s\n\n", words->title, place);
+    for (int engine = 0; engine < ENGINES; engine++)
+        if (chart.has_engine[engine])
+            print_engine(to, &chart, engine);
+    fprintf(to,
+            "\nTime runs from left to right. Each character is the number of the stream "
+            "(* several, . idle).\n%s\n",
+            sample);
+    return true;
+}

@@ -427,29 +427,78 @@ static void draw_all(const Picture *picture, Svg *svg, const Output *out, Owners
     picture_caption(picture, svg, y + 26, text);
 }
 
-bool draw_tiles(const Picture *picture, Svg *svg, Words *words)
+/* Finds the output and who writes the recorded block's elements of it: by warp, and by lane of warp
+ * 0. The caller frees both. Returns false, with words->why, if there is nothing to show. */
+static bool find_tiles(const Picture *picture, Output *out, Owners *block, Owners *warp,
+                       Words *words)
 {
     const Records *r = picture->records;
-    Owners block, warp;
-    Output out;
     Box box;
 
-    if (!find_output(picture, &out, words))
+    *block = *warp = (Owners){ .of = NULL };
+    if (!find_output(picture, out, words))
         return false;
-    box = find_box(r, &out, -1);
+    box = find_box(r, out, -1);
     if (box.rows > MOST_CELLS / box.cols) {
-        PUT(words->why, "the block's elements of %s are scattered over %lld x %lld", out.name,
+        PUT(words->why, "the block's elements of %s are scattered over %lld x %lld", out->name,
             (long long) box.rows, (long long) box.cols);
         return false;
     }
-    block = find_owners(r, &out, -1);
-    if (elements_of(&block, 0)) {
-        warp = find_owners(r, &out, 0);
-        draw_all(picture, svg, &out, &block, &warp, words);
-        free(warp.of);
-    } else {
-        PUT(words->why, "warp 0 of the recorded block writes no element of %s", out.name);
-    }
-    free(block.of);
+    *block = find_owners(r, out, -1);
+    if (elements_of(block, 0))
+        *warp = find_owners(r, out, 0);
+    else
+        PUT(words->why, "warp 0 of the recorded block writes no element of %s", out->name);
     return !*words->why;
+}
+
+bool draw_tiles(const Picture *picture, Svg *svg, Words *words)
+{
+    Owners block, warp;
+    Output out;
+    const bool found = find_tiles(picture, &out, &block, &warp, words);
+
+    if (found)
+        draw_all(picture, svg, &out, &block, &warp, words);
+    free(warp.of);
+    free(block.of);
+    return found;
+}
+
+/* ---- Text: one character per element: its warp, in base 32 ---- */
+
+enum { TEXT_ROWS = 32, TEXT_COLUMNS = 64 };
+
+static void print_owners(FILE *to, const Owners *o, int most_rows)
+{
+    for (int64_t row = 0; row < o->box.rows && row < most_rows; row++) {
+        for (int64_t col = 0; col < o->box.cols && col < TEXT_COLUMNS; col++) {
+            const int owner = o->of[row * o->box.cols + col];
+            fputc(owner < 0 ? '.' : "0123456789abcdefghijklmnopqrstuv"[owner % 32], to);
+        }
+        fputc('\n', to);
+    }
+}
+
+bool print_tiles(const Picture *picture, FILE *to, Words *words)
+{
+    Owners block, warp;
+    Output out;
+    char place[300];
+    const bool found = find_tiles(picture, &out, &block, &warp, words);
+
+    if (found) {
+        say(picture, &out, &block, &warp, words);
+        picture_place(picture, 0, place, sizeof place);
+        fprintf(to, "%s\n%s\n\n", words->title, place);
+        print_owners(to, &block, picture_rows(picture, TEXT_ROWS));
+        fprintf(
+            to,
+            "\nThe first rows and columns of the tile of block %lld: one character per element, "
+            "the warp that stores it, in base 32.\nSimulated on the %s.\n",
+            recorded_block(picture->records), picture->records->device.name);
+    }
+    free(warp.of);
+    free(block.of);
+    return found;
 }

@@ -2,6 +2,7 @@
  * cold caches, on the simulated GPU with modelled time. */
 #include "learner/explain.h"
 #include "judge/outputs.h"
+#include "learner/see/text.h"
 #include "learner/whatif.h"
 #include "base/remedy.h"
 #include "base/text.h"
@@ -422,6 +423,13 @@ static void print_advice(const Explained *e)
         printf("What to try: make hint LAB=%s\n", lab_name(e->entry));
 }
 
+static void print_pictures(const Explained *e)
+{
+    const CollectJob job = { e->session, e->entry, &e->sized, e->source, e->shown };
+
+    see_text(&job, &e->yours.limited.limits, stdout);
+}
+
 static void print_all(const Explained *e)
 {
     print_head(e);
@@ -429,6 +437,7 @@ static void print_all(const Explained *e)
     printf("\n");
     print_lines(e);
     printf("\n");
+    print_pictures(e);
     print_what_if(e);
     print_sentence("Yours", &e->yours);
     print_sentence("The reference", &e->reference);

@@ -7,6 +7,7 @@
 #include "base/util.h"
 #include "draw/collect.h"
 #include "draw/well_formed.h"
+#include "learner/see/data.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,15 +59,56 @@ static void compare_line(const Records *r, const LineCost *cost, const char *fil
     compare_passes(r, RECORD_SHARED, cost->line, cost->shared.passes, file);
 }
 
-static int compare_lines(Worker *worker, const Records *r, const char *file)
+/* ---- The page of make see ---- */
+
+/* Another run of the kernel: the data of its page must hold this run's counters, and each list of
+ * accesses those of its line. */
+static void compare_page(const CollectJob *job, const LineCost *costs, int count)
 {
-    LineCost cost;
+    Seen *seen = xcalloc(1, sizeof *seen);
+    AccessList lists[SEE_LISTS];
+    char *text, line[200];
+    size_t bytes;
+    FILE *to = text_open(&text, &bytes);
+
+    *seen = (Seen){ .count = 1 };
+    seen->kernels[0].id = "yours";
+    see_kernel(job, &seen->kernels[0]);
+    see_data(seen, to);
+    text_close(to);
+    for (int i = 0; i < count; i++) {
+        PUT(line, "{\"line\":%d,\"ns\":%.9g,\"instructions\":%.9g,", costs[i].line,
+            spent_sum(&costs[i].spent), costs[i].instructions);
+        expect(strstr(text, line) != NULL, job->source, line, 0, 1);
+        if (costs[i].load.requests > 0)
+            expect(strstr(text, PUT(line, "\"load\":[%.9g,%.9g,%.9g]", costs[i].load.requests,
+                                    costs[i].load.passes, costs[i].load.asked)) != NULL,
+                   job->source, line, 0, 1);
+    }
+    for (int i = see_lists(seen->kernels[0].records, lists) - 1; i >= 0; i--) {
+        double passes = 0;
+        for (int k = 0; k < count; k++)
+            if (costs[k].line == lists[i].turns[0]->line)
+                passes = lists[i].turns[0]->space == RECORD_SHARED ? costs[k].shared.passes
+                                                                   : see_sectors(&costs[k]);
+        expect(lists[i].passes <= passes * (1 + 5e-6), job->source, "a list's passes",
+               lists[i].passes, passes);
+    }
+    free(seen->kernels[0].records);
+    free(seen);
+    free(text);
+}
+
+static int compare_lines(Worker *worker, const Records *r, const CollectJob *job)
+{
+    static LineCost costs[SEE_LINES];
     int lines = 0;
 
-    while (worker_cost(worker, lines, &cost)) {
-        compare_line(r, &cost, file);
+    while (lines < SEE_LINES && worker_cost(worker, lines, &costs[lines])) {
+        compare_line(r, &costs[lines], job->source);
         lines++;
     }
+    compare_page(job, costs, lines);
     return lines;
 }
 
@@ -135,7 +177,7 @@ static void compare(const CollectJob *job)
     int lines = 0;
 
     if (well && !*failed && !records.lost_accesses && !records.lost_launches)
-        lines = compare_lines(&worker, &records, job->source);
+        lines = compare_lines(&worker, &records, job);
     /* In a lab about streams, the kernel is not in the student's file. */
     if (well && !*failed && !records.lost_launches && !records.lost_accesses &&
         !job->entry->lab->streams)

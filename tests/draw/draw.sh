@@ -68,6 +68,9 @@ says '9 blocks on 8 SMs' blocks 8 --submission solutions/08_tail_effect/0_starte
 says 'out of bounds' sectors 6 --submission solutions/06_transpose/wrong/overrun_one_row.cu
 says 'accesses no shared memory' banks 1
 says 'Measured: NVIDIA H200' ladder 6
+says 'copy to host' streams 5 --submission solutions/05_streams/3_three_buffers.cu
+says 'the warp that stores it' tiles 9 --submission solutions/09_sgemm/6_warp_tiles.cu
+says 'your kernel' roofline 1
 
 draws sectors 6 --theme dark
 draws lanes 3
@@ -82,7 +85,6 @@ exits 2
 exits 2 sectors
 exits 2 sectors 1 6
 exits 2 nothing 1
-exits 2 tiles 9
 exits 2 sectors 1 --theme pink
 exits 2 sectors 1 --case unknown
 exits 3 sectors 1 --submission "$out/absent.cu"

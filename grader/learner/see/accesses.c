@@ -24,12 +24,16 @@ static void put_grid(Page *page, const Picture *picture, const WarpAccess *a)
 static void put_sums(Page *page, const AccessList *list)
 {
     const bool is_global = list->turns[0]->space == RECORD_GLOBAL;
+    const char *unit = is_global ? "sectors" : "wavefronts";
 
-    if (list->requests > 0)
-        page_print(page, "<p>All warps: %.0f requests, %.0f %s: %.1f per request; %.1f %s.</p>\n",
-                   list->requests, list->passes, is_global ? "sectors" : "wavefronts",
-                   list->passes / list->requests, list->least / list->requests,
+    if (list->requests <= 0)
+        return;
+    page_print(page, "<p>All warps: %.0f requests, %.0f %s: %.1f per request", list->requests,
+               list->passes, unit, list->passes / list->requests);
+    if (list->passes > 1.2 * list->least && list->least > 0)
+        page_print(page, "; %.1f %s", list->least / list->requests,
                    is_global ? "would hold the data" : "without bank conflicts");
+    page_print(page, ".</p>\n");
 }
 
 static void put_list(Page *page, const Seen *seen, int kernel, int number, const AccessList *list)
@@ -53,7 +57,7 @@ static void put_list(Page *page, const Seen *seen, int kernel, int number, const
     page_print(page,
                "<div class=\"controls\" hidden></div>\n"
                "<p class=\"now\">%s. Warp %d of block %s, execution 1 of %d recorded.</p>\n"
-               "<div class=\"stage scroll\" tabindex=\"0\" role=\"region\" "
+               "<div class=\"stage scroll\" tabindex=\"0\" role=\"group\" "
                "aria-label=\"Lanes and memory, line %d\">\n",
                title, first->warp, PUT(block, "%lld", (long long) first->block), list->count,
                first->line);
@@ -114,7 +118,7 @@ static void put_arrays(Page *page, const SeenKernel *k, int kernel)
         return;
     }
     page_print(page,
-               "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Arrays of %s\">\n"
+               "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Arrays of %s\">\n"
                "<table>\n<thead><tr><th scope=\"col\">array</th><th scope=\"col\">bytes</th>"
                "<th scope=\"col\">bytes moved in sectors</th>"
                "<th scope=\"col\">bytes that lanes used</th>"

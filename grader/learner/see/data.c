@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Texts are printable ASCII (records_check) or ours; any other byte is escaped, too. */
+/* Most texts are printable ASCII (records_check). Any other byte is escaped, too. */
 void see_json_text(FILE *to, const char *text)
 {
     fputc('"', to);
@@ -83,11 +83,11 @@ static double begin_us(const Records *r, int launch, int64_t block)
     return -1;
 }
 
-/* [first, launch, block, warp, lane, kinds, moved, used, begin] */
+/* [cell, block, warp, lane, kinds, moved, used, begin] */
 static void put_cell(FILE *to, const Records *r, int at, const MapCell *c)
 {
-    fprintf(to, "[%d,%d,%lld,%d,%d,%d,%llu,%llu,%.4g]", at, c->launch, (long long) c->block,
-            c->warp, c->lane, c->kinds, (unsigned long long) c->moved, (unsigned long long) c->used,
+    fprintf(to, "[%d,%lld,%d,%d,%d,%llu,%llu,%.4g]", at, (long long) c->block, c->warp, c->lane,
+            c->kinds, (unsigned long long) c->moved, (unsigned long long) c->used,
             begin_us(r, c->launch, c->block));
 }
 

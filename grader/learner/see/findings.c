@@ -2,6 +2,7 @@
 #include "learner/see/page.h"
 #include "base/util.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* The launch of this kernel; NULL: not recorded. */
@@ -61,27 +62,42 @@ static void put_access(Page *page, const Seen *seen, const RecordedFinding *f,
         page_print(page, "<td>-</td></tr>\n");
 }
 
+/* The finding's sentence begins with a verb: "reads 4 bytes ...". */
+static void put_sentence(Page *page, const SeenKernel *k, const RecordedFinding *f)
+{
+    char word[RECORD_NAME];
+
+    PUT(word, "%s", f->word);
+    *word = (char) toupper((unsigned char) *word);
+    page_print(page, "<h3>%s in %s</h3>\n<p>", word, f->kernel);
+    if (f->access.line)
+        page_print(page, "%s:%d ", k->file, f->access.line);
+    page_print(page, "%s.</p>\n", f->text);
+}
+
+static bool in_one_block(const RecordedFinding *f)
+{
+    return f->has_other && f->other.has_thread && f->access.has_thread &&
+           !memcmp(f->other.block, f->access.block, sizeof f->other.block);
+}
+
 static void put_finding(Page *page, const Seen *seen, const RecordedFinding *f)
 {
-    page_print(page, "<h3>%s, in %s</h3>\n<p>%s.</p>\n", f->word, f->kernel, f->text);
+    put_sentence(page, &seen->kernels[0], f);
     page_print(page,
-               "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">\n"
+               "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"%s\">\n"
                "<table>\n<thead><tr><th scope=\"col\">access</th><th scope=\"col\">thread"
                "</th><th scope=\"col\">warp and lane</th><th scope=\"col\">line</th></tr>"
                "</thead>\n<tbody>\n",
                f->word);
     if (f->has_other)
         put_access(page, seen, f, &f->other, "earlier");
-    put_access(page, seen, f, &f->access, f->has_other ? "later" : "the access");
-    page_print(page, "</tbody>\n</table>\n</div>\n");
+    put_access(page, seen, f, &f->access, f->has_other ? "later" : "access");
     page_print(page,
-               "<p>When: the warp of this access had executed %.0f instructions, and its block had "
-               "passed %.0f barriers.%s</p>\n",
-               (double) f->executed, (double) f->barriers,
-               f->has_other && f->other.has_thread &&
-                       !memcmp(f->other.block, f->access.block, sizeof f->other.block)
-                   ? " No barrier separates the two accesses."
-                   : "");
+               "</tbody>\n</table>\n</div>\n"
+               "<p>When: its block had passed %.0f barriers by then.%s</p>\n",
+               (double) f->barriers,
+               in_one_block(f) ? " No barrier separates the two accesses." : "");
 }
 
 void see_finding_rows(Page *page, const Seen *seen)

@@ -3,7 +3,7 @@
 #include "base/util.h"
 #include "learner/see/data.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 /* ---- Head and contents ---- */
 
@@ -62,12 +62,12 @@ static void say_limit(const SeenKernel *k, char *text, size_t size)
         limits_sentence(&k->limited.limits, text, size);
 }
 
-/* "262144, 8.0x the minimum" */
+/* "262 k, 8.0x the minimum" */
 static void say_ratio(double is, double least, char *text, size_t size)
 {
     if (is > 0)
-        put(text, size, "%.0f", is);
-    if (is > 0 && least > 0)
+        see_count(is, text, size);
+    if (is > least && least > 0)
         append(text, size, ", %.1fx the minimum", is / least);
 }
 
@@ -89,9 +89,11 @@ static void say_lanes(const SeenKernel *k, char *text, size_t size)
 
 static void say_bytes(const SeenKernel *k, char *text, size_t size)
 {
-    if (see_call_ns(k) > 0)
-        put(text, size, "%.0f bytes, %.1f GB/s", k->limited.limits.bytes,
-            k->limited.limits.bytes / see_call_ns(k));
+    char bytes[20];
+
+    if (see_call_ns(k) > 0 && k->limited.limits.bytes > 0)
+        put(text, size, "%s%sB, %.1f GB/s", see_count(k->limited.limits.bytes, bytes, sizeof bytes),
+            strchr(bytes, ' ') ? "" : " ", k->limited.limits.bytes / see_call_ns(k));
 }
 
 static void say_launch(const SeenKernel *k, char *text, size_t size)
@@ -160,7 +162,7 @@ static void put_numbers(Page *page, const Seen *seen)
         if (*seen->kernels[i].failed)
             page_print(page, "<p class=\"failed\">%s: %s</p>\n", seen->kernels[i].name,
                        seen->kernels[i].failed);
-    page_print(page, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+    page_print(page, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
                      "aria-label=\"In numbers\">\n<table>\n<thead><tr><td></td>");
     for (int i = 0; i < seen->count; i++)
         page_print(page, "<th scope=\"col\">%s</th>", seen->kernels[i].name);
@@ -189,6 +191,7 @@ Picture see_picture(const Seen *seen, const SeenKernel *k)
                       .failed = k->failed,
                       .records = k->records,
                       .roofline = &seen->roofline,
+                      .ladder = &seen->ladder,
                       .most_bars = 300 };
 }
 

@@ -100,7 +100,8 @@ function drawRow(svg, row, cells, y, isGlobal, bank, chosen) {
         drawCell(svg, lanes, columnX(column, isGlobal), y, kind, chosen);
     });
     for (let sector = 0; isGlobal && sector < 4; sector++)
-        element(svg, "rect", { x: columnX(sector * SECTOR_WORDS, true), y, width: SECTOR_WORDS * CELL, height: HEIGHT, class: "frame" });
+        element(svg, "rect", { x: columnX(sector * SECTOR_WORDS, true), y, width: SECTOR_WORDS * CELL, height: HEIGHT,
+            class: cells.slice(sector * SECTOR_WORDS, (sector + 1) * SECTOR_WORDS).some((lanes) => lanes.length) ? "frame" : "" });
 }
 
 function drawTurn(stage, access, turn, chosen) {
@@ -205,8 +206,8 @@ function cellSentence(map, level, at, cell) {
 
 function cellsOf(level) {
     const cells = [];
-    for (const [at, launch, block, warp, lane, kinds, moved, used, begin] of level.cells)
-        cells[at] = { launch, block, warp, lane, kinds, moved, used, begin };
+    for (const [at, block, warp, lane, kinds, moved, used, begin] of level.cells)
+        cells[at] = { block, warp, lane, kinds, moved, used, begin };
     return cells;
 }
 
@@ -224,6 +225,8 @@ function drawMap(stage, map, level, cells, way, chosen) {
         const cell = cells[at], x = LEFT + at % ACROSS * PLACE, y = Math.floor(at / ACROSS) * PLACE + 2;
         const rect = element(svg, "rect", { x, y, width: PLACE - 2, height: PLACE - 3, "data-at": at });
         if (cell && (cell.kinds || way.startsWith("bytes"))) rect.style.fill = ways[way](cell, most);
+        if (cell?.kinds && way === "first block" && cell.block < 1000)
+            element(svg, "text", { x: x + PLACE / 2 - 1, y: y + 12, class: "on small" }, cell.block);
         if (at === chosen) element(svg, "rect", { x, y, width: PLACE - 2, height: PLACE - 3, class: "chosen" });
     }
     return count;
@@ -240,7 +243,7 @@ function showMap(section) {
     const map = data.kernels[section.dataset.kernel].maps[section.dataset.map];
     const controls = element(section, "div", { class: "controls" });
     const now = element(section, "p", { class: "now", "aria-live": "polite" });
-    const stage = element(section, "div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Map of ${map.name}` });
+    const stage = element(section, "div", { class: "scroll", tabindex: 0, role: "group", "aria-label": `Map of ${map.name}` });
     const cells = map.levels.map(cellsOf);
     const scale = select(controls, "Show", ["the whole array", "the first 2 KB, by words"], show);
     const way = select(controls, "Colour by", Object.keys(ways), show);

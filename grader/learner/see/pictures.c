@@ -14,7 +14,7 @@ static void put_text_form(Page *page, const PictureKind *kind, const Picture *pi
     char *text;
     size_t bytes;
     FILE *to = text_open(&text, &bytes);
-    const bool printed = kind->print && kind->print(picture, to, &words);
+    const bool printed = kind->print(picture, to, &words);
 
     text_close(to);
     if (printed)
@@ -40,9 +40,9 @@ static void put_svg(Page *page, const PictureKind *kind, const Picture *picture,
     text_close(to);
     if (drawn)
         page_print(page,
-                   "<h4>%s</h4>\n<div class=\"scroll picture\" tabindex=\"0\" role=\"region\" "
-                   "aria-label=\"Picture: %s\">\n",
-                   words.title, kind->about);
+                   "<div class=\"scroll picture\" tabindex=\"0\" role=\"group\" "
+                   "aria-label=\"%s: %s\">\n",
+                   id, kind->about);
     if (drawn && bytes <= MOST_SVG)
         fwrite(text, 1, bytes, page->to);
     else if (drawn)
@@ -79,8 +79,15 @@ void see_pictures(Page *page, const Seen *seen)
         put_kind(page, seen, "lanes", k);
         put_kind(page, seen, "tiles", k);
     }
-    page_print(page, "<h3>Roofline</h3>\n");
+    page_print(page,
+               "<h3>Roofline</h3>\n<p><code>make draw KIND=roofline LAB=%s</code> adds the "
+               "rungs, and runs each of them for that.</p>\n",
+               lab_name(seen->entry));
     if (seen->roofline.count)
         put_kind(page, seen, "roofline", &seen->kernels[0]);
+    if (seen->ladder.count) {
+        page_print(page, "<h3>The ladder, measured</h3>\n");
+        put_kind(page, seen, "ladder", &seen->kernels[0]);
+    }
     page_print(page, "</section>\n");
 }

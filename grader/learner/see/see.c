@@ -114,8 +114,11 @@ static int see(Session *session, const LabEntry *entry, const char *source, cons
     job.lab_case = &seen.lab_case;
     see_findings(&job, build.object, &seen.findings);
     run_kernel(&job, &seen, "Your kernel", "yours");
-    if (verdict_passed(progress.best))
+    if (verdict_passed(progress.best)) {
         run_reference(&job, &seen);
+        if (!measured_ladder(&session->book, entry, &seen.lab_case, &seen.ladder))
+            seen.ladder.count = 0;
+    }
     return save(&seen) ? DONE : COULD_NOT;
 }
 

@@ -11,6 +11,17 @@ enum { SMALL_ELEMENTS = 1 << 16, CASE_MILLIONS = 10 };
 
 /* ---- The timed case ---- */
 
+/* A race is reported, but does not stop a kernel: its counters are complete. */
+static bool stopped(const SeenKernel *kernel)
+{
+    const Records *r = kernel->records;
+
+    for (int i = 0; i < r->finding_count; i++)
+        if (r->findings[i].is_fatal)
+            return true;
+    return *kernel->failed && !r->finding_count;
+}
+
 void see_kernel(const CollectJob *job, SeenKernel *kernel)
 {
     Worker worker;
@@ -18,7 +29,7 @@ void see_kernel(const CollectJob *job, SeenKernel *kernel)
     kernel->records = xcalloc(1, sizeof *kernel->records);
     kernel->has_run = collect_run(job, &(RecordFilter){ .block = -1, .warp = -1 }, &worker,
                                   kernel->records, kernel->failed);
-    if (kernel->has_run && !*kernel->failed)
+    if (kernel->has_run && !stopped(kernel))
         kernel->has_limits = worker_limits(&worker, &kernel->limited) == PASS;
     while (kernel->has_run && kernel->line_count < SEE_LINES &&
            worker_cost(&worker, kernel->line_count, &kernel->lines[kernel->line_count]))
@@ -31,6 +42,22 @@ double see_call_ns(const SeenKernel *kernel)
     return kernel->has_limits ? spent_sum(&kernel->limited.limits.spent) : 0;
 }
 
+const char *see_count(double count, char *text, size_t size)
+{
+    static const struct {
+        double least;
+        const char *unit;
+    } units[] = { { 1e9, " G" }, { 1e6, " M" }, { 1e4, " k" }, { 0, "" } };
+    int at = 0;
+
+    while (count < units[at].least && units[at].least > 0)
+        at++;
+    if (units[at].least > 0)
+        return put(text, size, "%.3g%s", count / (units[at].least < 1e5 ? 1e3 : units[at].least),
+                   units[at].unit);
+    return put(text, size, "%.0f", count);
+}
+
 double see_sectors(const LineCost *cost)
 {
     return cost->load.passes + cost->store.passes + cost->atomic.passes;
@@ -38,7 +65,9 @@ double see_sectors(const LineCost *cost)
 
 double see_idle(const LineCost *cost)
 {
-    return cost->instructions > 0 ? 32 - cost->lanes / cost->instructions : 0;
+    const double idle = cost->instructions > 0 ? 32 - cost->lanes / cost->instructions : 0;
+
+    return idle > 0.05 ? idle : 0; /* less is rounding */
 }
 
 /* ---- Small cases, with all checks ---- */

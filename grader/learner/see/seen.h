@@ -4,7 +4,7 @@
 
 #include "draw/collect.h"
 
-enum { SEE_LINES = 400, SEE_LISTS = 16, SEE_MAPS = 4, SEE_SOURCE = 256 << 10 };
+enum { SEE_LINES = 400, SEE_LISTS = 16, SEE_MAPS = 3, SEE_SOURCE = 256 << 10 };
 
 /* One kernel on one case. */
 typedef struct SeenKernel {
@@ -35,6 +35,7 @@ typedef struct Seen {
     int count;
     SeenFindings findings;
     RooflinePoints roofline;
+    Ladder ladder; /* as measured on a GPU; no rungs before the lab is passed */
 } Seen;
 
 /* The first accesses of one line by one warp, and the sums over all warps and launches. */
@@ -57,6 +58,8 @@ void see_kernel(const CollectJob *job, SeenKernel *kernel);
 /* Runs small cases with all checks until the first one with a finding. */
 void see_findings(const CollectJob *job, const char *object, SeenFindings *findings);
 
+/* "1023", "65.5 k", "1.05 M": the runner's counters have six digits. */
+const char *see_count(double count, char *text, size_t size);
 double see_call_ns(const SeenKernel *kernel); /* modelled time of the call; 0: unknown */
 double see_sectors(const LineCost *cost);     /* of global memory */
 double see_idle(const LineCost *cost);        /* lanes per instruction on average */

@@ -48,17 +48,18 @@ static double wavefronts_of(const LineCost *cost)
 
 static double idle_of(const LineCost *cost)
 {
-    return 32 * cost->instructions - cost->lanes;
+    return see_idle(cost) * cost->instructions;
 }
 
 static const struct {
-    const char *id, *name, *format; /* format: NULL: the column has words of its own */
+    const char *id, *name;
+    bool is_count;
     double (*of)(const LineCost *cost);
 } columns[] = {
-    { "time", "time", NULL, time_of },
-    { "sectors", "sectors", "%.0f", see_sectors },
-    { "wavefronts", "wavefronts", "%.0f", wavefronts_of },
-    { "idle", "idle lanes", NULL, idle_of },
+    { "time", "time", false, time_of },
+    { "sectors", "sectors", true, see_sectors },
+    { "wavefronts", "wavefronts", true, wavefronts_of },
+    { "idle", "idle lanes", false, idle_of },
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -77,10 +78,10 @@ static void say(const SeenKernel *k, int column, const LineCost *cost, char *tex
     *text = 0;
     if (!strcmp(columns[column].id, "time") && whole > 0)
         put(text, size, "%.1f %%", 100 * value / whole);
-    else if (!strcmp(columns[column].id, "idle") && cost->instructions > 0)
+    else if (!strcmp(columns[column].id, "idle") && value > 0)
         put(text, size, "%.1f of 32", see_idle(cost));
-    else if (columns[column].format && value > 0)
-        put(text, size, "%.0f", value);
+    else if (columns[column].is_count && value > 0)
+        see_count(value, text, size);
 }
 
 static double most_of(const SeenKernel *k, int column)
@@ -139,11 +140,14 @@ static void put_rows(Page *page, const SeenKernel *k)
 
 static void put_table(Page *page, const SeenKernel *k)
 {
+    page_print(page, "<h3>%s, %s</h3>\n", k->name, k->file);
+    if (k->has_run && !k->line_count)
+        page_print(page, "<p>No line of this file runs on the GPU.</p>\n");
     page_print(page,
-               "<h3>%s, %s</h3>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+               "<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
                "aria-label=\"Source of %s\">\n<table class=\"source\">\n"
                "<thead><tr><th scope=\"col\">line</th>",
-               k->name, k->file, k->id);
+               k->id);
     for (int c = 0; c < COLUMNS; c++)
         page_print(page, "<th scope=\"col\" class=\"heat %s\">%s</th>", columns[c].id,
                    columns[c].name);

@@ -128,8 +128,8 @@ static bool check_finding(const Records *r, int i)
     const RecordedFinding *f = &r->findings[i];
 
     return is_text(f->word, sizeof f->word) && is_text(f->kernel, sizeof f->kernel) &&
-           is_text(f->text, sizeof f->text) && f->count < MOST_COUNT && f->executed < MOST_COUNT &&
-           f->barriers < MOST_COUNT && check_thread(&f->access) && check_thread(&f->other);
+           is_text(f->text, sizeof f->text) && f->count < MOST_COUNT && f->barriers < MOST_COUNT &&
+           check_thread(&f->access) && check_thread(&f->other);
 }
 
 static bool check_lane_step(const Records *r, int i)

@@ -159,10 +159,10 @@ typedef struct RecordedFinding {
     char word[RECORD_NAME]; /* "race", "out of bounds" */
     char kernel[RECORD_NAME];
     char text[RECORD_TEXT];
-    uint64_t count;              /* threads or occurrences */
-    uint64_t executed, barriers; /* instructions of the warp and barriers of the block until then */
+    uint64_t count;    /* threads or occurrences */
+    uint64_t barriers; /* that the block had passed */
     RecordedThread access, other;
-    bool has_other;
+    bool has_other, is_fatal; /* fatal: the kernel ended there */
 } RecordedFinding;
 
 typedef struct Records {

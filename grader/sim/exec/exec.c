@@ -27,7 +27,6 @@ static Place place_of(const Warp *warp, const Step *step, int lane)
     Place place = { .kernel = launch->name,
                     .line = in->ptx_line,
                     .has_thread = true,
-                    .executed = warp->executed,
                     .barriers = (uint64_t) warp->block->epoch,
                     .instruction = in->text.at,
                     .instruction_length = in->text.length };

@@ -84,7 +84,7 @@ static void put_finding(RecordedFinding *to, const Finding *found)
 
     *to = (RecordedFinding){
         .count = found->count,
-        .executed = at->executed,
+        .is_fatal = found->fatal,
         .barriers = at->barriers,
         .has_other = at->other_line || at->has_other,
         .access = { own_line(at, at->line), at->has_thread },
