@@ -251,6 +251,10 @@ check "explain: its text" says "^ {11}$text$" explain 6 --submission \
     "$(submission good "limited shared $(grep -n 'tile.*in\[row' solutions/06_transpose/5_padded.cu | cut -d: -f1)")"
 check "explain: what the line did" says "^ {11}shared memory 32.0 wavefronts per request, 1.0 without bank" \
     explain 6 --submission "$(submission good "limited shared 24")"
+check "explain: what a cause is worth" says "^  without bank conflicts at most 4.00x; then limited by shared memory" \
+    explain 6 --submission "$(submission good "limited shared 24" "worth 0 4")"
+check "explain: nothing is worth much" says "^What if: no single cause is worth more than 1.03x" \
+    explain 6 --submission "$(submission good "limited shared 24" "worth 0 1.02")"
 check "explain: a line that is not in the file" says "kernel.cu:9999, mostly" \
     explain 6 --submission "$(submission good "limited shared 9999")"
 check "explain: on a real GPU, by the simulator, and says so" says "^Times are modelled on a simulated GPU" \

@@ -133,14 +133,14 @@ static int first_cause(CauseSet set)
 char *whatif_sentence(const WhatIf *row, double ms, char *text, size_t size)
 {
     static const char *const words[LIMITS] = {
-        [AT_ISSUE] = "issuing instructions",
+        [AT_ISSUE] = "instruction issue",
         [AT_FP32] = "FP32 arithmetic",
-        [AT_UNITS] = "other arithmetic units",
+        [AT_UNITS] = "arithmetic units",
         [AT_SHARED] = "shared memory",
         [AT_L1] = "the L1",
         [AT_L2] = "the L2",
         [AT_DRAM] = "DRAM",
-        [AT_ATOMICS] = "updates of one address",
+        [AT_ATOMICS] = "atomic updates",
         [AT_LATENCY] = "latency",
         [AT_TAIL] = "the tail",
         [AT_LAUNCH] = "launch overhead",

@@ -24,6 +24,7 @@ enum { SOURCE_BYTES = 1 << 20, RUNG1_MS = 5 };
 
 static bool simulated; /* set by its argument, as in runner-sim */
 
+static unsigned left_out; /* of modelled times */
 static long calls_made;
 static double owed_ms; /* postponed work: see lazy */
 
@@ -278,6 +279,12 @@ static double call_ms(const Lab *lab, const Case *lab_case)
     return ms > 0 ? ms : script.ms;
 }
 
+/* How many times as fast a modelled call is because of the causes left out. */
+static double worth(void)
+{
+    return left_out & script.worth_cause ? script.worth : 1;
+}
+
 /* Waits until then; sleeping alone would overshoot by some 60 us. */
 static void pass_time(double until_s)
 {
@@ -344,7 +351,7 @@ static bool fake_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel
     pass_time(start + (calls * call_ms(lab, lab_case) * noise() + first_ms) * 1e-3);
     owed_ms = calls * script.lazy_ms;
     *ms = script.lie_ms >= 0 ? calls * script.lie_ms
-          : simulated        ? calls * call_ms(lab, lab_case)
+          : simulated        ? calls * call_ms(lab, lab_case) / worth()
                              : (now_s() - start) * 1e3;
     return true;
 }
@@ -430,8 +437,8 @@ static bool fake_count(Counter counter, const Array *array, char *answer, char *
 
 static bool fake_model_time(unsigned without, char *fault)
 {
-    (void) without;
     (void) fault;
+    left_out = without;
     return true;
 }
 

@@ -31,6 +31,9 @@ static void obey(const char *line)
     else if (is(word[0], "limited")) {
         PUT(script.limited, "%s", word[1]);
         script.limited_line = atoi(word[2]);
+    } else if (is(word[0], "worth")) {
+        script.worth_cause = 1u << (atoi(word[1]) & 31);
+        script.worth = atof(word[2]);
     } else if (is(word[0], "stop-after"))
         script.stop_after = atol(word[1]);
     else if (is(word[0], "launch-error"))

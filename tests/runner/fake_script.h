@@ -18,6 +18,7 @@
  *   sectors 8 24         a simulated GPU counts 8 times the minimum, and blames line 24
  *   limited shared 24    a simulated GPU reports this limit, a key of sim/base/limiter.h, in line
  *                        24; `nan`, `minus` or `nothing` is an invalid answer
+ *   worth 0 4.0          without cause number 0 of sim/base/cause.h a modelled call is 4 times as fast
  *   shared               the kernel was loaded into the runner's own process
  *   untimed              a simulated GPU cannot time a launch
  *   endless 15           it stops the lab's case number 15 as endless
@@ -43,6 +44,8 @@ typedef struct Script {
     char wrong[16], stray[16];
     char limited[16]; /* "": dram */
     int limited_line;
+    unsigned worth_cause; /* a CauseSet; 0: none */
+    double worth;
     bool launch_error, kernel_error, unsafe, limit;
     double sectors; /* as a multiple of the minimum number */
     int sectors_line;

@@ -40,7 +40,6 @@ struct Timing {
     long starts_room;
     uint64_t horizon, ends;
     double place_cycles; /* that blocks spent in their places, summed */
-    int most_resident;   /* blocks that an SM held at once */
     BlockTrace *spare;
 };
 
@@ -310,8 +309,6 @@ static void place_block(Timing *timing, BlockTrace *trace)
         !sm_start(&timing->gpu->sms[sm], trace,
                   at + (uint64_t) timing->gpu->device.block_start_cycles))
         timing->failed = true;
-    if (timing->gpu->sms[sm].resident > timing->most_resident)
-        timing->most_resident = timing->gpu->sms[sm].resident;
     collect(timing, sm);
 }
 
@@ -518,12 +515,25 @@ static void displace_left_out(const Timing *timing)
         cache_displace(&memory->l2, (double) memory->lines_in * rest / (double) timing->placed);
 }
 
-/* The cycles of the blocks played if all places of all SMs were occupied until the end. */
+/* The cycles of the blocks played if no SM lacked blocks before the end: at least as long as if
+ * every place were occupied all the time; and as long as the SMs need for all instructions if each
+ * issues them as fast as the fastest one did with all its places occupied. */
 static double even_cycles(const Timing *timing)
 {
-    const double places = (double) timing->most_resident * timing->gpu->device.sms;
+    const Gpu *gpu = timing->gpu;
+    double places = 1, issued = 0, rate = 0;
 
-    return places > 0 ? fmin((double) timing->ends, timing->place_cycles / places) : 0;
+    for (int i = 0; i < gpu->device.sms; i++)
+        places = fmax(places, gpu->sms[i].full.blocks);
+    for (int i = 0; i < gpu->device.sms; i++) {
+        const FullTime *full = &gpu->sms[i].full;
+        issued += (double) gpu->sms[i].issued;
+        if (full->blocks == (int) places && full->cycles > 0)
+            rate = fmax(rate, full->issued / full->cycles);
+    }
+    const double least = timing->place_cycles / places / gpu->device.sms;
+    const double cycles = rate > 0 ? issued / rate / gpu->device.sms : 0;
+    return fmin((double) timing->ends, fmax(least, cycles));
 }
 
 TimingResult timing_end(Timing *timing)

@@ -208,6 +208,13 @@ typedef struct Meters {
     double lsu_shared;   /* the load/store unit's work for shared memory */
 } Meters;
 
+/* The time in which an SM held the most blocks that it ever held, and what it issued then. */
+typedef struct FullTime {
+    int blocks;
+    double cycles, issued;
+    uint64_t at, issued_at; /* the last time that a block came or went */
+} FullTime;
+
 /* Warps are in order of arrival. */
 typedef struct Scheduler {
     uint64_t *wake; /* when the warp's next operation is ready */
@@ -242,6 +249,7 @@ typedef struct Sm {
                                                  memory, and of the path of stores */
     uint64_t ends;                            /* of its last block so far */
     Meters meters;
+    FullTime full;
 } Sm;
 
 /* sim/time/warp.c. Advances to the next step with an instruction. Returns false if there is no

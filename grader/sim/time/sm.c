@@ -88,8 +88,22 @@ static void find_eldest(Sm *sm)
     choose_all(sm);
 }
 
-static void end_block(Sm *sm, PlayedBlock *block)
+/* Called before a block comes or goes. */
+static void note_full(Sm *sm, uint64_t now)
 {
+    FullTime *full = &sm->full;
+
+    if (sm->resident == full->blocks && now > full->at) {
+        full->cycles += (double) (now - full->at);
+        full->issued += (double) (sm->issued - full->issued_at);
+    }
+    full->at = now;
+    full->issued_at = sm->issued;
+}
+
+static void end_block(Sm *sm, PlayedBlock *block, uint64_t now)
+{
+    note_full(sm, now);
     sm->resident--;
     block->next = sm->ended;
     sm->ended = block;
@@ -208,7 +222,7 @@ static void leave(Sm *sm, Scheduler *s, int index, uint64_t now)
         return;
     }
     sm->ends = later(sm->ends, block->ends);
-    end_block(sm, block);
+    end_block(sm, block, now);
 }
 
 static void issue(Sm *sm, Scheduler *s)
@@ -367,13 +381,15 @@ bool sm_start(Sm *sm, BlockTrace *trace, uint64_t at)
     *block = (PlayedBlock){
         .trace = trace, .number = sm->started++, .live = trace->warp_count, .begins = at, .ends = at
     };
-    sm->resident++;
+    note_full(sm, at);
+    if (++sm->resident > sm->full.blocks)
+        sm->full = (FullTime){ .blocks = sm->resident, .at = at, .issued_at = sm->issued };
     if (!sm->oldest)
         sm->oldest = block;
     if (!add_warps(sm, block, at))
         return false;
     if (!block->live)
-        end_block(sm, block);
+        end_block(sm, block, at);
     choose_all(sm);
     return true;
 }
@@ -474,6 +490,7 @@ bool sm_begin(Sm *sm, double l1_bytes)
     sm->started = 0;
     sm->next_place = sm->turn = 0;
     sm->meters = (Meters){ .at = 0 };
+    sm->full = (FullTime){ 0 };
     return cache_open(&sm->l1, l1_bytes, sm->gpu->device.l1_ways) &&
            (!has_cause(sm->gpu->without, CAUSE_SECTORS) || cache_keep_words(&sm->l1));
 }
