@@ -1,5 +1,5 @@
 // lab: first
-// mistake: a float4 at an address that is no multiple of 16
+// mistake: a float4 at an address that 16 does not divide
 #include "cudalab.cuh"
 #include "kernel.h"
 

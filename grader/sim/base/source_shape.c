@@ -1,6 +1,6 @@
 /* source_shape.c - finds declarations of arrays in a source, and evaluates their sizes.
  *
- * This is no parser of C++: it recognises what kernels usually contain, and gives up elsewhere. A
+ * It does not parse C++: it recognises what kernels usually contain, and gives up elsewhere. A
  * wrong guess would mislead, so a shape counts only if all of it is understood.
  */
 #include "sim/base/source_shape.h"

@@ -169,7 +169,7 @@ static void report_pair(const Access *x, const Conflict *c, const char *where)
             ? remedy(x, c)
             : ": blocks of one launch run in any order, so the two need separate launches";
     const OtherAccess earlier = other_of(x, c);
-    char other[300], text[800];
+    char other[300], text[900];
 
     if (c->one_instruction) {
         report_in_instruction(x, c, where);
