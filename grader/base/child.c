@@ -454,8 +454,10 @@ Reply child_receive(Child *child, char *answer)
     put(answer, CHILD_LINE, "%s", line + TAG);
     if (!strncmp(answer, "ok", 2) && (!answer[2] || answer[2] == ' '))
         return REPLY_OK;
-    if (!strncmp(answer, "fail ", 5))
+    if (!strncmp(answer, "fail ", 5)) {
+        drain(child); /* what was printed before explains it */
         return REPLY_FAIL;
+    }
     return garbage(child, CHILD_BAD_ANSWER);
 }
 

@@ -64,6 +64,8 @@
     X(SAW_HOST_POINTER, "host_pointer", WITH(CRASH), "a host pointer")                             \
     X(SAW_LOAD, "load", WITH(CRASH), "the kernel could not be loaded")                             \
     X(SAW_SIGNAL, "signal", WITH(CRASH), "its process was killed by a signal")                     \
+    X(SAW_DIVIDED, "divided_by_zero", WITH(CRASH), "host code divided an integer by 0")            \
+    X(SAW_DEVICE_POINTER, "device_pointer", WITH(CRASH), "host code used a device pointer")        \
     X(SAW_EXITED, "exited", WITH(CRASH), "its process exited")                                     \
     X(SAW_HOST_MEMORY, "host_memory", WITH(CRASH), "too much host memory")                         \
     X(SAW_DEVICE_MEMORY, "device_memory", WITH(CRASH) | WITH(CORRECT_ONLY), "too much GPU memory") \

@@ -7,6 +7,7 @@
 #include <ftw.h>
 #include <float.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,8 +132,21 @@ void text_close(FILE *stream)
 
 char *end_in_words(int status, char *text, size_t size)
 {
+    static const struct {
+        int number;
+        const char *name, *words;
+    } deaths[] = {
+        { SIGFPE, "SIGFPE", "host code divided an integer by 0" },
+        { SIGSEGV, "SIGSEGV", "host code used an invalid pointer" },
+        { SIGABRT, "SIGABRT", "host code called abort(), as CUDA_CHECK does" },
+    };
+
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
         return put(text, size, "made a system call that labs must not make");
+    for (size_t i = 0; WIFSIGNALED(status) && i < sizeof deaths / sizeof *deaths; i++)
+        if (WTERMSIG(status) == deaths[i].number)
+            return put(text, size, "was killed by signal %d (%s): %s", deaths[i].number,
+                       deaths[i].name, deaths[i].words);
     if (WIFSIGNALED(status))
         return put(text, size, "was killed by signal %d (%s)", WTERMSIG(status),
                    strsignal(WTERMSIG(status)));

@@ -1,5 +1,6 @@
 /* grade.c - grades one submission against one lab: build, correctness, speed, marks. */
 #include "judge/grade.h"
+#include "sim/base/source_shape.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -157,6 +158,13 @@ static void keep_diagnosis(Result *result)
     result->diagnosis.saw &= diagnosis_possible(result->verdict);
 }
 
+/* Elements of arrays with several dimensions: `tile[33]` becomes `tile[1][0]`. */
+static void name_elements(Result *result)
+{
+    if (result->verdict == UNSAFE || result->verdict == STRAY || result->verdict == CRASH)
+        source_shape_file(result->source, result->why, sizeof result->why);
+}
+
 void grade(Session *session, const LabEntry *entry, const char *source, const char *shown,
            Result *result)
 {
@@ -183,6 +191,7 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
             judge_speed(session, reference.object, submission.object, result, &random);
     }
     keep_diagnosis(result);
+    name_elements(result);
     if (untouched && result->verdict != UNSOUND)
         say_untouched(result);
     add_up(&session->course.lab[entry - all_labs].policy, result);

@@ -1,5 +1,6 @@
 /* message.c - describes a grading's observations to the student. */
 #include "judge/message.h"
+#include "judge/compare.h"
 
 #include <string.h>
 
@@ -20,34 +21,51 @@ static const char *value_text(char *text, size_t size, Type type, double value)
     return put(text, size, type == F32 || type == F64 ? "%.9g" : "%.0f", value);
 }
 
+/* The value of memory that was never written says nothing to a student. */
+static bool is_poison(Type type, double value)
+{
+    static const unsigned char poisons[] = { POISON_EVEN, POISON_ODD };
+    double memory;
+
+    for (size_t i = 0; i < sizeof poisons; i++) {
+        memset(&memory, poisons[i], sizeof memory);
+        const double poison = element(type, &memory, 0);
+        if (value == poison || (value != value && poison != poison))
+            return true;
+    }
+    return false;
+}
+
 void message_wrong(const Diagnosis *d, const Array *array, const char *pattern, char *text,
                    size_t size)
 {
-    char place[64], got[400], want[400];
+    char place[64], got[400], want[400], is[410];
 
     message_place(array, d->element, place, sizeof place);
-    put(text, size, "in %s, %s is %s, expected %s; %zu of %zu elements checked are wrong",
-        array->name ? array->name : "the output", place,
-        value_text(got, sizeof got, array->type, d->got),
-        value_text(want, sizeof want, array->type, d->want), d->wrong, d->compared);
+    const bool unwritten = d->saw & SAW(SAW_UNWRITTEN) && is_poison(array->type, d->got);
+
+    put(text, size, "in %s, %s %s, expected %s; ", array->name ? array->name : "the output", place,
+        unwritten ? "was never written"
+                  : PUT(is, "is %s", value_text(got, sizeof got, array->type, d->got)),
+        value_text(want, sizeof want, array->type, d->want));
+    append(text, size, "%zu of %zu checked elements %s wrong", d->wrong, d->compared,
+           d->wrong == 1 ? "is" : "are");
     if (*pattern)
         append(text, size, ": %s", pattern);
-    else if (d->saw & SAW(SAW_UNWRITTEN))
-        append(text, size, ": never written");
 }
 
 void message_stray(const Diagnosis *d, bool before, char *text, size_t size)
 {
     if (d->saw & SAW(SAW_INPUT))
-        put(text, size, "the input was changed, at element %zu; inputs are read-only", d->element);
+        put(text, size, "the input `%s` was changed at element %zu; inputs are read-only", d->array,
+            d->element);
     else if (before)
-        put(text, size, "memory in front of the %s array was written, %zu bytes before its start",
-            d->array, d->element);
+        put(text, size, "memory %zu bytes before the start of `%s` was written", d->element,
+            d->array);
+    else if (d->element)
+        put(text, size, "memory %zu bytes after the end of `%s` was written", d->element, d->array);
     else
-        put(text, size,
-            "memory was written past the end of the %s array, from %zu bytes after its last "
-            "element",
-            d->array, d->element);
+        put(text, size, "memory right after the end of `%s` was written", d->array);
 }
 
 /* ---- Processes ---- */
@@ -221,8 +239,22 @@ void message_samples(const CaseSpeed *s, char *note, size_t size)
 
 /* ---- Counters ---- */
 
+/* "once", "3 times", "0.5 times" */
+static const char *times_text(char *text, size_t size, double times)
+{
+    return times > 0.95 && times < 1.05 ? "once" : put(text, size, "%.2g times", times);
+}
+
+/* All accesses are coalesced, and there are still too many of them. */
+static bool is_repeated(const Diagnosis *d)
+{
+    return d->per_request > 0 && d->per_request <= 4.05 && d->value >= 1.9;
+}
+
 static void say_counter(const Diagnosis *d, DiagnosisCode code, char *text, size_t size)
 {
+    char often[32];
+
     switch (code) {
     case SAW_WARP_BARRIERS:
         append(text, size, "a warp waits at %.2g barriers per 32 elements of `%s`; ", d->value,
@@ -230,8 +262,8 @@ static void say_counter(const Diagnosis *d, DiagnosisCode code, char *text, size
         append(text, size, "the lab allows %.2g", d->limit);
         return;
     case SAW_WARP_ATOMICS:
-        append(text, size, "a warp updates global memory by atomics %.2g times per 32 elements of ",
-               d->value);
+        append(text, size, "a warp updates global memory by atomics %s per 32 elements of ",
+               times_text(often, sizeof often, d->value));
         append(text, size, "`%s`; the lab allows %.2g", d->array, d->limit);
         return;
     case SAW_LOADS_PER_FMA:
@@ -253,6 +285,14 @@ static void say_counter(const Diagnosis *d, DiagnosisCode code, char *text, size
                d->value, d->per_request, d->limit);
         return;
     default:
+        if (is_repeated(d)) {
+            append(text, size,
+                   "`%s` is %s %.1f times, coalesced each time (%.1f sectors of 32 bytes per "
+                   "request); the lab allows %.2f times",
+                   d->array, code == SAW_SECTORS_READ ? "read" : "written", d->value,
+                   d->per_request, d->limit);
+            return;
+        }
         append(text, size,
                "%s `%s` touch %.1fx the minimum number of 32-byte sectors (%.1f per request); the "
                "lab allows %.2fx",

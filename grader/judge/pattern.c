@@ -447,6 +447,30 @@ static const char *uniform(const View *v, char *clause, uint64_t *saw)
     return put(clause, CLAUSE, "every element has the same value, %.6g", got(v, 0));
 }
 
+/* The last one to three elements, never written: what float4 or an unrolled loop leaves over. So
+ * few elements fit any other pattern by chance. */
+static const char *short_tail(View *v, size_t wrong, uint64_t *saw)
+{
+    static char text[CLAUSE];
+    const size_t bytes = type_bytes(v->array->type), first = v->count - wrong;
+    unsigned char poison[8];
+
+    memset(poison, v->poison, sizeof poison);
+    if (!wrong || wrong >= v->count)
+        return "";
+    look(v, wrong);
+    if (v->first != first)
+        return "";
+    *saw = SAW(SAW_TAIL);
+    for (size_t i = first; i < v->count; i++)
+        if (memcmp((const char *) v->got + i * bytes, poison, bytes))
+            return wrong == 1 ? "the last element"
+                              : PUT(text, "the last %zu elements (the tail)", wrong);
+    *saw |= SAW(SAW_UNWRITTEN);
+    return wrong == 1 ? "the last element was never written"
+                      : PUT(text, "the last %zu elements (the tail) were never written", wrong);
+}
+
 const char *pattern(const Difference *difference, const Inputs *inputs, int out,
                     const void *got_data, const void *want_data, const double *error, uint64_t *saw)
 {
@@ -468,7 +492,7 @@ const char *pattern(const Difference *difference, const Inputs *inputs, int out,
 
     *saw = 0;
     if (difference->wrong < LEAST)
-        return "";
+        return short_tail(&v, difference->wrong, saw);
     whole = uniform(&v, text, saw);
     if (*whole)
         return whole;

@@ -7,6 +7,7 @@
 #include "base/util.h"
 
 #include <ctype.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,22 @@ static const struct {
     { "limit", UNSUPPORTED, "the simulated GPU does not support this kernel: " },
 };
 
+/* What the signal that killed a process with host code says about that code. The words are the
+ * runner's (guest/work.c, device_sim.c). */
+static void explain_signal(Worker *worker)
+{
+    static const char words[] = "host code accessed an address in GPU memory";
+
+    if (worker->diagnosis.saw & SAW(SAW_DIVIDED))
+        worker->diagnosis.saw |= SAW(SAW_SIGNAL);
+    else if (worker->diagnosis.saw & SAW(SAW_SIGNAL) && strstr(worker->child.printed, words)) {
+        worker->diagnosis.saw |= SAW(SAW_DEVICE_POINTER);
+        PUT(worker->why,
+            "its process was killed by signal 11 (SIGSEGV): host code used a pointer to "
+            "the GPU's memory, which only kernels may use");
+    }
+}
+
 /* Parses "KIND TEXT" or "KIND.CODE TEXT". */
 static Verdict from_fault(Worker *worker, const char *fault)
 {
@@ -54,6 +71,7 @@ static Verdict from_fault(Worker *worker, const char *fault)
                 kind < length ? diagnosis_bit(fault + kind + 1, length - kind - 1) : faults[i].saw;
             if (faults[i].verdict == CRASH) /* CUDA's own words for its errors */
                 worker->diagnosis.saw |= diagnosis_printed(text);
+            explain_signal(worker);
             return faults[i].verdict;
         }
     PUT(worker->why, "the runner did not understand the grader: %s", fault);
@@ -71,7 +89,7 @@ static uint64_t saw_of(const Child *child)
     };
 
     if (child->error == CHILD_EXITED && WIFSIGNALED(child->status))
-        return SAW(SAW_SIGNAL);
+        return SAW(WTERMSIG(child->status) == SIGFPE ? SAW_DIVIDED : SAW_SIGNAL);
     return child->error > CHILD_NOT_STARTED ? SAW(codes[child->error]) : 0;
 }
 
@@ -84,6 +102,7 @@ static Verdict from_reply(Worker *worker, Reply reply, const char *answer)
         return from_fault(worker, answer + strlen("fail "));
     worker->diagnosis.saw = saw_of(&worker->child);
     message_child(&worker->child, worker->why, sizeof worker->why);
+    explain_signal(worker);
     return reply == REPLY_LATE ? TIMEOUT : reply == REPLY_GONE ? CRASH : SUSPECT;
 }
 
@@ -281,7 +300,7 @@ static void name_array(const Worker *worker, const char *array, char *name, size
                        : out && i < LAB_OUT ? &all->out[i]
                                             : &all->scratch;
 
-    put(name, size, "%s", one->name ? one->name : in ? "input" : out ? "output" : array);
+    put(name, size, "%s", one->name ? one->name : in ? "in" : out ? "out" : array);
 }
 
 Verdict worker_check_guards(Worker *worker)

@@ -155,8 +155,8 @@ cudaError_t device_clock(double *mhz)
  * library's own handler forks the process, which the sandbox forbids.) */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
-    static const char words[] = "host code dereferenced a device pointer: only kernels "
-                                "may do that\n";
+    static const char words[] = "host code accessed an address in GPU memory: only kernels "
+                                "can do that\n";
     uint64_t at = (uint64_t) (uintptr_t) info->si_addr;
 
     (void) context;
@@ -340,21 +340,35 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* "unsafe.race kernel.cu:27: race: ... (kernel transpose_kernel, block (0,0,0), thread (32,0,0))"
+/* "reads `part[1]`, ...": the thread is the subject. */
+static int begins_with_verb(const char *text)
+{
+    return !strncmp(text, "reads ", 6) || !strncmp(text, "writes ", 7) ||
+           !strncmp(text, "updates ", 8);
+}
+
+/* "unsafe.race kernel.cu:27: race: thread (32,0,0) of block (0,0,0) reads ... (kernel sum_kernel)"
+ * or "unsafe.barrier kernel.cu:27: barrier: ... (kernel sum_kernel, block (0,0,0), thread (0,0,0))"
  */
 static void write_finding(const Finding *found, char *fault, size_t size)
 {
     const Place *at = &found->place;
 
     const char *code = (unsigned) found->kind < FINDINGS ? words[found->kind].code : NULL;
+    const int is_subject = at->has_thread && begins_with_verb(found->text);
 
     put(fault, size, "%s%s%s ", word_of(found), code ? "." : "", code ? code : "");
     if (at->file)
         append(fault, size, "%.80s:%d: ", base_name(at->file), at->line);
-    append(fault, size, "%s: %.400s", simWord(found->kind), found->text);
+    if (found->kind != FINDING_LAUNCH) /* the clause for a refused launch has this word */
+        append(fault, size, "%s: ", simWord(found->kind));
+    if (is_subject)
+        append(fault, size, "thread (%d,%d,%d) of block (%d,%d,%d) ", at->thread[0], at->thread[1],
+               at->thread[2], at->block[0], at->block[1], at->block[2]);
+    append(fault, size, "%.400s", found->text);
     if (at->kernel)
         append(fault, size, " (kernel %.100s", at->kernel);
-    if (at->kernel && at->has_thread)
+    if (at->kernel && at->has_thread && !is_subject)
         append(fault, size, ", block (%d,%d,%d), thread (%d,%d,%d)", at->block[0], at->block[1],
                at->block[2], at->thread[0], at->thread[1], at->thread[2]);
     if (at->kernel)

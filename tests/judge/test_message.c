@@ -3,6 +3,8 @@
 #include "judge/message.h"
 #include "golden.h"
 
+#include <math.h>
+
 static const Case flat = { "flat", .kind = TIMED, .bar = 0.75 };
 static const Case one_row = { "one row", .kind = CONTROL };
 
@@ -12,13 +14,15 @@ static void processes(void)
         ChildError error;
         int status;
     } rows[] = {
-        { CHILD_FINE, 0 },           { CHILD_NOT_STARTED, 0 },
+        { CHILD_FINE, 0 },        { CHILD_NOT_STARTED, 0 },
         { CHILD_EXITED, 7 << 8 }, /* as waitpid() returns it */
-        { CHILD_EXITED, 11 },        { CHILD_EXITED, 31 },
-        { CHILD_NO_ANSWER, 0 },      { CHILD_HOST_MEMORY, 0 },
-        { CHILD_CLOSED_CHANNEL, 0 }, { CHILD_NOT_TEXT, 0 },
-        { CHILD_OUT_OF_TURN, 0 },    { CHILD_FLOOD, 0 },
-        { CHILD_UNTAGGED, 0 },       { CHILD_BAD_ANSWER, 0 },
+        { CHILD_EXITED, 11 },     { CHILD_EXITED, 31 },
+        { CHILD_EXITED, 8 },      { CHILD_EXITED, 6 },
+        { CHILD_EXITED, 9 },      { CHILD_NO_ANSWER, 0 },
+        { CHILD_HOST_MEMORY, 0 }, { CHILD_CLOSED_CHANNEL, 0 },
+        { CHILD_NOT_TEXT, 0 },    { CHILD_OUT_OF_TURN, 0 },
+        { CHILD_FLOOD, 0 },       { CHILD_UNTAGGED, 0 },
+        { CHILD_BAD_ANSWER, 0 },
     };
     char all[4000] = "";
 
@@ -43,6 +47,7 @@ static void stray_writes(void)
     } rows[] = {
         { { .saw = SAW(SAW_INPUT), .array = "in", .element = 7 }, false },
         { { .array = "out", .element = 4 }, true },
+        { { .array = "out", .element = 12 }, false },
         { { .array = "out", .element = 0 }, false },
     };
     char all[2000] = "", text[400];
@@ -64,7 +69,9 @@ static void wrong_results(void)
         Diagnosis diagnosis;
     } rows[] = {
         { &out, "", { .element = 104, .got = 2, .want = 0.5, .wrong = 12, .compared = 1023 } },
-        { &out, "", { .saw = SAW(SAW_UNWRITTEN), .element = 0, .wrong = 1, .compared = 1 } },
+        { &out,
+          "",
+          { .saw = SAW(SAW_UNWRITTEN), .element = 0, .got = NAN, .wrong = 1, .compared = 1 } },
         { &sums,
           "every 2nd element",
           { .element = 2, .got = 1, .want = 9, .wrong = 50, .compared = 100 } },
@@ -80,6 +87,19 @@ static void wrong_results(void)
 
 static void counters(void)
 {
+    static const Diagnosis special[] = {
+        { .saw = SAW(SAW_WARP_ATOMICS), .array = "in", .value = 1.0, .limit = 0.25 },
+        { .saw = SAW(SAW_SECTORS_WRITTEN),
+          .array = "out",
+          .value = 2,
+          .per_request = 4,
+          .limit = 1.15 },
+        { .saw = SAW(SAW_SECTORS_READ),
+          .array = "in",
+          .value = 1.5,
+          .per_request = 4,
+          .limit = 1.15 },
+    };
     char all[4000] = "", text[400];
 
     for (int code = SAW_SECTORS_READ; code <= SAW_IDLE_LANES; code++) {
@@ -90,6 +110,10 @@ static void counters(void)
                                       .per_request = 32,
                                       .line = code % 2 ? 24 : 0 };
         message_counter(&diagnosis, text, sizeof text);
+        APPEND(all, "%s\n", text);
+    }
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        message_counter(&special[i], text, sizeof text);
         APPEND(all, "%s\n", text);
     }
     golden("counters", all);

@@ -368,7 +368,11 @@ static const struct {
     { 1, 1000, alternating, 0, "", "" },
     { 1, 1000, nothing, 0, "", "" },
     { 1, 1000, first_three, 0, "", "" }, /* too few for a pattern */
-    { 1, 1000, tail_from, 997, "", "" },
+    { 1, 1000, tail_from, 997, "the last 3 elements (the tail) were never written",
+      "tail,unwritten" },
+    { 70, 50, tail_from, 3499, "the last element was never written", "tail,unwritten" },
+    { 1, 1000, tail_zero, 998, "the last 2 elements (the tail)", "tail" },
+    { 1, 3, tail_from, 0, "", "" },
     { 1, 3, same_value, 0, "", "" },
 };
 

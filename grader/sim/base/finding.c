@@ -1,5 +1,6 @@
 /* finding.c - stores each finding of a run once, and prints it. */
 #include "sim/base/finding.h"
+#include "sim/base/source_shape.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -190,6 +191,21 @@ static void print_full(void)
     table.full = true;
 }
 
+static void write_text(Finding *f, const Place *place, const char *format, va_list args)
+{
+    const Place kept = f->place; /* its texts are copies */
+
+    f->place = *place;
+    f->place.kernel = kept.kernel;
+    f->place.file = kept.file;
+    f->place.instruction = kept.instruction;
+    f->place.instruction_length = kept.instruction_length;
+    f->format = format;
+    vsnprintf(f->text, sizeof f->text, format, args);
+    if (place->file && !table.quiet) /* the grader has the source, the runner has not */
+        source_shape_file(place->file, f->text, sizeof f->text);
+}
+
 void finding(FindingKind kind, bool fatal, const Place *place, const char *format, ...)
 {
     static const Place nowhere;
@@ -200,15 +216,15 @@ void finding(FindingKind kind, bool fatal, const Place *place, const char *forma
     Finding *f = *slot ? &table.all[*slot - 1] : enter(slot, kind, fatal, place);
     if (!f) {
         print_full();
-    } else if (f->count++) {
-        f->fatal |= fatal;
     } else {
+        const bool is_first = !f->count++;
         va_list args;
-        f->format = format;
         va_start(args, format);
-        vsnprintf(f->text, sizeof f->text, format, args);
+        if (is_first || (f->place.provisional && !place->provisional))
+            write_text(f, place, format, args);
         va_end(args);
-        if (!table.quiet)
+        f->fatal |= fatal;
+        if (is_first && !table.quiet)
             print_finding(f);
     }
     pthread_mutex_unlock(&lock);

@@ -32,6 +32,7 @@ typedef struct Place {
     int other_line; /* line of the other access in a race; 0: unknown */
     bool has_other; /* and its thread: */
     int other_block[3], other_thread[3];
+    bool provisional; /* replaced by a later finding of this kind at this line that is not */
 } Place;
 
 typedef struct Finding {

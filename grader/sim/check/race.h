@@ -183,7 +183,6 @@ bool pool_spend(size_t bytes);
 
 /* ---- race_report.c ---- */
 
-void race_report_shared(const Access *access, const Conflict *conflict);
-void race_report_global(const Access *access, const Conflict *conflict);
+void race_report(const Access *access, const Conflict *conflict);
 
 #endif

@@ -366,5 +366,5 @@ void race_global(Access *x)
             visit_lane(&v, x->allocation ? x->allocation : x->of[lane], lane);
         }
     if (v.raced)
-        race_report_global(x, &v.conflict);
+        race_report(x, &v.conflict);
 }

@@ -1,5 +1,6 @@
 /* race_report.c - writes the finding of a race: both accesses, and the missing synchronisation. */
 #include "sim/check/race.h"
+#include "sim/exec/access_words.h"
 #include "sim/exec/uses.h"
 
 #include <stdio.h>
@@ -90,12 +91,11 @@ static void report_in_instruction(const Access *x, const Conflict *c, const char
 {
     const int thread = x->warp->number * LANES + c->other_lane;
     const OtherAccess earlier = { x->step, x->warp->block->number, thread };
-    char other[64], text[480];
+    char other[64], text[800];
 
     put_thread(x->warp->block->launch, thread, other, sizeof other);
-    snprintf(text, sizeof text, "%s %d byte%s %s in the same instruction as %s%s", access_verb(x),
-             x->bytes, x->bytes == 1 ? "" : "s", where, other,
-             x->value ? ", which writes another value" : "");
+    snprintf(text, sizeof text, "%s %s in the same instruction as %s%s", access_verb(x), where,
+             other, x->value ? ", which writes another value" : "");
     warn_of_two(x->warp, x->step, c->lane, FINDING_RACE, &earlier, text);
 }
 
@@ -114,15 +114,24 @@ static bool is_update(const Access *x, const Conflict *c)
 static const char *remedy(const Access *x, const Conflict *c)
 {
     if (is_update(x, c))
-        return ": concurrent updates of a word need an atomic such as atomicAdd()";
+        return ": if many threads update one word, each needs an atomic such as atomicAdd()";
     if (!c->one_warp)
         return ", with no __syncthreads() in between";
-    return x->warp->block->warp_count > 1
-               ? ", with no __syncthreads() in between (both threads are in one warp: __syncwarp() "
-                 "is "
-                 "enough if no other warp uses these words)"
-               : ", with no __syncthreads() in between (or at least __syncwarp(): both threads are "
-                 "in one warp)";
+    return ", with no __syncwarp() in between (both threads are in one warp; between warps it "
+           "takes "
+           "__syncthreads())";
+}
+
+/* Whether the other thread has gone through a loop once more: its write stands before the last
+ * barrier in the source, and this read after it. */
+static bool is_round_ahead(const Access *x, const Conflict *c)
+{
+    const Step *step = race_step(slot_site(c->slot)), *barrier = x->warp->block->last_barrier;
+    const Instruction *in = x->step->in, *other = step ? step->in : NULL;
+
+    return barrier && other && c->other_wrote && !c->unrecorded && x->kind == ACCESS_LOAD &&
+           in->file == other->file && in->file == barrier->in->file &&
+           other->line < barrier->in->line && barrier->in->line < in->line;
 }
 
 /* The earlier access, as far as it is known. */
@@ -132,42 +141,54 @@ static OtherAccess other_of(const Access *x, const Conflict *c)
                           : c->block < 0                         ? x->warp->block->number
                                                                  : c->block;
 
-    return (OtherAccess){ race_step(slot_site(c->slot)), block, (int) (c->slot.tag & WHO_THREAD) };
+    return (OtherAccess){ .step = race_step(slot_site(c->slot)),
+                          .block = block,
+                          .thread = (int) (c->slot.tag & WHO_THREAD),
+                          .one_warp = c->one_warp && !is_update(x, c) };
+}
+
+static void report_round_ahead(const Access *x, const Conflict *c, const char *where)
+{
+    const OtherAccess earlier = other_of(x, c);
+    char line[120], who[120], text[800];
+
+    put_line(x, c->slot, line, sizeof line);
+    put_who(x, c, who, sizeof who);
+    snprintf(text, sizeof text,
+             "%s %s, but %s is a round ahead and has written it again%s: no __syncthreads() "
+             "separates this read from the next write",
+             access_verb(x), where, who, line);
+    warn_of_two(x->warp, x->step, c->lane, FINDING_RACE, &earlier, text);
 }
 
 static void report_pair(const Access *x, const Conflict *c, const char *where)
 {
     const bool in_block = c->block < 0;
     const char *remedied =
-        in_block || is_update(x, c) ? remedy(x, c) : ": the blocks of a launch run in any order";
+        in_block || is_update(x, c)
+            ? remedy(x, c)
+            : ": blocks of one launch run in any order, so the two need separate launches";
     const OtherAccess earlier = other_of(x, c);
-    char other[300], text[480];
+    char other[300], text[900];
 
     if (c->one_instruction) {
         report_in_instruction(x, c, where);
         return;
     }
+    if (in_block && is_round_ahead(x, c)) {
+        report_round_ahead(x, c, where);
+        return;
+    }
     put_other(x, c, other, sizeof other);
-    snprintf(text, sizeof text, "%s %d byte%s %s, %s%s", access_verb(x), x->bytes,
-             x->bytes == 1 ? "" : "s", where, other, remedied);
+    snprintf(text, sizeof text, "%s %s, %s%s", access_verb(x), where, other, remedied);
     warn_of_two(x->warp, x->step, c->lane, in_block ? FINDING_RACE : FINDING_RACE_BLOCKS, &earlier,
                 text);
 }
 
-void race_report_shared(const Access *x, const Conflict *c)
+void race_report(const Access *x, const Conflict *c)
 {
-    char where[80];
+    char where[400];
 
-    snprintf(where, sizeof where, "of shared memory at %llu",
-             (unsigned long long) x->address[c->lane]);
-    report_pair(x, c, where);
-}
-
-void race_report_global(const Access *x, const Conflict *c)
-{
-    char at[300], where[360];
-
-    memory_describe(x->address[c->lane], (size_t) x->bytes, at, sizeof at);
-    snprintf(where, sizeof where, "at 0x%llx (%s)", (unsigned long long) x->address[c->lane], at);
+    access_words(x, c->lane, where, sizeof where);
     report_pair(x, c, where);
 }

@@ -106,6 +106,8 @@ static void record_conflict(Visit *v, Slot slot, bool wrote, int lane, uint64_t 
         v->same = true;
         return;
     }
+    if (v->raced && (conflict.one_warp || conflict.block >= 0))
+        return;
     conflict.lane = lane;
     conflict.other_wrote = wrote;
     conflict.slot = slot;
@@ -174,13 +176,19 @@ static void check_in_block(Visit *v, Slot slot, bool wrote, int leader, uint64_t
     record_conflict(v, slot, wrote, lane, at, conflict);
 }
 
+/* A race between warps is the clearer one: only __syncthreads() prevents it. */
+static bool has_clear_race(const Visit *v)
+{
+    return v->raced && (!v->conflict.one_warp || v->conflict.one_instruction);
+}
+
 /* Checks whether the leader, or another lane with its address, races with the slot's access. */
 static void check_slot(Visit *v, Slot slot, bool wrote, int leader, uint64_t at)
 {
     bool ordered = false;
     int64_t block;
 
-    if (slot.when <= v->ordered_until || v->raced || both_strong(v, slot))
+    if (slot.when <= v->ordered_until || has_clear_race(v) || both_strong(v, slot))
         return;
     block = v->is_global ? race_foreign(v, slot.when, wrote, &ordered) : -1;
     if (block < 0)

@@ -156,5 +156,5 @@ void race_shared(Access *x)
             visit_lane(&v, words, first_lane(left));
     }
     if (v.raced)
-        race_report_shared(x, &v.conflict);
+        race_report(x, &v.conflict);
 }

@@ -8,6 +8,7 @@
 #include "sim/check/race.h"
 #include "sim/base/bits.h"
 #include "sim/base/common.h"
+#include "sim/exec/access_words.h"
 #include "sim/exec/uses.h"
 
 #include <stdio.h>
@@ -138,7 +139,7 @@ static bool is_reported(const Access *x, int lane, const uint8_t *written, size_
     return in->op != OP_cp_async || none_written(written, at, (size_t) x->bytes);
 }
 
-/* "which nothing has written"; "8 of which no thread has written, from byte 8 on" */
+/* "which nothing has written yet"; "of which only the first 8 of 16 bytes have been written" */
 static const char *put_which(const Access *x, const uint8_t *written, size_t at, const char *writer,
                              char *text, size_t size)
 {
@@ -147,29 +148,31 @@ static const char *put_which(const Access *x, const uint8_t *written, size_t at,
     for (size_t i = 0; i < (size_t) x->bytes; i++)
         count += !bits_all(written, at + i, 1, true);
     if (count == (size_t) x->bytes)
-        snprintf(text, size, "which %s has written", writer);
+        snprintf(text, size, "which %s has written yet", writer);
+    else if (bits_all(written, at, (size_t) x->bytes - count, true))
+        snprintf(text, size, "of which only the first %zu of %d bytes have been written",
+                 (size_t) x->bytes - count, x->bytes);
     else
-        snprintf(text, size, "%zu of which %s has written, from byte %zu on", count, writer,
-                 bits_other(written, at, (size_t) x->bytes, true) - at);
+        snprintf(text, size, "of which only %zu of %d bytes have been written",
+                 (size_t) x->bytes - count, x->bytes);
     return text;
 }
 
 static void report_global(const Access *x, int lane, const uint8_t *written, size_t at)
 {
-    char where[300], which[100];
+    char where[400], which[160];
 
-    memory_describe(x->address[lane], (size_t) x->bytes, where, sizeof where);
-    warn(x->warp, x->step, lane, FINDING_UNINITIALISED, "%s %d byte%s at 0x%llx, %s, %s",
-         access_verb(x), x->bytes, plural((uint64_t) x->bytes),
-         (unsigned long long) x->address[lane], where,
+    access_words(x, lane, where, sizeof where);
+    warn(x->warp, x->step, lane, FINDING_UNINITIALISED, "%s %s, %s", access_verb(x), where,
          put_which(x, written, at, "nothing", which, sizeof which));
 }
 
 static void report_shared(const Access *x, int lane, const uint8_t *written, size_t at)
 {
     const Step *copy = async_pending(x->warp->block, x->address[lane], x->bytes);
-    char which[200];
+    char where[160], which[200];
 
+    access_words(x, lane, where, sizeof where);
     if (copy && copy->in)
         snprintf(which, sizeof which,
                  "where the cp.async of line %d is still in flight: wait for it first",
@@ -179,9 +182,7 @@ static void report_shared(const Access *x, int lane, const uint8_t *written, siz
                   x->warp->block->copied_unwritten ? "no thread (or only copies of unwritten data)"
                                                    : "no thread",
                   which, sizeof which);
-    warn(x->warp, x->step, lane, FINDING_UNINITIALISED, "%s %d byte%s of shared memory at %llu, %s",
-         access_verb(x), x->bytes, plural((uint64_t) x->bytes),
-         (unsigned long long) x->address[lane], which);
+    warn(x->warp, x->step, lane, FINDING_UNINITIALISED, "%s %s, %s", access_verb(x), where, which);
 }
 
 /* Only the first lane that reads unwritten bytes is reported. */

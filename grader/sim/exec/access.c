@@ -4,7 +4,7 @@
  * Nearly always all lanes are in one allocation. Then checking the lowest and highest address and
  * the alignment of the pattern is enough. Only if that check fails is each lane checked in order,
  * so that the finding names the first faulty lane. */
-#include "sim/exec/access.h"
+#include "sim/exec/access_words.h"
 #include "sim/base/bits.h"
 #include "sim/base/common.h"
 #include "sim/exec/ops/handlers.h"
@@ -110,16 +110,42 @@ static bool fault(const Access *x, int lane, FindingKind kind, const char *what)
     return false;
 }
 
+/* `what` names the array and the element. */
+static bool fault_in_words(const Access *x, int lane, const char *what)
+{
+    fail(x->warp, x->step, lane, FINDING_OUT_OF_BOUNDS, "%s %s", access_verb(x), what);
+    return false;
+}
+
 static bool misaligned(const Access *x, int lane)
 {
+    const Allocation *a = memory_find(x->address[lane]);
+    const char *name = a ? a->label ? a->label : a->name : NULL;
     char what[64];
 
+    if (name) {
+        fail(x->warp, x->step, lane, FINDING_MISALIGNED,
+             "%s %d bytes at once from byte %llu of `%.60s`, which is not a multiple of %d",
+             access_verb(x), x->bytes, (unsigned long long) (x->address[lane] - a->base), name,
+             x->bytes);
+        return false;
+    }
     snprintf(what, sizeof what, "which is not a multiple of %d", x->bytes);
     return fault(x, lane, FINDING_MISALIGNED, what);
 }
 
+/* Where Linux places stacks, heaps and libraries of processes. The program's host code may run in
+ * another process, whose memory is not known here. */
+static bool looks_like_host(uint64_t address)
+{
+    const uint64_t top = address >> 40;
+
+    return top == 0x7f || top == 0x55 || top == 0x56 || top == 0xaa || top == 0xff;
+}
+
 static bool not_there(const Access *x, int lane)
 {
+    const AddressKind kind = memory_address_kind(x->address[lane]);
     static const FindingKind kinds[] = {
         [ADDRESS_LIVE] = FINDING_OUT_OF_BOUNDS,  [ADDRESS_FREED] = FINDING_USE_AFTER_FREE,
         [ADDRESS_GUARD] = FINDING_OUT_OF_BOUNDS, [ADDRESS_HOST] = FINDING_HOST_POINTER,
@@ -127,8 +153,13 @@ static bool not_there(const Access *x, int lane)
     };
     char what[300];
 
+    if (kind != ADDRESS_FREED && access_words_outside(x, lane, what, sizeof what))
+        return fault_in_words(x, lane, what);
+    if (kind == ADDRESS_HOST || (kind == ADDRESS_NOTHING && looks_like_host(x->address[lane])))
+        return fault(x, lane, FINDING_HOST_POINTER,
+                     "an address in the host's memory: kernels may only use the GPU's");
     memory_describe(x->address[lane], (size_t) x->bytes, what, sizeof what);
-    return fault(x, lane, kinds[memory_address_kind(x->address[lane])], what);
+    return fault(x, lane, kinds[kind], what);
 }
 
 static bool is_forbidden(const Allocation *a, size_t at)
@@ -178,8 +209,13 @@ static bool forbidden(const Access *x, int lane, const Allocation *a)
     const Part before = part_before(a, first), after = part_after(a, first);
     const bool is_before = after.begin < after.end &&
                            (before.begin == before.end || after.begin - first < first - before.end);
+    const int64_t offset = (int64_t) at - (int64_t) (is_before ? after : before).begin;
+    const size_t array_bytes = is_before ? after.end - after.begin : before.end - before.begin;
     char what[300], name[160];
 
+    if (a->label && array_bytes &&
+        access_words_element(x, a->label, array_bytes, offset, what, sizeof what))
+        return fault_in_words(x, lane, what);
     name_part(a, is_before ? after : before, name, sizeof name);
     if (before.begin == before.end && after.begin == after.end)
         snprintf(what, sizeof what, "which the kernel may not access");
@@ -212,11 +248,14 @@ static bool outside_window(const Access *x, int lane, const char *memory, const 
 {
     const uint64_t address = x->address[lane]; /* 32-bit: an offset below 0 becomes a large one */
     int64_t at = address <= UINT32_MAX ? (int32_t) (uint32_t) address : (int64_t) address;
+    char what[300];
 
     if (x->address[lane] & (uint64_t) (x->bytes - 1))
         fail(x->warp, x->step, lane, FINDING_MISALIGNED,
              "%s %d bytes of %s memory at %lld, which is not a multiple of %d", access_verb(x),
              x->bytes, memory, (long long) at, x->bytes);
+    else if (x->space == SPACE_SHARED && access_words_outside(x, lane, what, sizeof what))
+        return fault_in_words(x, lane, what);
     else
         fail(x->warp, x->step, lane, FINDING_OUT_OF_BOUNDS,
              "%s %d byte%s of %s memory at %lld: %s has %llu byte%s", access_verb(x), x->bytes,

@@ -74,10 +74,12 @@ static void release(Block *block, Barrier *barrier)
         if (warp->waiting_lanes)
             warp_unpark(warp);
     }
-    if (released == live_warps(block))
+    if (released == live_warps(block)) {
         block->epoch++;
-    else
+        block->last_barrier = passed.step;
+    } else {
         OBSERVE(block->launch, barrier, block, passed.warps | passed.arrivers);
+    }
 }
 
 static void check(Block *block, Barrier *barrier)
@@ -156,6 +158,7 @@ static bool add_warp(Warp *warp, const Step *step, Barrier *barrier)
              number);
         return false;
     }
+    barrier->step = step;
     barrier->expected = expected;
     barrier->arrived += LANES;
     return true;

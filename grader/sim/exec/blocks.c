@@ -94,6 +94,7 @@ static void block_begin(Block *block, long number)
     block->id[1] = (int) (number / grid[0] % grid[1]);
     block->id[2] = (int) (number / grid[0] / grid[1]);
     block->epoch = 0;
+    block->last_barrier = NULL;
     block->ended = false;
     memset(block->barriers, 0, sizeof block->barriers);
     /* Unwritten shared memory must not hold a number that could pass for a result. */

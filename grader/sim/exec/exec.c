@@ -77,6 +77,7 @@ void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const
     Place place = place_of(warp, step, lane);
 
     place.other_line = other->step && other->step->in ? other->step->in->line : 0;
+    place.provisional = other->one_warp;
     place.has_other = other->block >= 0;
     if (place.has_other) {
         put_index(place.other_block, other->block, launch->grid);

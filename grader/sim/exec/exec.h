@@ -222,6 +222,7 @@ typedef struct Barrier {
     uint32_t warps;    /* warps that wait here, one bit each */
     uint32_t arrivals; /* of bar.red: threads that voted */
     uint32_t arrivers; /* warps that executed bar.arrive */
+    const Step *step;  /* where the last warp arrived */
 } Barrier;
 
 struct Block {
@@ -239,6 +240,7 @@ struct Block {
     void *shared_races;      /* race_order.c */
     Barrier barriers[BARRIERS];
     int epoch;                /* barriers passed by all threads so far */
+    const Step *last_barrier; /* the last of them; NULL: none */
     bool ended;               /* by a fatal finding */
     struct BlockTrace *trace; /* trace.h; may be NULL */
 };
@@ -385,6 +387,7 @@ typedef struct OtherAccess {
     const Step *step; /* NULL: unknown */
     int64_t block;    /* number; -1: unknown */
     int thread;
+    bool one_warp; /* a later finding between warps replaces this one */
 } OtherAccess;
 void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const OtherAccess *other,
                  const char *text);

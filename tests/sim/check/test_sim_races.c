@@ -99,8 +99,8 @@ static void races_in_shared_memory(void)
         { "same warp",
           { { 'w', 3, 8, 1, 0 }, { 'r', 4, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() in between (both threads are in one warp: __syncwarp() is enough "
-          "if no other warp uses these words)" },
+          "__syncwarp() in between (both threads are in one warp; between warps it takes "
+          "__syncthreads())" },
         { "same warp, synchronised",
           { { 'w', 3, 8, 1, 0 }, { 's', 3, 0, 0, 0 }, { 'r', 4, 8, 0, 0 } },
           NULL },
@@ -121,8 +121,8 @@ static void races_in_shared_memory(void)
         { "one value, read by a third",
           { { 'w', 3, 8, 1, 0 }, { 'w', 40, 8, 1, 0 }, { 'r', 41, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (40,0,0) wrote at line 2, with no "
-          "__syncthreads() in between (both threads are in one warp: __syncwarp() is enough "
-          "if no other warp uses these words)" },
+          "__syncwarp() in between (both threads are in one warp; between warps it takes "
+          "__syncthreads())" },
         { "one value, read in between",
           { { 'w', 3, 8, 1, 0 }, { 'r', 3, 8, 0, 0 }, { 'w', 40, 8, 1, 0 }, { 'r', 40, 8, 0, 0 } },
           "writes 4 bytes of shared memory at 8, which thread (3,0,0) read at line 2, with no "
@@ -138,8 +138,8 @@ static void races_in_shared_memory(void)
         { "many readers of one warp, the first writes",
           { { 'r', 3, 8, 0, 0 }, { 'r', 4, 8, 0, 0 }, { 'w', 3, 8, 1, 0 } },
           "writes 4 bytes of shared memory at 8, which other threads read at line 1, with no "
-          "__syncthreads() in between (both threads are in one warp: __syncwarp() is enough "
-          "if no other warp uses these words)" },
+          "__syncwarp() in between (both threads are in one warp; between warps it takes "
+          "__syncthreads())" },
         { "many readers of one warp, synchronised",
           { { 'r', 3, 8, 0, 0 }, { 'r', 4, 8, 0, 0 }, { 's', 3, 0, 0, 0 }, { 'w', 3, 8, 1, 0 } },
           NULL },
@@ -182,8 +182,8 @@ static void races_in_shared_memory(void)
         { "volatile in a warp, as before Volta",
           { { 'c', 3, 0, 0, 0 }, { 'v', 3, 8, 1, 0 }, { 'V', 4, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() in between (both threads are in one warp: __syncwarp() is enough "
-          "if no other warp uses these words)" },
+          "__syncwarp() in between (both threads are in one warp; between warps it takes "
+          "__syncthreads())" },
         { "a flag",
           { { 'V', 40, 64, 0, 0 },
             { 'w', 3, 8, 1, 0 },
@@ -213,8 +213,8 @@ static void races_in_shared_memory(void)
         play(SPACE_SHARED, &scripts[i]);
 }
 
-#define ARRAY_AT_8 "at 0x700000000008 (byte 8 of allocation 1 (4000 bytes, cudaMalloc))"
-#define ANY_ORDER  ": the blocks of a launch run in any order"
+#define ARRAY_AT_8 "at 0x700000000008, byte 8 of allocation 1 (4000 bytes, cudaMalloc)"
+#define ANY_ORDER  ": blocks of one launch run in any order, so the two need separate launches"
 
 static void races_between_blocks(void)
 {
@@ -244,8 +244,8 @@ static void races_between_blocks(void)
         { "in one warp",
           { { 'w', 3, 8, 1, 0 }, { 'r', 4, 8, 0, 0 } },
           "reads 4 bytes " ARRAY_AT_8
-          ", which thread (3,0,0) wrote at line 1, with no __syncthreads() in between (both "
-          "threads are in one warp: __syncwarp() is enough if no other warp uses these words)" },
+          ", which thread (3,0,0) wrote at line 1, with no __syncwarp() in between (both threads "
+          "are in one warp; between warps it takes __syncthreads())" },
         { "in one warp, synchronised",
           { { 'w', 3, 8, 1, 0 }, { 's', 3, 0, 0, 0 }, { 'r', 4, 8, 0, 0 } },
           NULL },

@@ -232,8 +232,10 @@ static void faults_that_need_a_scene(void)
     new_world(false, false);
     f.address = (uint64_t) (uintptr_t) &on_the_host;
     f.kind = FINDING_HOST_POINTER;
-    snprintf(text, sizeof text, "writes 4 bytes at 0x%llx, a host pointer",
-             (unsigned long long) f.address);
+    snprintf(
+        text, sizeof text,
+        "writes 4 bytes at 0x%llx, an address in the host's memory: kernels may only use the GPU's",
+        (unsigned long long) f.address);
     check_fault(&f);
 
     new_world(false, false);
@@ -345,7 +347,7 @@ static void unwritten_global_memory(void)
     CU_ASSERT_EQUAL_FATAL(finding_count(), 1);
     CU_ASSERT_STRING_EQUAL(told(0),
                            "reads 4 bytes at 0x70000000007c, byte 124 of allocation 1 (4000 "
-                           "bytes, cudaMalloc), which nothing has written");
+                           "bytes, cudaMalloc), which nothing has written yet");
     CU_ASSERT_EQUAL(finding_at(0)->place.thread[0], 31);
     CU_ASSERT_EQUAL(finding_at(0)->count, 2);
     CU_ASSERT_FALSE(finding_at(0)->fatal);
@@ -371,8 +373,8 @@ static void unwritten_shared_memory(void)
     CU_ASSERT_EQUAL(finding_count(), 0);
     run(0, read, 0x1ff);
     CU_ASSERT_EQUAL(finding_count(), 1);
-    CU_ASSERT_STRING_EQUAL(told(0),
-                           "reads 16 bytes of shared memory at 128, which no thread has written");
+    CU_ASSERT_STRING_EQUAL(
+        told(0), "reads 16 bytes of shared memory at 128, which no thread has written yet");
     end_world();
 }
 

@@ -1,0 +1,17 @@
+// lab: first
+// mistake: the kernel is called like a function
+#include "cudalab.cuh"
+#include "kernel.h"
+
+__global__ void copy_kernel(float *out, const float *in, long n)
+{
+    long i = blockIdx.x * (long) blockDim.x + threadIdx.x;
+
+    if (i < n)
+        out[i] = in[i];
+}
+
+LAB_API void copy(float *out, const float *in, long n)
+{
+    copy_kernel(out, in, n);
+}

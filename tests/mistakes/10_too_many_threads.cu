@@ -1,0 +1,18 @@
+// lab: first
+// mistake: a block has as many threads as the array has elements
+#include "cudalab.cuh"
+#include "kernel.h"
+
+__global__ void copy_kernel(float *out, const float *in, long n)
+{
+    long i = blockIdx.x * (long) blockDim.x + threadIdx.x;
+
+    if (i < n)
+        out[i] = in[i];
+}
+
+LAB_API void copy(float *out, const float *in, long n)
+{
+    copy_kernel<<<1, (unsigned) n>>>(out, in, n);
+    CUDA_CHECK(cudaGetLastError());
+}

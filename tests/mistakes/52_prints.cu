@@ -1,0 +1,20 @@
+// lab: first
+// mistake: a kernel that passes prints
+#include "cudalab.cuh"
+#include "kernel.h"
+
+__global__ void copy_kernel(float *out, const float *in, long n)
+{
+    long i = blockIdx.x * (long) blockDim.x + threadIdx.x;
+
+    if (i < n)
+        out[i] = in[i];
+    if (i == 0)
+        printf("n is %ld\n", n);
+}
+
+LAB_API void copy(float *out, const float *in, long n)
+{
+    copy_kernel<<<(unsigned) ((n + 255) / 256), 256>>>(out, in, n);
+    CUDA_CHECK(cudaGetLastError());
+}
