@@ -1,6 +1,9 @@
+# make                 where you are, what to do next    make all      all programs, for developers
 # make grade           grade labs/*/kernel.cu            make test      tests of minutes, no GPU needed
 # make watch LAB=..    grade at each save, keys for more make reset LAB=.. the starter back (keeps a copy)
 # make explain LAB=..  why a kernel takes its time      make test-all  all tests: a quarter of an hour
+# make compare LAB=..  your kernel beside the reference,
+#                      once you pass
 # make hint LAB=..     hints, your last grading first   make setup     install what tests need (apt)
 # make progress        what is done, what is next        make bench     our kernels beside the library's
 # make check           prove every lab on this GPU       make clean     remove build/
@@ -21,8 +24,8 @@ FLAGS    ?=
 DEVICE   ?=
 B        ?= build
 CFLAGS   ?= -O2 -g
-goals    := $(or $(MAKECMDGOALS),all)
-.DEFAULT_GOAL := all
+goals    := $(or $(MAKECMDGOALS),next)
+.DEFAULT_GOAL := next
 
 ifneq (,$(word 2,$(B)))
 $(error B, the build folder, may hold no blanks)
@@ -81,14 +84,14 @@ missing    = $(eval missing := $(filter-out $(wildcard $(sort $(all_o))),$(sort 
 all_o      = $(grader_o) $(child_o) $(guest_o) $(guest_sim_o) $(sim_o) $(B)/grader/main.o
 
 # Commands of warpbook: those that run a kernel on a device, and those that only read and write files.
-runs  := grade watch explain see draw quiz report
-reads := hint progress reset
+runs  := grade watch explain compare see draw quiz report
+reads := next hint progress reset
 
 .PHONY: all programs help $(runs) $(reads) check check-cheats course-kit clean FORCE
 all: programs $(if $(GRADEBOOK),$(B)/gradebook)
 
-# What grading needs: a compiler, make and the CUDA Toolkit.
-programs: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/guest $(B)/runner-sim $(B)/guest-sim)
+# What students need: a compiler, make and the CUDA Toolkit.
+programs: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/guest $(B)/runner-sim $(B)/guest-sim $(B)/libcudart-sim.so)
 	@$(if $(MAKE_TERMOUT),printf '\033[K',:)
 
 # ---- What people type ----

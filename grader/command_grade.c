@@ -1,39 +1,41 @@
 /* command_grade.c - `warpbook grade`: grades labs, reports each, and remembers the results. */
 #include "command_grade.h"
 #include "coursework.h"
+#include "base/child.h"
 #include "judge/grade.h"
+#include "learner/labs_table.h"
+#include "learner/page.h"
 #include "learner/portfolio/history.h"
 #include "learner/predictions.h"
-#include "learner/progress.h"
 #include "learner/quiz/quiz.h"
+#include "learner/record.h"
 #include "learner/report.h"
 #include "learner/submission.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-static void remember(const Session *session, const Result *result)
-{
-    Progress progress;
-    time_t now = time(NULL);
+/* How a grading is shown. */
+typedef enum View {
+    LINES, /* for programs */
+    FULL,  /* -v: everything */
+    PAGE,  /* one lab */
+    TABLE  /* several labs, one line each */
+} View;
 
-    if (result->verdict == UNSOUND)
-        return;
-    progress_load(session->book.progress, result->entry, &progress);
-    progress_graded(&progress, result->verdict, result->hash);
-    progress.ratio = result->ratio;
-    progress.diagnosis = result->diagnosis;
-    strftime(progress.date, sizeof progress.date, "%Y-%m-%d", localtime(&now));
-    progress_keep(session->book.progress, result->entry, &progress);
-    history_keep(session->book.progress, result, session->gpu.name);
+static View view_of(const Options *options)
+{
+    if (options->lines)
+        return LINES;
+    return options->verbose ? FULL : options->count == 1 ? PAGE : TABLE;
 }
 
-/* Before the first speed figure is shown: for one lab, compares the student's predictions; for
- * several, prints once how many labs still lack them. */
+/* Before the first speed figure is shown: compares the student's predictions. */
 static void show_predictions(const Session *session, const Options *options)
 {
     char path[PATH];
@@ -51,6 +53,30 @@ static void show_predictions(const Session *session, const Options *options)
     if (waiting)
         print_waiting(waiting);
     printf("\n");
+}
+
+static void show_head(const Session *session, const Options *options)
+{
+    session_clear_line();
+    switch (view_of(options)) {
+    case LINES:
+        report_lines_machine(session);
+        return;
+    case FULL:
+        report_machine(session);
+        if (!options->submission)
+            show_predictions(session, options);
+        return;
+    case PAGE:
+        report_gpu(session);
+        if (!options->submission)
+            explain_new_predictions(&session->book, options->labs[0]);
+        return;
+    case TABLE:
+        report_gpu(session);
+        labs_table_head();
+        fflush(stdout);
+    }
 }
 
 static bool write_sealed(const Session *session, const Options *options)
@@ -79,52 +105,211 @@ static uint64_t seed_of(const Options *options, const Coursework *work, const La
     return options->seeded ? options->seed : coursework_seed(work, entry);
 }
 
+/* ---- Labs that have not changed ---- */
+
+/* Only the table shows them from an earlier grading. */
+static bool may_keep(const Options *options)
+{
+    return view_of(options) == TABLE && !options->again && !options->seeded && !options->submission;
+}
+
+/* ---- Building ahead ---- */
+
+static void build_lab(const Session *session, const Options *options, const LabEntry *entry)
+{
+    char source[PATH], shown[PATH];
+    static FileList rungs;
+    Build built;
+
+    submission_find(&session->book, options, entry, source, shown);
+    list_rungs(&session->book, entry, &rungs);
+    if (*source)
+        session_build(session, entry, source, shown, &built);
+    for (int i = 0; i < rungs.count; i++) /* rung 1, and the reference */
+        if (i == 0 || i == rungs.count - 1)
+            session_build(session, entry, rungs.path[i], NULL, &built);
+}
+
+/* Starts a process that builds the labs into the cache, from the last to the first, while this one
+ * grades from the first to the last. Only where times are modelled: it would disturb measurements.
+ * Returns 0 if there is none. */
+static pid_t start_building(const Session *session, const Options *options, const bool *kept)
+{
+    pid_t builder;
+
+    if (!*session->simulated || options->count < 2)
+        return 0;
+    fflush(NULL);
+    builder = child_fork();
+    if (builder)
+        return builder > 0 ? builder : 0;
+    for (int i = options->count - 1; i > 0; i--)
+        if (!kept[i])
+            build_lab(session, options, options->labs[i]);
+    _exit(0);
+}
+
+static void stop_building(pid_t builder)
+{
+    if (!builder)
+        return;
+    kill(-builder, SIGKILL);
+    while (waitpid(builder, NULL, 0) < 0 && errno == EINTR)
+        ;
+    child_forget(builder);
+}
+
+/* ---- Grading ---- */
+
+/* One run of the command. */
+typedef struct Run {
+    Options *options;
+    Session session;
+    Coursework work;
+    Result results[64]; /* of the labs that were graded */
+    int graded;
+    bool kept[64]; /* by the index in options->labs: not changed, and so not graded */
+    int kept_count;
+    uint64_t key[64];
+    bool all_passed, sound;
+} Run;
+
+/* Finds the labs whose last grading is still current. */
+static void find_kept(Run *run)
+{
+    char source[PATH], shown[PATH];
+
+    for (int i = 0; i < run->options->count && !run->options->lines; i++) {
+        const LabEntry *entry = run->options->labs[i];
+        Progress progress;
+        submission_find(&run->session.book, run->options, entry, source, shown);
+        run->key[i] = record_key(&run->session, entry, source);
+        progress_load(run->session.book.progress, entry, &progress);
+        run->kept[i] =
+            may_keep(run->options) && progress.graded && run->key[i] && run->key[i] == progress.key;
+        run->kept_count += run->kept[i];
+    }
+}
+
+static void show_kept(Run *run, const LabEntry *entry)
+{
+    Progress progress;
+    char since[16];
+
+    progress_load(run->session.book.progress, entry, &progress);
+    labs_table_since(&progress, since, sizeof since);
+    labs_table_row(entry, &progress, since);
+    run->all_passed &= verdict_passed(progress.latest);
+}
+
+static void remember(const Session *session, const Result *result, uint64_t key, Progress *progress)
+{
+    record_result(session, result, key, progress);
+    if (result->verdict != UNSOUND)
+        history_keep(session->book.progress, result, session->gpu.name);
+}
+
+static void show_result(Run *run, const Result *result, const char *shown, uint64_t key)
+{
+    const Options *options = run->options;
+    Progress progress = { 0 };
+
+    if (options->submission)
+        record_add(result, key, &progress);
+    else
+        remember(&run->session, result, key, &progress);
+    switch (view_of(options)) {
+    case LINES:
+        print_lines(&run->session, result, shown);
+        return;
+    case FULL:
+        report_table(result, run->graded == 1);
+        return;
+    case PAGE:
+        print_page(&run->session, result, options->submission ? NULL : &progress);
+        return;
+    case TABLE:
+        labs_table_row(result->entry, &progress, "");
+    }
+}
+
+static void grade_one(Run *run, int i)
+{
+    char source[PATH], shown[PATH];
+    const LabEntry *entry = run->options->labs[i];
+    Result *result = &run->results[run->graded++];
+
+    submission_find(&run->session.book, run->options, entry, source, shown);
+    run->session.seed = seed_of(run->options, &run->work, entry);
+    grade(&run->session, entry, source, shown, result);
+    run->all_passed &= verdict_passed(result->verdict);
+    run->sound &= result->verdict != UNSOUND;
+    show_result(run, result, shown, run->key[i]);
+}
+
+/* The first of the grader's own errors; a row has no room for it. */
+static void show_unsound(const Run *run)
+{
+    for (int i = 0; i < run->graded; i++)
+        if (run->results[i].verdict == UNSOUND) {
+            report_short(&run->results[i]);
+            return;
+        }
+}
+
+static void show_end(Run *run)
+{
+    const Options *options = run->options;
+
+    if (view_of(options) == FULL)
+        report_reasons(&run->session, run->results, run->graded, options->submission);
+    if (view_of(options) == TABLE) {
+        show_unsound(run);
+        if (!options->submission)
+            labs_table_end(run->session.book.progress, run->kept_count);
+    }
+    if (!options->lines)
+        coursework_counting(&run->work, &run->session, run->results, run->graded, options->quick);
+}
+
+static void grade_all(Run *run)
+{
+    pid_t builder;
+
+    find_kept(run);
+    builder = start_building(&run->session, run->options, run->kept);
+    for (int i = 0; i < run->options->count; i++)
+        if (run->kept[i])
+            show_kept(run, run->options->labs[i]);
+        else
+            grade_one(run, i);
+    stop_building(builder);
+}
+
 int run_grade(Options *options)
 {
-    static Session session;
-    static Result results[64];
-    static Coursework work;
-    bool all_passed = true, sound = true;
+    static Run run;
+    Session *session = &run.session;
 
     if (options->sealed && options->count != 1) {
         fprintf(stderr, "warpbook: --seal %s needs one LAB\n", options->sealed);
         return USAGE;
     }
-    if (!submission_fits(options) || !coursework_take(options->course, &work))
+    if (!submission_fits(options) || !coursework_take(options->course, &run.work))
         return USAGE;
-    session = (Session){ .quick = options->quick, .live = isatty(2) && !options->lines };
-    session.events = options->events;
-    if (!session_open(&session, options->device))
-        return report_could_not(&session);
-    session.course = work.course;
-    session.replayed = options->seeded;
-    session.seed = seed_of(options, &work, options->labs[0]);
-    if (options->lines)
-        report_lines_machine(&session);
-    else
-        report_machine(&session);
-    if (!options->lines && !options->submission)
-        show_predictions(&session, options);
-    for (int i = 0; i < options->count; i++) {
-        char source[PATH], shown[PATH];
-        const LabEntry *entry = options->labs[i];
-        submission_find(&session.book, options, entry, source, shown);
-        session.seed = seed_of(options, &work, entry);
-        grade(&session, entry, source, shown, &results[i]);
-        all_passed &= verdict_passed(results[i].verdict);
-        sound &= results[i].verdict != UNSOUND;
-        if (!options->submission)
-            remember(&session, &results[i]);
-        if (options->lines)
-            print_lines(&session, &results[i], shown);
-        else
-            report_table(&results[i], i == 0);
-    }
-    if (!options->lines)
-        report_reasons(&session, results, options->count, options->submission);
-    if (!options->lines)
-        coursework_counting(&work, &session, results, options->count, options->quick);
-    sound &= write_sealed(&session, options);
-    session_close(&session);
-    return !sound ? COULD_NOT : options->strict && !all_passed ? NOT_PASSED : DONE;
+    run.options = options;
+    run.all_passed = run.sound = true;
+    *session = (Session){ .quick = options->quick, .live = isatty(2) && !options->lines };
+    session->events = options->events;
+    if (!session_open(session, options->device))
+        return report_could_not(session);
+    session->course = run.work.course;
+    session->replayed = options->seeded;
+    session->seed = seed_of(options, &run.work, options->labs[0]);
+    show_head(session, options);
+    grade_all(&run);
+    show_end(&run);
+    run.sound &= write_sealed(session, options);
+    session_close(session);
+    return !run.sound ? COULD_NOT : options->strict && !run.all_passed ? NOT_PASSED : DONE;
 }

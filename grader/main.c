@@ -4,7 +4,9 @@
 #include "command_grade.h"
 #include "coursework.h"
 #include "draw/command.h"
+#include "learner/compare.h"
 #include "learner/explain.h"
+#include "learner/next.h"
 #include "judge/grade.h"
 #include "learner/progress.h"
 #include "learner/predictions.h"
@@ -239,9 +241,11 @@ static const struct {
     bool all_if_none;
 } commands[] = {
     { "grade", run_grade, true },
+    { "next", run_next, false },
     { "check", run_check, true },
     { "check-cheats", run_check_cheats, true },
     { "explain", run_explain, false },
+    { "compare", run_compare, false },
     { "see", see_run, false },
     { "build", run_build, false },
     { "pack", run_pack, true },

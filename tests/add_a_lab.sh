@@ -105,7 +105,7 @@ cp solutions/50_scale/0_starter.cu labs/50_scale/kernel.cu
 echo "# Scale" > labs/50_scale/README.md
 
 make -s build/warpbook
-[ -n "${WARPBOOK_RUNNER:-}" ] || make -s
+[ -n "${WARPBOOK_RUNNER:-}" ] || make -s programs
 if [ -n "${WARPBOOK_RUNNER:-}" ]; then
     make -s build/fake_runner
     export WARPBOOK_RUNNER=$copy/build/fake_runner

@@ -271,7 +271,7 @@ for lie in nan minus nothing; do
     check "explain: $lie, status 3" status_is 3 explain 6 --submission "$(submission lie "limited $lie")"
 done
 limits_line() { # OPTION...: what make grade says
-    says "What limits it: shared memory is busy 90 % .* make explain LAB=transpose shows the lines\." simulated "$warpbook" grade "$@"
+    says "What limits it: shared memory is busy 90 % .* make explain LAB=transpose shows the lines\." simulated "$warpbook" grade -v "$@"
 }
 check "a slow one: what limits it" limits_line 6 --submission "$(submission slow "ms 10" "limited shared 24")"
 quick_one() { ! limits_line 6 --submission "$(submission good "ms 0.5" "limited shared 24")" && grep -q "pass" "$work/out"; }
@@ -356,7 +356,7 @@ mkdir -p "$copy"
 tar -c --exclude=./build --exclude=./.git --exclude=./.warpbook . | tar -x -C "$copy"
 in_copy() { (cd "$copy" && "$@"); }
 check "progress before anything" says "transpose" in_copy "$warpbook" progress
-check "grade in place" says "unchanged" in_copy "$warpbook" grade transpose --quick
+check "grade in place" says "NOT STARTED" in_copy "$warpbook" grade transpose --quick
 check "it is remembered" says "transpose.*unchanged" in_copy "$warpbook" progress
 check "a hint" says "1 of 3|hint 1" in_copy "$warpbook" hint transpose
 check "the next hint" says "2 of 3|hint 2" in_copy "$warpbook" hint transpose
@@ -388,8 +388,37 @@ cp "$copy/.warpbook/progress" "$work/kept_progress"
 check "a damaged progress file" status_is 0 damaged
 cp "$work/kept_progress" "$copy/.warpbook/progress"
 cp "$(submission good "ms 0.5")" "$copy/labs/06_transpose/kernel.cu"
-check "pass in place" says "pass" in_copy "$warpbook" grade transpose --quick
+check "pass in place" says "PASS: all [0-9]+ cases right" in_copy "$warpbook" grade transpose --quick
 check "the best is remembered" says "transpose.*pass" in_copy "$warpbook" progress
+
+# ---- One screen per lab, one line per lab in the table ----
+
+pass_lines() { in_copy "$warpbook" grade transpose --quick > "$work/out" 2>&1 && grep -q "^Next: " "$work/out" && [ "$(wc -l < "$work/out")" -le 15 ]; }
+check "a pass fits 15 lines, and one step is next" pass_lines
+check "it offers the comparison" holds "make compare LAB=transpose" "$work/out"
+check "where the learner is" says "^Lab 00 .*Next: .*make watch LAB=first" in_copy "$warpbook" next
+next_lines() { in_copy "$warpbook" next > "$work/out" 2>&1 && [ "$(wc -l < "$work/out")" -le 12 ]; }
+check "in at most 12 lines" next_lines
+table() { simulated in_copy "$warpbook" grade "$@" > "$work/out" 2>&1 && [ "$(grep -cE '^ [0-9][0-9]  ' "$work/out")" = "$rows" ] && ! grep -E '^.{81,}' "$work/out"; }
+rows=2 check "a table of two labs" table 1 6
+check "with a bar" holds "06  transpose +pass +\[#+\|#+\]" "$work/out"
+rows=2 check "the same again" table 1 6
+check "is not graded again" holds "06  transpose .*[0-9][0-9]:[0-9][0-9]$" "$work/out"
+rows=2 check "unless it is asked for" table 1 6 --again
+kept_none() { ! grep -qE "[0-9][0-9]:[0-9][0-9]$" "$work/out"; }
+check "then no row is old" kept_none
+rows=2 check "or another option" table 1 6 --quick
+check "then neither" kept_none
+echo "// changed" >> "$copy/labs/06_transpose/kernel.cu"
+rows=2 check "a kernel that changed" table 1 6 --quick
+one_kept() { [ "$(grep -cE "[0-9][0-9]:[0-9][0-9]$" "$work/out")" = 1 ]; }
+check "is graded again, alone" one_kept
+compare_first() { simulated in_copy "$warpbook" compare "$@"; }
+check "compare: which lab?" status_is 2 compare_first
+check "compare: only after a pass" status_is 1 compare_first first
+check "and shows nothing of the reference" not grep -q "reference:" "$work/out"
+check "compare: the texts" says "^Your text \(-\) and the reference.s" compare_first transpose
+check "compare: their difference" holds "^-// fake: ms 0.5" "$work/out"
 
 # ---- The grader's own errors are reported as such ----
 

@@ -12,6 +12,7 @@ typedef struct OptionRow {
     const char *name; /* without its dashes: "seed" */
     bool has_value;
     bool (*set)(void *self, const char *value);
+    char letter; /* 'v': also given as "-v"; 0: only by its name */
 } OptionRow;
 
 enum { MOST_OPTIONS = 64 };

@@ -58,6 +58,8 @@ typedef struct Trial {
     Draws *random;
     char given_up[200];             /* labels of large cases that exceeded their limit */
     int right, wrong, skipped, all; /* cases; the repeated one counts once */
+    uint64_t right_cases,
+        wrong_cases; /* bit i: row i of lab.cases was checked, with this outcome */
 } Trial;
 
 static size_t elements(const Array *arrays, int count)
@@ -201,38 +203,81 @@ static void count_case(Trial *trial, int i, Verdict verdict, bool skipped)
     report_cases(trial);
 }
 
-/* Runs all cases in chosen[]. On a simulated GPU a wrong result does not stop the run while
- * fully checked cases remain: if the kernel is unsafe, that is the cause to report. */
+/* The wrong result to report. */
+typedef struct WrongCase {
+    char why[sizeof((Worker *) 0)->why];
+    Diagnosis diagnosis;
+    size_t elements;
+} WrongCase;
+
+/* A small case is easier to think through. But the pattern of wrong elements says more than the
+ * size does, and a very small case may not show one. */
+static void take_wrong(const Trial *trial, const Case *row, WrongCase *wrong)
+{
+    Case lab_case = sized(trial, row);
+    const size_t elements = case_elements(trial->entry->lab, &lab_case);
+    const Diagnosis *found = &trial->worker->diagnosis;
+    const bool more_is_known = found->saw && !wrong->diagnosis.saw;
+
+    if (*wrong->why && !more_is_known &&
+        (elements >= wrong->elements || (!found->saw && wrong->diagnosis.saw)))
+        return;
+    PUT(wrong->why, "%s", trial->worker->why);
+    wrong->diagnosis = *found;
+    wrong->elements = elements;
+}
+
+/* Notes the outcome of row i for the student, who sees which cases are right. */
+static void note_outcome(Trial *trial, int i, Verdict verdict)
+{
+    const uint64_t bit = i < 64 ? 1ull << i : 0;
+
+    if (verdict == PASS)
+        trial->right_cases |= bit;
+    else
+        trial->wrong_cases |= bit;
+    trial->right_cases &= ~trial->wrong_cases; /* the repeated case may be wrong only once */
+}
+
+/* On a real GPU further cases after a wrong one are run for this time. */
+static const double after_wrong_s = 2;
+
+/* Runs all cases in chosen[]. A wrong result does not stop the run while fully checked cases
+ * remain: if the kernel is unsafe, that is the cause to report, and otherwise the smallest wrong
+ * case is. */
 static Verdict run_cases(Trial *trial)
 {
     const Case *cases = trial->entry->lab->cases;
     int chosen[MOST_CASES + 1], count = choose_cases(trial, chosen);
-    char wrong[sizeof trial->worker->why] = "";
-    Diagnosis diagnosis = { 0 };
+    static WrongCase wrong;
+    double first_wrong_s = 0;
 
+    wrong = (WrongCase){ 0 };
     trial->all = count > 0 ? count - 1 : 0;
     report_cases(trial);
-    for (int i = 0; i < count && !(*wrong && is_large(trial, &cases[chosen[i]])); i++) {
+    for (int i = 0; i < count && !(*wrong.why && is_large(trial, &cases[chosen[i]])); i++) {
         Verdict verdict;
         bool skipped;
+        if (*wrong.why && !trial->scope->simulated && now_s() - first_wrong_s > after_wrong_s)
+            break;
         session_say(trial->session, "%02d %s: checking correctness, %d of %d",
                     lab_number(trial->entry), lab_name(trial->entry), i + 1, count);
         verdict = run_or_give_up(trial, &cases[chosen[i]], &skipped);
         count_case(trial, i, verdict, skipped);
-        if (verdict == WRONG && trial->scope->simulated) {
-            if (!*wrong) {
-                PUT(wrong, "%s", trial->worker->why);
-                diagnosis = trial->worker->diagnosis;
-            }
-        } else if (verdict == UNSAFE || (verdict != PASS && !*wrong))
+        if (!skipped)
+            note_outcome(trial, chosen[i], verdict);
+        if (verdict == WRONG) {
+            first_wrong_s = *wrong.why ? first_wrong_s : now_s();
+            take_wrong(trial, &cases[chosen[i]], &wrong);
+        } else if (verdict == UNSAFE || (verdict != PASS && !*wrong.why))
             return verdict;
         else if (verdict != PASS)
             break;
     }
-    if (!*wrong)
+    if (!*wrong.why)
         return PASS;
-    PUT(trial->worker->why, "%s", wrong);
-    trial->worker->diagnosis = diagnosis;
+    PUT(trial->worker->why, "%s", wrong.why);
+    trial->worker->diagnosis = wrong.diagnosis;
     return WRONG;
 }
 
@@ -254,7 +299,12 @@ static void add_note(Result *result, const char *before, const char *text)
 static void check_by_simulation(Session *session, const char *object, Result *result, Draws *random)
 {
     Worker worker = { 0 };
-    Trial trial = { session, &worker, result->entry, object, &after_gpu, random, "" };
+    Trial trial = { .session = session,
+                    .worker = &worker,
+                    .entry = result->entry,
+                    .object = object,
+                    .scope = &after_gpu,
+                    .random = random };
     char reason[1200];
     Verdict verdict;
 
@@ -285,8 +335,12 @@ void judge_correctness(Session *session, const char *object, Result *result, Dra
 {
     bool simulated = *session->simulated;
     Worker worker = { 0 };
-    Trial trial = { session, &worker, result->entry, object, simulated ? &on_simulated : &on_gpu,
-                    random,  "" };
+    Trial trial = { .session = session,
+                    .worker = &worker,
+                    .entry = result->entry,
+                    .object = object,
+                    .scope = simulated ? &on_simulated : &on_gpu,
+                    .random = random };
     Verdict verdict = run_object(&trial);
 
     PUT(result->sandbox, "%s", worker.sandbox);
@@ -296,6 +350,8 @@ void judge_correctness(Session *session, const char *object, Result *result, Dra
     worker_end(&worker);
     note_printed(&worker.child, result);
     result->verdict = verdict;
+    result->right_cases = trial.right_cases;
+    result->wrong_cases = trial.wrong_cases;
     if (verdict != PASS) {
         worker_reason(&worker, result->why, sizeof result->why);
         result->diagnosis = worker.diagnosis;

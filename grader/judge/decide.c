@@ -76,6 +76,7 @@ bool decide_modelled(Result *result, const Reason *reasons)
         set_slow(result, slow, true);
         result->diagnosis = reason->diagnosis;
         result->diagnosis.lab_case = slow->lab_case;
+        PUT(result->cause, "%s", reason->text);
         if (*reason->text)
             APPEND(result->why, "; %s", reason->text);
         return true;

@@ -31,11 +31,14 @@ typedef struct CaseSpeed {
 typedef struct Result {
     const LabEntry *entry;
     Verdict verdict;
-    Verdict as_it_ran;   /* the verdict that an UNCHANGED starter would have got */
-    Diagnosis diagnosis; /* the observations that belong to this verdict */
-    char why[4700];      /* one or more sentences; "" for a plain pass */
-    char note[512];      /* further remarks; "" if none */
-    char flags[160];     /* words for a human: "clock interference faster-than-known" */
+    Verdict as_it_ran;                 /* the verdict that an UNCHANGED starter would have got */
+    Diagnosis diagnosis;               /* the observations that belong to this verdict */
+    char why[4700];                    /* one or more sentences; "" for a plain pass */
+    char cause[1200];                  /* slow: the part of `why` that explains it; "" if unknown */
+    uint64_t right_cases, wrong_cases; /* bit i: row i of lab.cases was checked, and its result
+                                          was right, or wrong */
+    char note[512];                    /* further remarks; "" if none */
+    char flags[160];   /* words for a human: "clock interference faster-than-known" */
     char isolation[8]; /* "split": the kernel had its own process; or "shared"; "": it never ran */
     char sandbox[24];  /* how the student's process was confined; "" if it never ran */
     char printed[600]; /* the beginning of what the student's code printed */

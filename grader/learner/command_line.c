@@ -14,11 +14,13 @@ const char warpbook_usage[] =
     "usage: warpbook COMMAND [LAB...] [OPTION...]\n\n"
     "  grade      grade labs/*/kernel.cu, or another submission, on the GPU, or on a simulated "
     "one\n"
+    "  next       show where you are, what the lab asks, and what to do next\n"
     "  check      check that every lab grades correctly on this GPU\n"
     "  check-cheats  check that cheats are caught and honest kernels are not flagged\n"
     "  watch      grade a lab whenever its kernel.cu is saved; keys for hints and more\n"
     "  reset      put a lab's starter back, and keep a copy of your kernel\n"
     "  explain    show where a correct kernel spends its time, compared with the reference\n"
+    "  compare    show a kernel that passed next to the reference: counters, time, text\n"
     "  see        write an HTML page that shows what a kernel did on the simulated GPU\n"
     "  hint       comment on a lab's last grading, then show its hints, one per call\n"
     "  progress   show what is done and what is next; for one lab, also its predictions\n"
@@ -37,6 +39,8 @@ const char warpbook_usage[] =
     "  --seed S            repeat the inputs of an earlier grading (hexadecimal)\n"
     "  --course FILE       grade: take bars, curves and seeds from FILE (- for standard\n"
     "                      input) instead of course.ini\n"
+    "  -v, --verbose       grade: also sizes, rates, the machine, the protocol and the seed\n"
+    "  --again             grade: grade labs that have not changed, too\n"
     "  --quick             fewer blocks and no self-test of the machine: a first estimate\n"
     "  --strict            exit with 1 if a lab did not pass\n"
     "  --format text|lines a table, or key:value lines (docs/lines.md)\n"
@@ -183,6 +187,20 @@ static bool set_strict(void *self, const char *value)
     return o->strict = true;
 }
 
+static bool set_verbose(void *self, const char *value)
+{
+    Options *o = self;
+    (void) value;
+    return o->verbose = true;
+}
+
+static bool set_again(void *self, const char *value)
+{
+    Options *o = self;
+    (void) value;
+    return o->again = true;
+}
+
 const OptionRow option_rows[] = {
     { "submission", true, set_submission },
     { "device", true, set_device },
@@ -200,6 +218,8 @@ const OptionRow option_rows[] = {
     { "events", true, set_events },
     { "yes", false, set_yes },
     { "answers", true, set_answers },
+    { "again", false, set_again },
+    { "verbose", false, set_verbose, 'v' },
     { 0 },
 };
 

@@ -21,6 +21,8 @@ typedef struct Options {
     int level;
     int events; /* grade: a descriptor for lines about its progress; 0: none */
     bool quick, strict, lines, seeded, builds_only, timed_only, yes;
+    bool verbose; /* grade: also sizes, rates, notes, the protocol and the seed */
+    bool again;   /* grade: labs that have not changed, too */
     uint64_t seed;
 } Options;
 

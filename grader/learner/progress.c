@@ -16,7 +16,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { FILE_MOST = 1 << 20, LINE_MOST = 512, FORMAT = 2 };
+enum { FILE_MOST = 1 << 20, LINE_MOST = 512, FORMAT = 3 };
 
 /* ---- The progress file ---- */
 
@@ -57,6 +57,28 @@ static void read_format_2(const char *line, const Lab *lab, Progress *progress)
         progress->best_lab = strtoull(text, NULL, 16);
 }
 
+static double read_positive(const char *line, const char *key)
+{
+    double value;
+
+    return field_double(line, key, &value) && isfinite(value) && value > 0 ? value : 0;
+}
+
+/* Reads the fields that format 3 added. */
+static void read_format_3(const char *line, Progress *progress)
+{
+    char text[LINE_MOST];
+
+    if (!field(line, "time", progress->time, sizeof progress->time))
+        progress->time[0] = 0;
+    progress->attempts = (int) fmin(read_positive(line, "attempts"), 9999);
+    progress->first_ratio = read_positive(line, "first");
+    progress->reached = read_positive(line, "reached");
+    progress->bar = read_positive(line, "bar");
+    if (field(line, "key", text, sizeof text))
+        progress->key = strtoull(text, NULL, 16);
+}
+
 /* True if this version knows the line's format. */
 static bool known_format(const char *line)
 {
@@ -90,6 +112,7 @@ static bool read_progress(const char *line, const LabEntry *entry, Progress *pro
     if (!field(line, "date", found.date, sizeof found.date))
         found.date[0] = 0;
     read_format_2(line, entry->lab, &found);
+    read_format_3(line, &found);
     *progress = found;
     return true;
 }
@@ -107,15 +130,23 @@ void progress_load(const char *file, const LabEntry *entry, Progress *progress)
     free(text);
 }
 
+static bool needs_format_2(const Progress *progress)
+{
+    return progress->diagnosis.saw || progress->diagnosis.lab_case || progress->remedy_shown ||
+           progress->explained || progress->best_lab;
+}
+
+static bool needs_format_3(const Progress *progress)
+{
+    return progress->time[0] || progress->attempts || progress->first_ratio > 0 ||
+           progress->reached > 0 || progress->key;
+}
+
 static void write_format_2(char *line, size_t size, const Progress *progress)
 {
     const Diagnosis *diagnosis = &progress->diagnosis;
     char text[LINE_MOST];
 
-    if (!diagnosis->saw && !diagnosis->lab_case && !progress->remedy_shown &&
-        !progress->explained && !progress->best_lab)
-        return;
-    append(line, size, " format:%d", FORMAT);
     diagnosis_words(diagnosis->saw, text, sizeof text);
     if (*text)
         append(line, size, " saw:%s", text);
@@ -129,6 +160,26 @@ static void write_format_2(char *line, size_t size, const Progress *progress)
         append(line, size, " best_lab:%016llx", (unsigned long long) progress->best_lab);
 }
 
+static void write_format_3(char *line, size_t size, const Progress *progress)
+{
+    if (progress->time[0])
+        append(line, size, " time:%s", progress->time);
+    if (progress->attempts)
+        append(line, size, " attempts:%d", progress->attempts);
+    if (progress->first_ratio > 0)
+        append(line, size, " first:%.4f", progress->first_ratio);
+    if (progress->reached > 0)
+        append(line, size, " reached:%.4f bar:%.4f", progress->reached, progress->bar);
+    if (progress->key)
+        append(line, size, " key:%016llx", (unsigned long long) progress->key);
+}
+
+/* An older version of this program does not lose what it does not know. */
+static int format_of(const Progress *progress)
+{
+    return needs_format_3(progress) ? 3 : needs_format_2(progress) ? 2 : 1;
+}
+
 static void write_line(char *line, size_t size, const LabEntry *entry, const Progress *progress)
 {
     put(line, size, "lab:%s", entry->folder);
@@ -140,7 +191,10 @@ static void write_line(char *line, size_t size, const LabEntry *entry, const Pro
     append(line, size, " hints:%d", progress->hints);
     if (progress->date[0])
         append(line, size, " date:%s", progress->date);
+    if (format_of(progress) > 1)
+        append(line, size, " format:%d", format_of(progress));
     write_format_2(line, size, progress);
+    write_format_3(line, size, progress);
     append(line, size, "\n");
 }
 

@@ -8,11 +8,11 @@
 #include "base/remedy.h"
 
 /* .warpbook/progress has one line per lab: `lab:06_transpose verdict:slow best:pass ratio:0.55
- * hints:1 date:2026-11-21 format:2 saw:sectors_written case:flat told:3
- * explained:0123456789abcdef
- * best_lab:0123456789abcdef`. The fields after `format` are written only if they are needed;
- * without them, the line has format 1. Lines that cannot be read, or have a later format, are kept
- * unchanged. */
+ * hints:1 date:2026-11-21 format:3 saw:sectors_written case:flat told:3
+ * explained:0123456789abcdef best_lab:0123456789abcdef time:22:51 attempts:4 first:0.0600
+ * reached:0.5500 bar:0.75 key:0123456789abcdef`. The fields after `format` are written only if
+ * they are needed; without them, the line has format 1, and without those after `best_lab`, format
+ * 2. Lines that cannot be read, or have a later format, are kept unchanged. */
 typedef struct Progress {
     Verdict latest, best;
     double ratio; /* of the latest grading, lowest over the timed cases; 0 if not judged */
@@ -23,6 +23,11 @@ typedef struct Progress {
     int remedy_shown;    /* the lab's remedy shown last, counted from 1; 0: none */
     uint64_t explained;  /* predictions.h: the numbers that were explained; 0: none yet */
     uint64_t best_lab;   /* lab_hash() of the lab for which `best` is valid; 0: unknown */
+    char time[8];        /* of the latest grading: "22:51" */
+    int attempts; /* different kernels that were graded up to the first pass; not the starter */
+    double first_ratio;  /* the first speed that was seen, usually the starter's; 0: none */
+    double reached, bar; /* the latest grading's case nearest to failing: its ratio and its bar */
+    uint64_t key;        /* what the latest grading depended on (record.h); 0: unknown */
 } Progress;
 
 /* `file` is the path of the progress file. Loading a lab without a line gives zeros. Saving

@@ -8,14 +8,36 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Why the GPU is simulated, without the advice that follows. The format for programs keeps the
+ * words that it always had. */
+static const char *why_simulated(const Session *session, char *why, size_t size)
+{
+    if (!strcmp(session->simulated, "as asked for"))
+        return "as requested";
+    return put(why, size, "%.*s", (int) strcspn(session->simulated, ";"), session->simulated);
+}
+
+void report_gpu(const Session *session)
+{
+    char why[sizeof session->simulated], text[sizeof why + 200];
+
+    PUT(text, "%s", session->gpu.name);
+    if (*session->simulated)
+        APPEND(text, " (%s): speed is modelled", why_simulated(session, why, sizeof why));
+    if (*session->course.name)
+        APPEND(text, "; bars of the course %s", session->course.name);
+    print_wrapped(text, 0, 80);
+    printf("\n");
+}
+
 void report_machine(const Session *session)
 {
     const GpuInfo *gpu = &session->gpu;
-    char text[sizeof session->simulated + 200];
+    char why[sizeof session->simulated], text[sizeof why + 200];
 
-    if (*session->simulated) { /* the reason without the advice that follows it */
-        PUT(text, "%s (%.*s): time is modelled, not measured", gpu->name,
-            (int) strcspn(session->simulated, ";"), session->simulated);
+    if (*session->simulated) {
+        PUT(text, "%s (%s): time is modelled, not measured", gpu->name,
+            why_simulated(session, why, sizeof why));
         print_wrapped(text, 0, 80);
     } else {
         printf("%s: ", gpu->name);

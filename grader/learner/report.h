@@ -6,7 +6,8 @@
 
 #include <stdio.h>
 
-/* Describes the machine in a line, before the first lab. */
+/* Describes the machine before the first lab: in one line, or with all figures and versions. */
+void report_gpu(const Session *session);
 void report_machine(const Session *session);
 
 /* Prints the rows of one lab as soon as it is graded; `first` also prints the head of the table. */

@@ -93,6 +93,8 @@ static void lines_are_read(void)
           { SLOW, SLOW, 0, 0, true, "" } },
         { "lab:01_first verdict:slow best:slow ratio:inf hints:x\n",
           { SLOW, SLOW, 0, 0, true, "" } },
+        { "lab:01_first verdict:slow best:slow format:3 attempts:-1 first:nan reached:x key:?\n",
+          { SLOW, SLOW, 0, 0, true, "" } },
         { "lab:01_first color:blue verdict:slow best:slow\n", { SLOW, SLOW, 0, 0, true, "" } },
     };
 
@@ -142,6 +144,26 @@ static void one_line_is_replaced(void)
         CU_ASSERT_EQUAL(back.best, CLOSE);
         CU_ASSERT_EQUAL(back.hints, 2);
     }
+}
+
+/* The fields of format 3 come back; without them, the line is of format 1 as before. */
+static void the_way_is_kept(void)
+{
+    static const Progress ours = { SLOW, SLOW, 0.55,    0, true, "2026-11-21", { 0 }, 0,
+                                   0,    0,    "22:51", 4, 0.06, 0.55,         0.75,  0xabc };
+    Progress back;
+
+    begin_with(NULL);
+    CU_ASSERT_TRUE(progress_save(file, &first, &ours));
+    file_is("lab:01_first verdict:slow best:slow ratio:0.5500 hints:0 date:2026-11-21 format:3 "
+            "time:22:51 attempts:4 first:0.0600 reached:0.5500 bar:0.7500 key:0000000000000abc\n");
+    progress_load(file, &first, &back);
+    CU_ASSERT_STRING_EQUAL(back.time, "22:51");
+    CU_ASSERT_EQUAL(back.attempts, 4);
+    CU_ASSERT_DOUBLE_EQUAL(back.first_ratio, 0.06, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(back.reached, 0.55, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(back.bar, 0.75, 1e-9);
+    CU_ASSERT_EQUAL(back.key, 0xabc);
 }
 
 static void strange_lines_are_kept(void)
@@ -410,6 +432,7 @@ CU_SuiteInfo test_learn = {
         (CU_TestInfo[]){
             { "lines are read", lines_are_read },
             { "one line is replaced", one_line_is_replaced },
+            { "the way is kept", the_way_is_kept },
             { "strange lines are kept", strange_lines_are_kept },
             { "what cannot be read is not overwritten", what_cannot_be_read_is_not_overwritten },
             { "a failed save is reported", a_failed_save_is_reported },

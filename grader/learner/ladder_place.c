@@ -1,0 +1,93 @@
+/* ladder_place.c - compares a speed with the rungs that were measured for docs/measured. */
+#include "learner/ladder_place.h"
+#include "draw/collect.h"
+#include "learner/bar.h"
+#include "learner/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Differences below this are noise, or the model's error. */
+static const double same = 0.03;
+
+/* The highest rung that is not faster than `mine`, counted from 1; 0: none. */
+static int rung_below(const double *ratios, int count, double mine)
+{
+    int below = 0;
+
+    for (int i = 0; i < count; i++)
+        if (ratios[i] > 0 && ratios[i] <= mine * (1 + same) &&
+            (!below || ratios[i] >= ratios[below - 1]))
+            below = i + 1;
+    return below;
+}
+
+/* The slowest rung that is faster than `mine`; 0: none. */
+static int rung_above(const double *ratios, int count, double mine)
+{
+    int above = 0;
+
+    for (int i = 0; i < count; i++)
+        if (ratios[i] > mine * (1 + same) && (!above || ratios[i] < ratios[above - 1]))
+            above = i + 1;
+    return above;
+}
+
+static void say_rung(const double *ratios, int rung, char *text, size_t size)
+{
+    char percent[16];
+
+    append(text, size, "rung %d (%s)", rung,
+           bar_percent(ratios[rung - 1], 0, percent, sizeof percent));
+}
+
+void ladder_place_say(const double *ratios, int count, double mine, char *text, size_t size)
+{
+    const int below = rung_below(ratios, count, mine), above = rung_above(ratios, count, mine);
+
+    if (!above && below && mine > ratios[below - 1] * (1 + same))
+        put(text, size, "Your speed is above all rungs, the fastest of which is ");
+    else if (!above || (below && mine <= ratios[below - 1] * (1 + same)))
+        put(text, size, "Your speed is that of ");
+    else if (!below)
+        put(text, size, "Your speed is below ");
+    else
+        put(text, size, "Your speed is between ");
+    if (below)
+        say_rung(ratios, below, text, size);
+    if (above && !(below && mine <= ratios[below - 1] * (1 + same))) {
+        append(text, size, below ? " and " : "");
+        say_rung(ratios, above, text, size);
+    }
+}
+
+/* "an H200" from "Measured: NVIDIA H200, 132 SMs, 2026-11-21, docs/...". */
+static void say_where(const Ladder *ladder, char *text, size_t size)
+{
+    const char *from = strstr(ladder->where, ": ");
+
+    from = from ? from + 2 : ladder->where;
+    append(text, size, ", as measured on an %.*s.", (int) strcspn(from, ","), from);
+}
+
+bool ladder_place(const Workbook *book, const Result *result, char *text, size_t size)
+{
+    static Ladder ladder;
+    const CaseSpeed *nearest = record_case(result);
+    double ratios[MOST_RUNGS] = { 0 };
+    int rungs = 0;
+
+    if (!nearest || !measured_ladder(book, result->entry, nearest->lab_case, &ladder))
+        return false;
+    for (int i = 0; i < ladder.count; i++) {
+        const int number = atoi(ladder.rungs[i].name);
+        if (number < 1 || number > MOST_RUNGS)
+            continue;
+        ratios[number - 1] = ladder.rungs[i].ratio;
+        rungs = number > rungs ? number : rungs;
+    }
+    ladder_place_say(ratios, rungs, nearest->ratio.median, text, size);
+    append(text, size, " of solutions/%s/", result->entry->folder);
+    say_where(&ladder, text, size);
+    return true;
+}

@@ -1,0 +1,15 @@
+/* ladder_place.h - where a speed stands among the lab's rungs. */
+#ifndef LEARNER_LADDER_PLACE_H
+#define LEARNER_LADDER_PLACE_H
+
+#include "judge/grade.h"
+
+/* Writes "Your speed lies between rung 3 (42 %) and rung 5 (100 %) of solutions/06_transpose/, as
+ * an H200 measured them." Returns false if the ladder was not measured (docs/measured), or the lab
+ * has no timed case. */
+bool ladder_place(const Workbook *book, const Result *result, char *text, size_t size);
+
+/* The same for a ladder that is given, in the order of its rungs: ratios, 0 if one is unknown. */
+void ladder_place_say(const double *ratios, int count, double mine, char *text, size_t size);
+
+#endif

@@ -1,0 +1,27 @@
+/* next.h - the one thing to do next, and `make` alone, which shows it. */
+#ifndef LEARNER_NEXT_H
+#define LEARNER_NEXT_H
+
+#include "build/workbook.h"
+#include "learner/command_line.h"
+#include "learner/progress.h"
+
+/* True if the learner can go on to the next lab: it was passed, or it was correct where speed
+ * cannot be judged. */
+bool next_is_done(const Progress *progress);
+
+/* How many labs are done, of how many. */
+int next_count_done(const char *file, int *labs);
+
+/* The first lab that is not done; NULL if all are. `file`: of the progress. */
+const LabEntry *next_lab(const char *file);
+
+/* What to do now in this lab, as one sentence without its full stop: "make hint LAB=transpose". */
+void next_step(const LabEntry *entry, const Progress *progress, char *text, size_t size);
+
+/* Prints "Next: " and the step of the lab to continue with, or that all labs are done. */
+void print_next(const char *file);
+
+int run_next(Options *options); /* `make` alone; returns the exit status */
+
+#endif

@@ -1,0 +1,306 @@
+/* page.c - prints one lab's grading. */
+#include "learner/page.h"
+#include "base/text.h"
+#include "learner/bar.h"
+#include "learner/ladder_place.h"
+#include "learner/next.h"
+#include "learner/predictions.h"
+#include "learner/record.h"
+#include "learner/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 80, INDENT = 2, PRINTED_LINES = 3, REASON_LINES = 8 };
+
+static Verdict as_it_ran(const Result *result)
+{
+    return result->verdict == UNCHANGED ? result->as_it_ran : result->verdict;
+}
+
+/* ---- The first line ---- */
+
+static int correct_rows(const Lab *lab)
+{
+    int rows = 0;
+
+    for (const Case *c = lab->cases; c->label; c++)
+        rows += c->kind == CORRECT;
+    return rows;
+}
+
+static void say_cases(const Result *result, char *text, size_t size)
+{
+    const int right = __builtin_popcountll(result->right_cases);
+    const int wrong = __builtin_popcountll(result->wrong_cases);
+    const int all = correct_rows(result->entry->lab);
+
+    *text = 0;
+    if (right + wrong == 0)
+        return;
+    if (right == all)
+        put(text, size, ": all %d cases right", all);
+    else if (result->verdict == WRONG)
+        put(text, size, ": %d case%s right, %d wrong", right, right == 1 ? "" : "s", wrong);
+    else if (!wrong && as_it_ran(result) != WRONG)
+        put(text, size, ": %d of %d cases right", right, all);
+}
+
+static void print_head(const Result *result)
+{
+    char lab[64], verdict[120], cases[80];
+
+    PUT(lab, "%02d %s", lab_number(result->entry), lab_name(result->entry));
+    say_cases(result, cases, sizeof cases);
+    if (result->verdict == UNCHANGED)
+        PUT(verdict, "NOT STARTED: this is the starter");
+    else if (result->verdict == BUILD)
+        PUT(verdict, "does not build");
+    else
+        PUT(verdict, "%s%s", verdict_word(result->verdict), cases);
+    for (char *c = verdict; *c && *c != ':'; c++)
+        *c = *c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c;
+    printf("%-*s %s\n", COLUMNS - 42, lab, verdict);
+}
+
+/* ---- Speeds ---- */
+
+/* "28 of 76 GB/s": what the task must move, or compute if there is more of that. "" if too small to
+ * tell anything. */
+static void say_rate(const CaseSpeed *s, char *text, size_t size)
+{
+    const double student_to_reference = s->student_ms / s->reference_ms;
+
+    *text = 0;
+    if (s->gflops > 4 * s->gbps)
+        put(text, size, "%.3g of %.3g GFLOP/s", s->gflops, s->gflops * student_to_reference);
+    else if (s->gbps >= 1)
+        put(text, size, "%.3g of %.3g GB/s", s->gbps, s->reference_gbps);
+}
+
+static void print_speed(const CaseSpeed *s)
+{
+    char bar[BAR_COLUMNS + 1], speed[16], needed[32] = "control", rate[64];
+    const bool timed = s->lab_case->kind == TIMED;
+
+    if (timed)
+        append(put(needed, sizeof needed, "needs "), sizeof needed, "%s",
+               bar_percent(s->bar, 0, speed, sizeof speed));
+    bar_draw(s->ratio.median, timed ? s->bar : 0, bar, sizeof bar);
+    bar_percent(s->ratio.median, timed ? s->bar : 0, speed, sizeof speed);
+    say_rate(s, rate, sizeof rate);
+    printf("  %-16.16s %s %5s, %-11s  %s\n", s->lab_case->label, bar, speed, needed, rate);
+}
+
+static void print_speeds(const Result *result)
+{
+    int printed = 0;
+
+    for (int i = 0; i < result->speeds; i++)
+        if (result->speed[i].measured) {
+            print_speed(&result->speed[i]);
+            printed++;
+        }
+    if (printed)
+        printf("\n");
+}
+
+/* ---- Why ---- */
+
+/* "  cases right  1, 2, 4" on at most two lines. */
+static void print_cases(const Result *result, uint64_t cases, const char *title)
+{
+    enum { MOST = 2 * (COLUMNS - INDENT) - 20 };
+    const Case *row = result->entry->lab->cases;
+    char text[MOST + 200];
+    int left = __builtin_popcountll(cases), said = 0;
+
+    if (!cases)
+        return;
+    PUT(text, "%s ", title);
+    for (int i = 0; i < 64 && row[i].label; i++)
+        if (cases >> i & 1) {
+            if (strlen(text) + strlen(row[i].label) > MOST) {
+                APPEND(text, ", and %d more", left);
+                break;
+            }
+            APPEND(text, "%s %s", said++ ? ";" : "", row[i].label);
+            left--;
+        }
+    print_wrapped(text, INDENT, COLUMNS);
+}
+
+/* The compiler's lines are not wrapped; more than a screen of them would hide the first error. */
+static void print_lines(const char *text, int most)
+{
+    for (int line = 0; *text && line < most; line++) {
+        const int length = (int) strcspn(text, "\n");
+        printf("%.*s\n", length, text);
+        text += length + (text[length] == '\n');
+    }
+    if (*text)
+        printf("... (-v shows all of it)\n");
+}
+
+/* The line of kernel.cu that the diagnosis names, as it is written there. */
+static void print_source_line(const Result *result)
+{
+    size_t size;
+    char *text = read_file(result->source, 256 << 10, &size), line[400] = "";
+    const char *at = text;
+    bool found = text && result->diagnosis.line > 0;
+
+    for (int i = 0; found && i < result->diagnosis.line; i++)
+        found = next_line(&at, text + size, line, sizeof line);
+    if (found && line[strspn(line, " \t")])
+        printf("      %.*s\n", COLUMNS - 6, line + strspn(line, " \t"));
+    free(text);
+}
+
+/* "kernel.cu:24: reads ..." becomes "labs/01_coalescing/kernel.cu:24: reads ...", which terminals
+ * and editors can open. */
+static void print_cause(const Result *result, const char *cause)
+{
+    char text[sizeof result->why + 200];
+    const char *named = strstr(cause, "kernel.cu:");
+
+    if (named && (named == cause || named[-1] == ' '))
+        PUT(text, "%.*slabs/%s/%s", (int) (named - cause), cause, result->entry->folder, named);
+    else
+        PUT(text, "%s", cause);
+    print_wrapped(text, INDENT, COLUMNS);
+}
+
+static void print_slow(const Result *result)
+{
+    char text[sizeof result->limiter + 40];
+
+    if (*result->cause)
+        print_cause(result, result->cause);
+    else if (*result->limiter)
+        print_wrapped(PUT(text, "What limits it: %s.", result->limiter), INDENT, COLUMNS);
+    else if (!record_case(result))
+        print_cause(result, result->why);
+    print_source_line(result);
+}
+
+static void print_reason(const Result *result)
+{
+    const Verdict verdict = as_it_ran(result);
+
+    if (verdict == SLOW)
+        print_slow(result);
+    else if ((verdict == BUILD || verdict == UNSOUND) && strchr(result->why, '\n'))
+        print_lines(result->why, REASON_LINES);
+    else if (*result->why) /* a pass may have a remark, too: it was close */
+        print_cause(result, result->why);
+    if (verdict == WRONG && result->verdict != UNCHANGED) {
+        print_cases(result, result->wrong_cases, "wrong:");
+        print_cases(result, result->right_cases, "right:");
+    }
+    if (*result->flags)
+        printf("  for a human to check: %s\n", result->flags);
+    if (*result->printed) {
+        printf("  your code printed:\n");
+        print_lines(result->printed, PRINTED_LINES);
+    }
+}
+
+/* ---- After a pass ---- */
+
+static void say_way(const Result *result, const Progress *p, char *text, size_t size)
+{
+    const CaseSpeed *nearest = record_case(result);
+    char from[16], to[16];
+
+    put(text, size, "Well done");
+    if (nearest && p->first_ratio > 0 && p->first_ratio < nearest->ratio.median)
+        append(text, size, ": from %s to %s of the reference's speed",
+               bar_percent(p->first_ratio, 0, from, sizeof from),
+               bar_percent(nearest->ratio.median, 0, to, sizeof to));
+    if (p->attempts)
+        append(text, size, "%s %d attempt%s", strchr(text, ':') ? " in" : ":", p->attempts,
+               p->attempts == 1 ? "" : "s");
+    if (p->attempts && p->hints)
+        append(text, size, " with %d hint%s", p->hints, p->hints == 1 ? "" : "s");
+    append(text, size, p->attempts && !p->hints ? " without a hint." : ".");
+}
+
+/* " Predictions: 3 of 5 right." */
+static void say_predictions(const Session *session, const Result *result, char *text, size_t size)
+{
+    char path[PATH];
+    int right,
+        filled = predictions_score(lab_file(&session->book, result->entry, "predictions.txt", path),
+                                   result->entry->lab, &right);
+
+    if (filled)
+        append(text, size, " Predictions: %d of %d right.", right, filled);
+}
+
+static void print_pass(const Session *session, const Result *result, const Progress *p)
+{
+    const char *name = lab_name(result->entry);
+    char text[500];
+
+    say_way(result, p, text, sizeof text);
+    say_predictions(session, result, text, sizeof text);
+    print_wrapped(text, INDENT, COLUMNS);
+    if (ladder_place(&session->book, result, text, sizeof text))
+        print_wrapped(text, INDENT, COLUMNS);
+    printf("  make quiz LAB=%-16s    questions about your own kernel\n", name);
+    printf("  make compare LAB=%-16s your kernel next to the reference\n", name);
+}
+
+/* "[##........] 2 of 10 done." */
+static void print_done(const Session *session)
+{
+    int labs, done = next_count_done(session->book.progress, &labs);
+
+    printf("[");
+    for (int i = 0; i < labs; i++)
+        printf("%c", i < done ? '#' : '.');
+    printf("] %d of %d done.\n", done, labs);
+    print_next(session->book.progress);
+}
+
+/* ---- The last lines ---- */
+
+static void print_failed(const Session *session, const Result *result, const Progress *progress)
+{
+    char step[400], text[500];
+
+    next_step(result->entry, progress, step, sizeof step);
+    print_wrapped(PUT(text, "Next: %s", step), 0, COLUMNS);
+    if (result->verdict == SLOW)
+        printf("Why in full: make explain LAB=%s\n", lab_name(result->entry));
+    if (result->verdict != BUILD && result->verdict != UNCHANGED && result->seed == session->seed)
+        printf("The same inputs again: make grade LAB=%s FLAGS=\"--seed %016" PRIx64 "\"\n",
+               lab_name(result->entry), result->seed);
+}
+
+void print_page(const Session *session, const Result *result, const Progress *progress)
+{
+    print_head(result);
+    printf("\n");
+    print_speeds(result);
+    print_reason(result);
+    if (*result->note && !*session->simulated)
+        print_wrapped(result->note, INDENT, COLUMNS);
+    if (!progress) {
+        printf("Graded as a submission, so make progress does not record it.\n");
+        return;
+    }
+    if (verdict_passed(result->verdict))
+        print_pass(session, result, progress);
+    printf("\n");
+    if (result->verdict == UNSOUND)
+        printf("Next: fix the problem above. It lies with this machine or the grader, not with "
+               "your\nkernel.\n");
+    else if (verdict_passed(result->verdict) || result->verdict == CORRECT_ONLY)
+        print_done(session);
+    else
+        print_failed(session, result, progress);
+}
