@@ -48,6 +48,8 @@ static const char usage[] =
     "  --sched HOW         the order of blocks and warps: forward, reverse, random:SEED\n"
     "  --time HOW          models how long launches take: 1, or all (plays every block, "
     "slow)\n"
+    "  --trace FILE        writes when modelled work ran, as JSON for ui.perfetto.dev\n"
+    "                      (docs/simulator-time.md); implies --time 1\n"
     "  --budget N          warp instructions after which a launch is stopped; 0: no limit\n"
     "  --error-exitcode N  exits with N, 1 to 255, if there are findings and the program itself\n"
     "                      exits with 0\n"
@@ -94,23 +96,31 @@ static bool set_device(void *self, const char *value)
 }
 
 /* Makes the path absolute, since the program may change its folder before it ends. The file is
- * created now, so that an unwritable path is reported immediately and an earlier report is deleted.
- */
-static bool set_report(void *self, const char *value)
+ * created now, so that an unwritable path is reported immediately and an earlier one is deleted. */
+static bool set_file(SimPlan *plan, const char *option, const char *name, const char *value)
 {
-    SimPlan *plan = self;
     char here[SIM_PATH / 2] = "", path[SIM_PATH];
     int fd;
 
     if (*value != '/' && !getcwd(here, sizeof here))
-        return refuse(plan, COULD_NOT, "--report %.300s: %s", value, strerror(errno));
+        return refuse(plan, COULD_NOT, "--%s %.300s: %s", option, value, strerror(errno));
     PUT(path, "%s%s%s", here, *here ? "/" : "", value);
     fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
     if (fd < 0)
-        return refuse(plan, COULD_NOT, "--report %.300s: %s", value, strerror(errno));
+        return refuse(plan, COULD_NOT, "--%s %.300s: %s", option, value, strerror(errno));
     close(fd);
-    SET(plan, "SIM_REPORT", "%s", path);
+    SET(plan, name, "%s", path);
     return true;
+}
+
+static bool set_report(void *self, const char *value)
+{
+    return set_file(self, "report", "SIM_REPORT", value);
+}
+
+static bool set_trace(void *self, const char *value)
+{
+    return set_file(self, "trace", "SIM_TRACE", value);
 }
 
 /* True if each word of the comma-separated list is among `words`. */
@@ -193,6 +203,7 @@ static bool choose_list(void *self, const char *value)
 static const OptionRow option_rows[] = {
     { "device", true, set_device },
     { "report", true, set_report },
+    { "trace", true, set_trace },
     { "checks", true, set_checks },
     { "sched", true, set_sched },
     { "budget", true, set_budget },

@@ -247,6 +247,8 @@ typedef enum Schedule { SCHEDULE_FORWARD, SCHEDULE_REVERSE, SCHEDULE_RANDOM } Sc
 
 struct Access;
 struct BlockPlayed;
+struct WarpWaited;
+struct WarpPlayed;
 
 /* Callbacks during a launch. NULL members are not called. */
 typedef struct Observer {
@@ -266,8 +268,11 @@ typedef struct Observer {
     void (*copy_claims)(struct Access *access);
     /* The model of time has played a block. */
     void (*block_played)(Launch *launch, const struct BlockPlayed *played);
+    /* The same for a warp, after each interval in which it could not issue. */
+    void (*warp_waited)(Launch *launch, const struct WarpWaited *waited);
+    void (*warp_played)(Launch *launch, const struct WarpPlayed *played);
 } Observer;
-enum { MOST_OBSERVERS = 3 };
+enum { MOST_OBSERVERS = 4 };
 
 /* When and where a block ran, in modelled cycles from the launch's beginning. */
 typedef struct BlockPlayed {
@@ -275,6 +280,22 @@ typedef struct BlockPlayed {
     int sm;
     uint64_t begin, end;
 } BlockPlayed;
+
+/* A warp did not issue in the modelled cycles begin to end - 1. */
+typedef struct WarpWaited {
+    long block;
+    int warp, sm;
+    int reason;       /* a WaitKind (sim/base/limiter.h), or WAITS: other warps issued instead */
+    const Step *step; /* the one whose result it waited for, or that it was to issue; may be NULL */
+    uint64_t begin, end;
+} WarpWaited;
+
+typedef struct WarpPlayed {
+    long block;
+    int warp, sm;
+    uint64_t begin, end;
+    uint64_t issued; /* cycles in which it issued; it waited in all others */
+} WarpPlayed;
 
 #define OBSERVE(launch, event, ...)                                                                \
     do {                                                                                           \

@@ -36,7 +36,7 @@ static int character(const unsigned char *at, size_t left)
     return 0;
 }
 
-static void put_string_of(FILE *out, const char *text, size_t size)
+static void json_string_of(FILE *out, const char *text, size_t size)
 {
     const unsigned char *at = (const unsigned char *) text;
 
@@ -57,11 +57,10 @@ static void put_string_of(FILE *out, const char *text, size_t size)
     putc('"', out);
 }
 
-/* null for NULL */
-static void put_string(FILE *out, const char *text)
+void json_string(FILE *out, const char *text)
 {
     if (text)
-        put_string_of(out, text, strlen(text));
+        json_string_of(out, text, strlen(text));
     else
         fputs("null", out);
 }
@@ -103,9 +102,9 @@ static void put_device(FILE *out, const Device *d)
     };
 
     fputs("{\"key\":", out);
-    put_string(out, d->key);
+    json_string(out, d->key);
     fputs(",\"name\":", out);
-    put_string(out, d->name);
+    json_string(out, d->name);
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         fprintf(out, ",\"%s\":%s", figures[i].key, decimal(figures[i].value).text);
     putc('}', out);
@@ -114,7 +113,7 @@ static void put_device(FILE *out, const Device *d)
 static void put_header(FILE *out, const Report *report)
 {
     fprintf(out, "{\"record\":\"header\",\"format\":%d,\"version\":", FORMAT);
-    put_string(out, WARPBOOK_VERSION);
+    json_string(out, WARPBOOK_VERSION);
     fputs(",\"simulated\":true,\"device\":", out);
     if (report->has_device)
         put_device(out, &report->device);
@@ -195,7 +194,7 @@ static void put_resources(FILE *out, const Kernel *kernel)
             ",\"occupancy\":{\"blocks_per_sm\":%d,\"warps_per_sm\":%d,\"share\":%s,\"limiter\":",
             kernel->occupancy.blocks_per_sm, kernel->occupancy.warps_per_sm,
             decimal(kernel->occupancy.share).text);
-    put_string(out, limiter_word(kernel->occupancy.limiter));
+    json_string(out, limiter_word(kernel->occupancy.limiter));
     putc('}', out);
 }
 
@@ -222,7 +221,7 @@ static void put_array(FILE *out, const ArrayCount *a)
 static void put_line(FILE *out, const Report *report, const LineTotals *line)
 {
     fputs("{\"file\":", out);
-    put_string(out, line->file ? report->files[line->file] : NULL);
+    json_string(out, line->file ? report->files[line->file] : NULL);
     fprintf(out, ",\"line\":%d", line->line);
     if (spent_sum(&line->spent) > 0) {
         put_number(out, "ns", (uint64_t) (spent_sum(&line->spent) + 0.5));
@@ -260,7 +259,7 @@ static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
     Limits limits;
 
     fputs("{\"record\":\"kernel\",\"name\":", out);
-    put_string(out, kernel->name);
+    json_string(out, kernel->name);
     put_three(out, "grid", kernel->grid);
     put_three(out, "block", kernel->block);
     put_number(out, "dynamic_shared_bytes", kernel->dynamic_shared_bytes);
@@ -300,7 +299,7 @@ static void put_work(FILE *out, const TimelineSpan *span)
     put_number(out, "end_ns", ns_of(span->end_ps));
     if (span->row == ROW_KERNEL) {
         fputs(",\"kernel\":", out);
-        put_string(out, span->name);
+        json_string(out, span->name);
     } else {
         put_number(out, "bytes", (uint64_t) span->bytes);
     }
@@ -323,11 +322,11 @@ static void put_finding(FILE *out, const Finding *f)
     const Place *place = &f->place;
 
     fputs("{\"record\":\"finding\",\"kind\":", out);
-    put_string(out, finding_word(f->kind));
+    json_string(out, finding_word(f->kind));
     fprintf(out, ",\"fatal\":%s,\"kernel\":", truth(f->fatal));
-    put_string(out, place->kernel);
+    json_string(out, place->kernel);
     fputs(",\"file\":", out);
-    put_string(out, place->file);
+    json_string(out, place->file);
     fprintf(out, ",\"line\":%d", place->line);
     if (place->has_thread) {
         put_three(out, "block", place->block);
@@ -335,11 +334,11 @@ static void put_finding(FILE *out, const Finding *f)
     }
     fputs(",\"instruction\":", out);
     if (place->instruction && place->instruction_length > 0)
-        put_string_of(out, place->instruction, (size_t) place->instruction_length);
+        json_string_of(out, place->instruction, (size_t) place->instruction_length);
     else
         fputs("null", out);
     fputs(",\"text\":", out);
-    put_string_of(out, f->text, strnlen(f->text, sizeof f->text));
+    json_string_of(out, f->text, strnlen(f->text, sizeof f->text));
     put_number(out, "count", f->count);
     fputs("}\n", out);
 }

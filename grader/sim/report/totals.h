@@ -98,6 +98,7 @@ void limits_write_json(const Limits *limits, const Device *device, FILE *out);
 
 /* sim/report/json.c, sim/report/table.c */
 void report_write_json(const Report *report, FILE *out);
+void json_string(FILE *out, const char *text); /* quoted; null for NULL */
 void report_write_table(const Report *report, FILE *out);
 void put_row(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

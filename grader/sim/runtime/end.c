@@ -4,7 +4,8 @@
  * report after it.
  */
 #include "sim/runtime/runtime.h"
-#include "sim/report/report.h"
+#include "sim/report/totals.h"
+#include "sim/report/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,11 +85,31 @@ static void note_found(void)
     close(fd);
 }
 
+/* A process without launches leaves the file unchanged, as with the report. */
+static void write_trace(void)
+{
+    FILE *out;
+    bool well;
+
+    if (!*rt.settings.trace || !trace_is_on() || !report_so_far()->kernel_count)
+        return;
+    out = fopen(rt.settings.trace, "we");
+    well = out;
+    if (out) {
+        trace_write(report_so_far()->timeline, &rt.device, out);
+        well = !ferror(out);
+        well &= !fclose(out);
+    }
+    if (!well)
+        rt_say("the trace %s cannot be written: %s", rt.settings.trace, strerror(errno));
+}
+
 bool end_report(void)
 {
     const char *path = *rt.settings.report ? rt.settings.report : NULL;
 
     note_found();
+    write_trace();
     if (report_at_exit(path, rt.settings.table))
         return true;
     rt_say("the report %s cannot be written: %s", path ? path : "", strerror(errno));

@@ -3,6 +3,7 @@
 #include "sim/record/record.h"
 #include "sim/runtime/runtime.h"
 #include "sim/report/report.h"
+#include "sim/report/trace.h"
 #include "sim/time/timing.h"
 
 #include <stdlib.h>
@@ -101,9 +102,11 @@ void run_kernel(Work *work)
     progress_begin(&launch);
     time_begin(&launch, &timed);
     record_launch(&launch);
+    trace_launch(&launch, work->number);
     if (!launch_run(&launch))
         run_fail(error_of_finding(launch.failure));
     time_end(&launch, &time);
+    trace_launched(&time);
     progress_end();
     rt.running = NULL;
     work->executed = launch.executed;

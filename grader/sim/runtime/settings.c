@@ -5,6 +5,7 @@
  *     SIM_DEVICES=FOLDER                     where descriptions are
  *     SIM_WHOLE=1                            all SMs of a large device, not only a slice
  *     SIM_REPORT=FILE                        counters and findings as JSON lines
+ *     SIM_TRACE=FILE                         when work ran and why warps waited, for Perfetto
  *     SIM_TABLE=1                            the table of kernels at the end, on stderr
  *     SIM_SCHED=forward|reverse|random:SEED  order of blocks and warps
  *     SIM_BUDGET=N                           maximum warp instructions per launch; 0: no limit
@@ -79,6 +80,11 @@ static bool set_found(Settings *settings, const char *text)
 static bool set_report(Settings *settings, const char *text)
 {
     return copy_text(settings->report, sizeof settings->report, text);
+}
+
+static bool set_trace(Settings *settings, const char *text)
+{
+    return copy_text(settings->trace, sizeof settings->trace, text);
 }
 
 static bool set_ptx(Settings *settings, const char *text)
@@ -199,6 +205,7 @@ static const struct Setting {
     { "SIM_DEVICE", set_device, "the name of a device", "the teaching GPU is simulated" },
     { "SIM_DEVICES", set_devices, "the name of a folder", "the library's own folder is used" },
     { "SIM_REPORT", set_report, "the name of a file", "no report is written" },
+    { "SIM_TRACE", set_trace, "the name of a file", "no trace is written" },
     { "SIM_PTX", set_ptx, "the name of a file", "the program's own PTX is run" },
     { "SIM_SCHED", set_schedule, "forward, reverse or random:SEED", "forward is used" },
     { "SIM_BUDGET", set_budget, "a number of warp instructions", "the default is used" },
@@ -229,6 +236,8 @@ void settings_read(Settings *settings)
             rt_say("%s=%.100s: it must be %s; %s", all[i].name, text, all[i].form,
                    all[i].otherwise);
     }
+    if (*settings->trace) /* it consists of modelled times */
+        settings->time = true;
 }
 
 /* ---- The folder of the descriptions ---- */

@@ -7,6 +7,7 @@
  */
 #include "sim/runtime/runtime.h"
 #include "sim/report/report.h"
+#include "sim/report/trace.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -125,6 +126,8 @@ static cudaError_t open_gpu(void)
     if (!stream_first())
         return cudaErrorMemoryAllocation;
     report_device(&rt.device);
+    if (*rt.settings.trace && !trace_start())
+        rt_say("no trace is written: out of memory");
     watch_death();
     rt.open = true;
     return cudaSuccess;

@@ -117,7 +117,8 @@ static TimelineJob kernel_job(const Work *work)
                           .sms = blocks < rt.device.sms ? (int) blocks : rt.device.sms,
                           .lead_ps = picoseconds(lead_ms),
                           .ps = picoseconds(work->ms) - picoseconds(lead_ms),
-                          .name = kernel->function->plain };
+                          .name = kernel->function->plain,
+                          .tag = work->number };
 }
 
 TimelineJob time_job(const Work *work)

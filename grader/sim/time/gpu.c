@@ -190,6 +190,7 @@ Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, uint64_t most_playe
     timing->wave = (long) places * gpu->device.sms;
     timing->room = calloc(sms, sizeof *timing->room);
     timing->room_at = calloc(sms * (size_t) places + 1, sizeof *timing->room_at);
+    gpu->watched = NULL;
     launch->trace_words = has_cause(gpu->without, CAUSE_SECTORS);
     memory_model_begin(&gpu->memory);
     well = resident > 0 && timing->room && timing->room_at && make_operations(gpu, launch);
@@ -316,6 +317,16 @@ static void place_block(Timing *timing, BlockTrace *trace)
 
 /* ---- Events from the executor ---- */
 
+/* Whether an observer wants to know about the launch's warps; they are complete now. */
+static void launch_begin(Launch *launch)
+{
+    Gpu *gpu = launch->timing ? launch->timing->gpu : NULL;
+
+    for (const Observer *const *observer = launch->observers; gpu && *observer; observer++)
+        if ((*observer)->warp_played)
+            gpu->watched = launch;
+}
+
 static void add_counts(WorkDone *done, const Count *counts, const Code *code)
 {
     for (int i = 0; counts && code && i < code->step_count; i++) {
@@ -433,7 +444,9 @@ static void block_end(Block *block)
     place_block(timing, trace);
 }
 
-const Observer timing_observer = { .block_begin = block_begin, .block_end = block_end };
+const Observer timing_observer = { .launch_begin = launch_begin,
+                                   .block_begin = block_begin,
+                                   .block_end = block_end };
 
 /* ---- The end ---- */
 

@@ -105,42 +105,26 @@ static void wait_for_turn(Sm *sm, const Operation *o, double cycles, uint64_t no
         charge(sm, &sm->gpu->nowhere, cycles, METER_ATOMICS, now);
         return;
     }
-    switch ((Action) o->action) {
-    case DO_BRANCH:
-        waits[WAIT_BRANCH] += cycles;
+    waits[wait_for_turn_after(o)] += cycles;
+    if (o->action == DO_BRANCH)
         o->spent->at[AT_LATENCY] += cycles;
-        break;
-    case DO_FENCE:
-    case DO_WAIT:
-        waits[WAIT_FAR] += cycles;
+    else
         charge(sm, o->spent, cycles, METER_ATOMICS, now);
-        break;
-    default:
-        waits[WAIT_BARRIER] += cycles;
-        charge(sm, o->spent, cycles, METER_ATOMICS, now);
-    }
 }
 
 static void wait_for_result(Sm *sm, const Operation *maker, double cycles, uint64_t now)
 {
     Spent *to = maker ? maker->spent : &sm->gpu->nowhere;
-    double *waits = sm->gpu->waits;
+    const WaitKind kind = wait_for_result_of(maker);
 
-    if (maker && (maker->action == DO_ACCESS || maker->action == DO_COPY) &&
-        maker->memory != MEMORY_NEAR) {
-        waits[WAIT_FAR] += cycles;
-        charge(sm, to, cycles, METER_ATOMICS, now);
-    } else if (maker && maker->pipe == PIPE_LSU) {
-        waits[WAIT_NEAR] += cycles;
-        charge(sm, to, cycles, METER_LSU, now);
-    } else {
-        waits[WAIT_RESULT] += cycles;
+    sm->gpu->waits[kind] += cycles;
+    if (kind == WAIT_RESULT)
         to->at[AT_LATENCY] += cycles;
-    }
+    else
+        charge(sm, to, cycles, kind == WAIT_FAR ? METER_ATOMICS : METER_LSU, now);
 }
 
-/* The operation that wrote the register for which the warp's step waited longest. */
-static const Operation *maker_of(const PlayedWarp *w)
+const Operation *limits_maker(const PlayedWarp *w)
 {
     const Operation *o = w->step->operation, *maker = NULL;
     const uint32_t *registers = w->step->registers;
@@ -167,7 +151,7 @@ void limits_waited(Sm *sm, const Scheduler *s, const PlayedWarp *w, uint64_t now
     if (w->next >= from)
         wait_for_turn(sm, w->held_by, cycles, from);
     else
-        wait_for_result(sm, maker_of(w), cycles, from);
+        wait_for_result(sm, limits_maker(w), cycles, from);
 }
 
 const Operation *limits_barrier(const PlayedWarp *w)

@@ -190,6 +190,8 @@ typedef struct PlayedWarp {
     uint64_t copied; /* when the copies of the open group arrive */
     const Operation
         *held_by; /* the operation for which `next` waits; NULL: the start of its block */
+    uint64_t issued_until; /* the cycle after its last instruction; at first, when it began */
+    uint64_t issued;       /* cycles in which it issued */
     int registers_room;
     PlayedBlock *block;
     struct PlayedWarp *next_spare;
@@ -299,6 +301,17 @@ void limits_end(Gpu *gpu, double left_out, TimingResult *result);
 /* Then: shortens the launch to `cycles`, in which no SM is without blocks. */
 void limits_drop_tail(const Gpu *gpu, double cycles, TimingResult *result);
 
+/* ---- Waits of each warp, for observers (sim/time/waits.c) ---- */
+
+/* Why a warp waited for its turn after `o`, or for a result of `o` (NULL: none). */
+WaitKind wait_for_turn_after(const Operation *o);
+WaitKind wait_for_result_of(const Operation *o);
+/* The operation that wrote the register for which the warp's step waited longest; NULL: none. */
+const Operation *limits_maker(const PlayedWarp *w);
+/* If gpu->watched: the warp, number `index` of the scheduler, issues at `now`, or has ended. */
+void waits_issue(const Sm *sm, const Scheduler *s, int index, uint64_t now);
+void waits_end(const Sm *sm, const PlayedWarp *w);
+
 /* ---- All SMs (sim/time/gpu.c) ---- */
 
 struct Gpu {
@@ -314,6 +327,7 @@ struct Gpu {
     double waits[WAITS]; /* cycles of schedulers */
     const Spent **spent; /* of the launch's codes, for the report */
     bool failed;         /* out of memory */
+    Launch *watched;     /* the launch, if an observer wants its warps; or NULL */
 };
 
 #endif

@@ -192,6 +192,8 @@ static void leave(Sm *sm, Scheduler *s, int index, uint64_t now)
     PlayedWarp *w = s->warp[index];
     PlayedBlock *block = w->block;
 
+    if (sm->gpu->watched)
+        waits_end(sm, w);
     const size_t behind = (size_t) (--s->count - index);
     memmove(s->warp + index, s->warp + index + 1, behind * sizeof *s->warp);
     memmove(s->wake + index, s->wake + index + 1, behind * sizeof *s->wake);
@@ -218,6 +220,8 @@ static void issue(Sm *sm, Scheduler *s)
 
     if (now > s->free)
         limits_waited(sm, s, w, now);
+    if (sm->gpu->watched)
+        waits_issue(sm, s, index, now);
     if (o->pipe == PIPE_LSU)
         sm->turn = next_scheduler(sm, (int) (s - sm->schedulers));
     else
@@ -317,7 +321,7 @@ static bool add_warp(Sm *sm, int scheduler, PlayedBlock *block, const Trace *tra
     w->trace = trace;
     w->word = trace->words;
     w->block = block;
-    w->next = at;
+    w->next = w->issued_until = at;
     w->scheduler = (int) (sm - sm->gpu->sms) * sm->gpu->device.schedulers_per_sm + scheduler;
     if (!warp_go_on(sm, w)) { /* it has no instruction */
         w->next_spare = sm->spare;

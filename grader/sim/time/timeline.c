@@ -174,7 +174,8 @@ static long new_span(Timeline *timeline, const TimelineItem *item)
                             .stream = item->stream,
                             .start_ps = timeline->now_ps,
                             .end_ps = timeline->now_ps,
-                            .bytes = item->job.bytes };
+                            .bytes = item->job.bytes,
+                            .tag = item->job.tag };
     if (item->job.name)
         strncpy(span->name, item->job.name, sizeof span->name - 1);
     return timeline->span_count++;

@@ -30,6 +30,7 @@ typedef struct TimelineJob {
     double shared; /* relative speed of a copy while the link is busy in both directions */
     double bytes;  /* for the report */
     const char *name;
+    uint64_t tag; /* the caller's, for its span */
 } TimelineJob;
 
 /* A scheduled item. */
@@ -38,6 +39,7 @@ typedef struct TimelineSpan {
     int stream;
     int64_t start_ps, end_ps;
     double bytes;
+    uint64_t tag;
     char name[40]; /* of a kernel, truncated */
 } TimelineSpan;
 
