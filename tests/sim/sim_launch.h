@@ -7,6 +7,7 @@
 #include "sim/base/finding.h"
 #include "sim/memory/memory.h"
 #include "sim/record/record.h"
+#include "sim/report/trace.h"
 #include "sim/sim_snippets.h"
 #include "sim/time/timing.h"
 
@@ -147,9 +148,11 @@ static inline bool trial_run(Trial *trial)
             timing_begin(trial->gpu, &trial->launch, trial->blocks_an_sm ? trial->blocks_an_sm : 1,
                          trial->most_played);
     record_launch(&trial->launch);
+    trace_launch(&trial->launch, 1);
     trial->well = launch_run(&trial->launch);
     if (trial->launch.timing)
         trial->time = timing_end(trial->launch.timing);
+    trace_launched(&trial->time);
     trial->launch.timing = NULL;
     memcpy(trial->out, array->host, OUT_WORDS * 4);
     return true;

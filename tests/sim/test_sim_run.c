@@ -164,6 +164,7 @@ static void wrong_words(void)
         { "--error-exitcode 0 sh", 2, "invalid value for --error-exitcode: '0' (see --help)" },
         { "--error-exitcode 256 sh", 2, "invalid value for --error-exitcode: '256' (see --help)" },
         { "--report /proc/none/x -- sh", 3, "--report /proc/none/x: No such file or directory" },
+        { "--trace /proc/none/x -- sh", 3, "--trace /proc/none/x: No such file or directory" },
         { "no-such-program", 127, "no-such-program: not found in $PATH" },
         { "./no/such/program", 127, "./no/such/program: no such file" },
         { "/tmp", 127, "/tmp: no such file" },
