@@ -13,12 +13,15 @@
 #include "judge/selfcheck.h"
 #include "judge/figures.h"
 #include "learner/portfolio/portfolio.h"
+#include "learner/profile/profile.h"
 #include "learner/quiz/quiz.h"
 #include "learner/report.h"
 #include "learner/see/see.h"
 #include "learner/submission.h"
 #include "learner/watch/reset.h"
 #include "learner/watch/watch.h"
+#include "learner/sweep/sweep.h"
+#include "learner/trace.h"
 #include "sim/tool.h"
 
 #include <errno.h>
@@ -59,6 +62,8 @@ static int run_explain(Options *options)
         return report_could_not(&session);
     submission_find(&session.book, options, options->labs[0], source, shown);
     explained = explain(&session, options->labs[0], source, shown, &sound);
+    if (explained && options->trace)
+        sound = explained = trace_kernel(&session, options->labs[0], source, options->trace);
     session_close(&session);
     return explained ? DONE : sound ? NOT_PASSED : COULD_NOT;
 }
@@ -255,6 +260,8 @@ static const struct {
     { "progress", run_progress, true },
     { "quiz", run_quiz, false },
     { "report", run_portfolio, true },
+    { "sweep", run_sweep, false },
+    { "profile", run_profile, false },
     { "labs", run_labs, true },
 };
 

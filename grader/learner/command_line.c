@@ -29,6 +29,8 @@ const char warpbook_usage[] =
     "  pack       write the students' version of solutions/ and of the course file\n"
     "  build      build a submission into the cache, for a GPU that grades it later\n"
     "  labs       list the labs\n"
+    "  profile    show a GPU's own counters of a kernel, by Nsight Compute (ncu)\n"
+    "  sweep      show how a kernel's speed changes with the lesson's size, beside the reference\n"
     "  sim        run any CUDA program on the simulated GPU: warpbook sim --help\n"
     "  draw       draw what a kernel does, as SVG or text: warpbook draw --help\n"
     "  calc       do the calculations of the lessons, step by step: warpbook calc\n\n"
@@ -54,6 +56,8 @@ const char warpbook_usage[] =
     "(gradebook's);\n"
     "                      pack: the students' tree\n"
     "  --cc X.Y            build, one LAB: for GPUs of that compute capability\n"
+    "  --trace FILE        explain: also write when the kernel's blocks and warps ran, for\n"
+    "                      ui.perfetto.dev (docs/simulator-time.md)\n"
     "  --figures FILE      check, one LAB: also write the measurements to FILE (docs/measured)\n"
     "  --version, --help\n\n"
     "Exit status: 0 graded, 1 with --strict when a lab did not pass (check: if a lab is\n"
@@ -110,6 +114,13 @@ static bool set_course(void *self, const char *value)
 {
     Options *o = self;
     o->course = value;
+    return *value;
+}
+
+static bool set_trace(void *self, const char *value)
+{
+    Options *o = self;
+    o->trace = value;
     return *value;
 }
 
@@ -220,6 +231,7 @@ const OptionRow option_rows[] = {
     { "answers", true, set_answers },
     { "again", false, set_again },
     { "verbose", false, set_verbose, 'v' },
+    { "trace", true, set_trace },
     { 0 },
 };
 

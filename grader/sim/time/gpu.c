@@ -189,6 +189,7 @@ Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, uint64_t most_playe
     timing->wave = (long) places * gpu->device.sms;
     timing->room = calloc(sms, sizeof *timing->room);
     timing->room_at = calloc(sms * (size_t) places + 1, sizeof *timing->room_at);
+    gpu->watched = NULL;
     launch->trace_words = has_cause(gpu->without, CAUSE_SECTORS);
     gpu->watched = NULL;
     memory_model_begin(&gpu->memory);
