@@ -46,10 +46,10 @@ static void put_list(Page *page, const Seen *seen, int kernel, int number, const
     picture_access_title(&picture, first, title, sizeof title);
     picture_source(&picture, first->line, source, sizeof source);
     page_print(page,
-               "<section class=\"access\" data-kernel=\"%d\" data-access=\"%d\" "
-               "aria-labelledby=\"%s-access-%d\">\n<h4 id=\"%s-access-%d\">Line %d: %s%s%s</h4>\n"
+               "<section class=\"access\" data-kernel=\"%d\" data-access=\"%d\">\n"
+               "<h4>Line %d: %s%s%s</h4>\n"
                "<p><a href=\"#%s-%d\"><code>%s</code></a></p>\n",
-               kernel, number, k->id, number, k->id, number, first->line, kind_words[first->kind],
+               kernel, number, first->line, kind_words[first->kind],
                first->array >= 0 ? " of " : ", shared memory",
                first->array >= 0 ? k->records->arrays[first->array].name : "", k->id, first->line,
                *source ? source : k->file);
@@ -102,9 +102,9 @@ static void put_map(Page *page, const SeenKernel *k, int kernel, int number, int
     const RecordedArray *a = &k->records->arrays[array];
 
     page_print(page,
-               "<section class=\"map\" data-kernel=\"%d\" data-map=\"%d\" hidden "
-               "aria-labelledby=\"%s-map-%d\">\n<h4 id=\"%s-map-%d\">%s</h4>\n</section>\n",
-               kernel, number, k->id, number, k->id, number, *a->name ? a->name : "array");
+               "<section class=\"map\" data-kernel=\"%d\" data-map=\"%d\" hidden>\n"
+               "<h4>%s</h4>\n</section>\n",
+               kernel, number, *a->name ? a->name : "array");
 }
 
 static void put_arrays(Page *page, const SeenKernel *k, int kernel)

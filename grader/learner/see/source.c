@@ -84,9 +84,13 @@ static void say(const SeenKernel *k, int column, const LineCost *cost, char *tex
         see_count(value, text, size);
 }
 
+/* What the full width of a bar stands for: the whole call's time, or the most of any line. */
 static double most_of(const SeenKernel *k, int column)
 {
     double most = 0;
+
+    if (columns[column].of == time_of)
+        return see_call_ns(k);
 
     for (int i = 0; i < k->line_count; i++)
         if (columns[column].of(&k->lines[i]) > most)
@@ -138,11 +142,26 @@ static void put_rows(Page *page, const SeenKernel *k)
     }
 }
 
+/* The share of time, in %, that no line of the file takes. */
+static double elsewhere(const SeenKernel *k)
+{
+    double sum = 0;
+
+    for (int i = 0; i < k->line_count; i++)
+        sum += spent_sum(&k->lines[i].spent);
+    return see_call_ns(k) > 0 ? 100 - 100 * sum / see_call_ns(k) : 0;
+}
+
 static void put_table(Page *page, const SeenKernel *k)
 {
     page_print(page, "<h3>%s, %s</h3>\n", k->name, k->file);
     if (k->has_run && !k->line_count)
         page_print(page, "<p>No line of this file runs on the GPU.</p>\n");
+    if (k->line_count && elsewhere(k) > 5)
+        page_print(page,
+                   "<p>%.1f %% of the time is in no line of this file: in headers, copies and "
+                   "launches.</p>\n",
+                   elsewhere(k));
     page_print(page,
                "<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
                "aria-label=\"Source of %s\">\n<table class=\"source\">\n"
