@@ -19,6 +19,7 @@
 #include "learner/submission.h"
 #include "learner/watch/reset.h"
 #include "learner/watch/watch.h"
+#include "learner/trace.h"
 #include "sim/tool.h"
 
 #include <errno.h>
@@ -59,6 +60,8 @@ static int run_explain(Options *options)
         return report_could_not(&session);
     submission_find(&session.book, options, options->labs[0], source, shown);
     explained = explain(&session, options->labs[0], source, shown, &sound);
+    if (explained && options->trace)
+        sound = explained = trace_kernel(&session, options->labs[0], source, options->trace);
     session_close(&session);
     return explained ? DONE : sound ? NOT_PASSED : COULD_NOT;
 }

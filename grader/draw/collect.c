@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "base/util.h"
 
+#include <errno.h>
 #include <string.h>
 
 static const double call_limit_s = 60;
@@ -106,6 +107,27 @@ bool collect_records(const CollectJob *job, const RecordFilter *filter, Records 
     Worker worker;
     const bool well = collect_run(job, filter, &worker, records, failed);
 
+    worker_end(&worker);
+    return well;
+}
+
+bool collect_trace(const CollectJob *job, const char *path, char *failed)
+{
+    static Build build;
+    Worker worker = { .sets = 0 };
+    Timing timing;
+    const char *text;
+    size_t bytes;
+    bool well = built(job, job->source, job->shown, &build, failed) &&
+                ready(job, build.object, &worker, failed) &&
+                fine(worker_trace(&worker), &worker, failed) &&
+                fine(worker_go(&worker, 1, call_limit_s, &timing), &worker, failed) &&
+                fine(worker_traced(&worker, &text, &bytes), &worker, failed);
+
+    if (well && !write_file(path, text, bytes)) {
+        put(failed, COLLECT_WHY, "%s: %s", path, strerror(errno));
+        well = false;
+    }
     worker_end(&worker);
     return well;
 }

@@ -32,6 +32,9 @@ bool collect_records(const CollectJob *job, const RecordFilter *filter, Records 
 bool collect_run(const CollectJob *job, const RecordFilter *filter, Worker *worker,
                  Records *records, char *failed);
 
+/* Runs the kernel once and writes the trace of its modelled time to the file. */
+bool collect_trace(const CollectJob *job, const char *path, char *failed);
+
 /* Models one call of the kernel (if there is one) and of each rung. Kernels that cannot run are
  * left out; returns false, with `why`, if none could run. */
 bool collect_roofline(const CollectJob *job, RooflinePoints *points, char *why);

@@ -507,6 +507,30 @@ Verdict worker_records(Worker *worker, Records *records)
     return SUSPECT;
 }
 
+Verdict worker_trace(Worker *worker)
+{
+    char answer[CHILD_LINE];
+
+    return ASK(worker, chore_limit_s, answer, "trace");
+}
+
+Verdict worker_traced(Worker *worker, const char **text, size_t *bytes)
+{
+    char answer[CHILD_LINE];
+    double length;
+    Verdict verdict = ASK(worker, chore_limit_s, answer, "traced");
+
+    if (verdict != PASS)
+        return verdict;
+    if (!field_double(answer, "bytes", &length) || length < 1 || length > WORKER_WINDOW_BYTES) {
+        PUT(worker->why, "its process reported a trace of the wrong size: %.40s", answer);
+        return SUSPECT;
+    }
+    *text = worker->child.shared;
+    *bytes = (size_t) length;
+    return PASS;
+}
+
 Verdict worker_clock(Worker *worker, double *mhz)
 {
     char answer[CHILD_LINE];

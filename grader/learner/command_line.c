@@ -54,6 +54,8 @@ const char warpbook_usage[] =
     "(gradebook's);\n"
     "                      pack: the students' tree\n"
     "  --cc X.Y            build, one LAB: for GPUs of that compute capability\n"
+    "  --trace FILE        explain: also write when the kernel's blocks and warps ran, for\n"
+    "                      ui.perfetto.dev (docs/simulator-time.md)\n"
     "  --figures FILE      check, one LAB: also write the measurements to FILE (docs/measured)\n"
     "  --version, --help\n\n"
     "Exit status: 0 graded, 1 with --strict when a lab did not pass (check: if a lab is\n"
@@ -110,6 +112,13 @@ static bool set_course(void *self, const char *value)
 {
     Options *o = self;
     o->course = value;
+    return *value;
+}
+
+static bool set_trace(void *self, const char *value)
+{
+    Options *o = self;
+    o->trace = value;
     return *value;
 }
 
@@ -220,6 +229,7 @@ const OptionRow option_rows[] = {
     { "answers", true, set_answers },
     { "again", false, set_again },
     { "verbose", false, set_verbose, 'v' },
+    { "trace", true, set_trace },
     { 0 },
 };
 

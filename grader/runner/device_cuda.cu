@@ -374,6 +374,16 @@ size_t device_records(void *, size_t)
 {
     return 0;
 }
+
+int device_trace(void)
+{
+    return 0;
+}
+
+size_t device_traced(void *, size_t)
+{
+    return 0;
+}
 }
 
 /* ---- The guest uses the GPU itself, and its events give the time ---- */

@@ -79,6 +79,10 @@ int device_cost(int i, char *answer, size_t size);
 int device_record(long long block, int warp);
 size_t device_records(void *to, size_t room);
 
+/* The same for a trace of when work ran, as text (sim/report/trace.h). */
+int device_trace(void);
+size_t device_traced(void *to, size_t room);
+
 /* For student code in a guest. On a simulated GPU device_serve() starts to answer the guest's CUDA
  * calls. The guest may launch only between device_go() and device_gone(), and only the given launch
  * if the lab gives one; in a lab about streams it may also copy. device_gone() waits for all

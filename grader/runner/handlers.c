@@ -451,6 +451,28 @@ static bool records(Server *server, char **words, char *answer, char *fault)
     return true;
 }
 
+static bool trace(Server *server, char **words, char *answer, char *fault)
+{
+    (void) words;
+    (void) answer;
+    if (!server->device->trace)
+        return command_usage(fault, "only a simulated GPU traces");
+    return server->device->trace(fault);
+}
+
+static bool traced(Server *server, char **words, char *answer, char *fault)
+{
+    size_t bytes = 0;
+
+    (void) words;
+    if (!server->device->traced)
+        return command_usage(fault, "only a simulated GPU traces");
+    if (!server->device->traced(server->shared, server->shared_bytes, &bytes, fault))
+        return false;
+    put(answer, SERVE_ANSWER, "bytes:%zu", bytes);
+    return true;
+}
+
 static bool drop(Server *server, char **words, char *answer, char *fault)
 {
     (void) words;
@@ -482,6 +504,8 @@ const Command commands[] = {
     { "cost", 1, cost },
     { "record", 2, record },
     { "records", 0, records },
+    { "trace", 0, trace },
+    { "traced", 0, traced },
     { "clock", 0, read_clock },
     { "checks", 2, set_checks },
     { "count", 2, count },

@@ -141,3 +141,13 @@ size_t device_records(void *to, size_t room)
 {
     return room >= sizeof(Records) && simRecords(to) ? sizeof(Records) : 0;
 }
+
+int device_trace(void)
+{
+    return simTrace();
+}
+
+size_t device_traced(void *to, size_t room)
+{
+    return simTraced(to, room);
+}

@@ -390,6 +390,17 @@ static bool cuda_records(void *to, size_t room, size_t *bytes, char *fault)
     return *bytes || not_simulated(fault);
 }
 
+static bool cuda_trace(char *fault)
+{
+    return device_trace() || not_simulated(fault);
+}
+
+static bool cuda_traced(void *to, size_t room, size_t *bytes, char *fault)
+{
+    *bytes = device_traced(to, room);
+    return *bytes || not_simulated(fault);
+}
+
 static bool cuda_clock_mhz(double *mhz, char *fault)
 {
     return fine(device_clock(mhz), fault);
@@ -413,6 +424,8 @@ static const Device cuda_device = {
     .cost = cuda_cost,
     .record = cuda_record,
     .records = cuda_records,
+    .trace = cuda_trace,
+    .traced = cuda_traced,
     .checks = cuda_checks,
     .count = cuda_count,
     .model_time = cuda_model_time,

@@ -43,6 +43,10 @@
  *       ok                         WARP: a number or `any` (a simulated GPU only)
  *   TAG records                    copies them to the beginning of the shared memory, a Records of
  *       ok bytes:...               sim/base/records.h
+ *   TAG trace                      every following go is traced (a simulated GPU only)
+ *       ok
+ *   TAG traced                     writes the trace, as text, to the beginning of the shared memory
+ *       ok bytes:...
  *   TAG clock
  *       ok mhz:...
  *   TAG drop
@@ -120,6 +124,8 @@ typedef struct Device {
     bool (*cost)(int i, char *answer, char *fault);
     bool (*record)(int64_t block, int warp, char *fault); /* -1: any */
     bool (*records)(void *to, size_t room, size_t *bytes, char *fault);
+    bool (*trace)(char *fault);
+    bool (*traced)(void *to, size_t room, size_t *bytes, char *fault);
     void (*answered)(const char *command, const char *line); /* may be NULL; for tests */
 } Device;
 

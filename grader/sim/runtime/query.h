@@ -88,6 +88,12 @@ int simRecord(const RecordFilter *filter);
  * called. */
 int simRecords(Records *copy);
 
+/* From the next launch on, a trace is kept (sim/report/trace.h). Returns 0 if out of memory. */
+int simTrace(void);
+/* Executes all issued work, then writes the trace as text. Returns its length; 0 if simTrace() was
+ * not called or `room` is too small. */
+size_t simTraced(char *to, size_t room);
+
 /* Discards findings and counts; the texts of earlier findings and lines become invalid. */
 void simForget(void);
 

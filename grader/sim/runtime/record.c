@@ -1,6 +1,7 @@
-/* record.c - samples for pictures: simRecord() and simRecords() of query.h. */
+/* record.c - samples for pictures, and traces: simRecord() to simTraced() of query.h. */
 #include "sim/record/record.h"
 #include "sim/report/totals.h"
+#include "sim/report/trace.h"
 #include "sim/runtime/query.h"
 #include "sim/runtime/runtime.h"
 
@@ -128,4 +129,45 @@ API int simRecords(Records *copy)
     }
     rt_leave(cudaSuccess);
     return kept != NULL;
+}
+
+API int simTrace(void)
+{
+    bool well = false;
+
+    if (!rt_enter(false)) {
+        finish_all();
+        well = trace_start();
+    }
+    rt_leave(cudaSuccess);
+    return well;
+}
+
+/* Returns the text's length; 0: too long, or the trace is off. */
+static size_t write_trace(char *to, size_t room)
+{
+    FILE *out = fmemopen(to, room, "w");
+    long length;
+    bool well;
+
+    if (!out)
+        return 0;
+    well = trace_write(report_so_far()->timeline, &rt.device, out) && !fflush(out);
+    length = ftell(out);
+    well &= !ferror(out) && length > 0 && (size_t) length < room;
+    fclose(out);
+    return well ? (size_t) length : 0;
+}
+
+API size_t simTraced(char *to, size_t room)
+{
+    size_t length = 0;
+
+    if (!rt_enter(false)) {
+        finish_all();
+        clock_report();
+        length = write_trace(to, room);
+    }
+    rt_leave(cudaSuccess);
+    return length;
 }
