@@ -83,7 +83,7 @@ refuses() {
 }
 
 rest() {
-    each workbook=tests/workbook.sh
+    each workbook=tests/workbook.sh editor="nice tests/editor.sh" measure="tests/measure.sh $build"
     if [ -n "$gradebook" ]; then
         waits_one &
         waits_two &

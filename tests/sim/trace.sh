@@ -43,7 +43,7 @@ of_lab() {
 
 of_program transpose bench
 of_program streams programs
-of_program grids runtime
+of_program vector_add programs
 of_lab 05_streams
 try "time is modelled without --time" grep -q '"cycles"' "$work/transpose.json"
 try "no trace of a folder that is not there" not "$build/warpbook" sim --trace "$work/none/t.json" "$work/transpose"

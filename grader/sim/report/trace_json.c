@@ -207,11 +207,13 @@ static void put_span(Writer *w, const TimelineSpan *span, const char *category, 
         fprintf(w->out, ",\"bytes\":%.0f", span->bytes);
     else if (launch)
         fprintf(w->out,
-                ",\"launch\":%d,\"cycles\":%llu,\"instructions\":%llu,\"blocks\":%ld,\"timed_blocks\":%ld,"
+                ",\"launch\":%d,\"cycles\":%llu,\"instructions\":%llu,\"blocks\":%ld,\"timed_"
+                "blocks\":%ld,"
                 "\"grid\":\"%d,%d,%d\",\"block\":\"%d,%d,%d\"",
-                (int) (launch - w->traced->launches) + 1, (ull) launch->cycles, (ull) launch->instructions, launch->blocks, launch->timed,
-                launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
-                launch->block[1], launch->block[2]);
+                (int) (launch - w->traced->launches) + 1, (ull) launch->cycles,
+                (ull) launch->instructions, launch->blocks, launch->timed, launch->grid[0],
+                launch->grid[1], launch->grid[2], launch->block[0], launch->block[1],
+                launch->block[2]);
     fputs("}}", w->out);
     slice_ends(w, category, id, process, span->end_ps);
 }
