@@ -84,14 +84,14 @@ missing    = $(eval missing := $(filter-out $(wildcard $(sort $(all_o))),$(sort 
 all_o      = $(grader_o) $(child_o) $(guest_o) $(guest_sim_o) $(sim_o) $(B)/grader/main.o
 
 # Commands of warpbook: those that run a kernel on a device, and those that only read and write files.
-runs  := grade watch explain compare see draw quiz report
+runs  := grade watch explain compare see draw quiz report sweep profile
 reads := next hint progress reset
 
-.PHONY: all programs help $(runs) $(reads) check check-cheats course-kit clean FORCE
+.PHONY: all programs help editor $(runs) $(reads) check check-cheats course-kit clean FORCE
 all: programs $(if $(GRADEBOOK),$(B)/gradebook)
 
 # What students need: a compiler, make and the CUDA Toolkit.
-programs: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/guest $(B)/runner-sim $(B)/guest-sim $(B)/libcudart-sim.so)
+programs: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/guest $(B)/profiled $(B)/runner-sim $(B)/guest-sim $(B)/libcudart-sim.so)
 	@$(if $(MAKE_TERMOUT),printf '\033[K',:)
 
 # ---- What people type ----
@@ -102,6 +102,9 @@ $(runs) $(if $(wildcard tests/tests.mk),check): programs
 
 $(reads): programs
 	@WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(FLAGS)
+
+editor:
+	@grader/learner/editor.sh
 
 check-cheats: programs
 	@$(run)

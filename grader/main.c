@@ -13,12 +13,14 @@
 #include "judge/selfcheck.h"
 #include "judge/figures.h"
 #include "learner/portfolio/portfolio.h"
+#include "learner/profile/profile.h"
 #include "learner/quiz/quiz.h"
 #include "learner/report.h"
 #include "learner/see/see.h"
 #include "learner/submission.h"
 #include "learner/watch/reset.h"
 #include "learner/watch/watch.h"
+#include "learner/sweep/sweep.h"
 #include "learner/trace.h"
 #include "sim/tool.h"
 
@@ -258,6 +260,8 @@ static const struct {
     { "progress", run_progress, true },
     { "quiz", run_quiz, false },
     { "report", run_portfolio, true },
+    { "sweep", run_sweep, false },
+    { "profile", run_profile, false },
     { "labs", run_labs, true },
 };
 

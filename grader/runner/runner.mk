@@ -16,6 +16,11 @@ $(B)/guest: $(guest_o) $(call objects,grader/runner/share_cuda.c)
 	$(say)
 	$(at)$(link) $(cuda_l)
 
+# One call of a kernel for a profiler (make profile).
+$(B)/profiled: $(call objects,$(addprefix grader/,runner/profiled.c base/registry.c base/util.c base/number.c)) $(lab_o)
+	$(say)
+	$(at)$(link) $(cuda_l)
+
 # The same with the simulated GPU as its CUDA runtime. It has the name of this toolkit's runtime, so a kernel.so
 # finds it already loaded. An old-style rpath is used because it must take precedence over $LD_LIBRARY_PATH. The
 # guest has no GPU: its libcudart passes each call on.

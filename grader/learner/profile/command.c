@@ -1,0 +1,210 @@
+/* command.c - `warpbook profile LAB`: builds the kernel, runs it under ncu, prints the table, and
+ * keeps the raw report in build/profile/LAB.ncu-rep. */
+#include "base/child.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "draw/collect.h"
+#include "learner/profile/profile.h"
+#include "learner/report.h"
+#include "learner/submission.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SAID = 4 << 20, WORDS = 40 };
+static const double limit_s = 300;
+
+typedef struct Job {
+    const LabEntry *entry;
+    char ncu[PATH], driver[PATH + 20], report[PATH + 80];
+    char object[PATH], dims[LAB_DIMS][24];
+    int device; /* -1: the first one */
+} Job;
+
+/* ---- ncu ---- */
+
+static bool is_program(const char *path, char *to)
+{
+    if (access(path, X_OK))
+        return false;
+    put(to, PATH, "%s", path);
+    return true;
+}
+
+static bool is_on_path(char *to)
+{
+    const char *folders = getenv("PATH");
+    char path[PATH];
+
+    for (const char *at = folders ? folders : ""; *at; at += *at == ':') {
+        const size_t length = strcspn(at, ":");
+        PUT(path, "%.*s/ncu", (int) (length < 400 ? length : 400), at);
+        if (is_program(path, to))
+            return true;
+        at += length;
+    }
+    return false;
+}
+
+/* WARPBOOK_NCU: another program, for tests. */
+static bool find_ncu(char *to)
+{
+    static const char *const places[] = { "/usr/local/cuda/bin/ncu", "/usr/local/cuda*/bin/ncu",
+                                          "/opt/nvidia/nsight-compute/*/ncu" };
+    const char *given = getenv("WARPBOOK_NCU");
+    bool found = false;
+    glob_t paths;
+
+    if (given)
+        return is_program(given, to);
+    for (size_t i = 0; i < sizeof places / sizeof *places && !found; i++) {
+        found = i == 0 && is_on_path(to);
+        if (found || glob(places[i], 0, NULL, &paths))
+            continue;
+        for (size_t k = paths.gl_pathc; k-- && !found;) /* the newest one first */
+            found = is_program(paths.gl_pathv[k], to);
+        globfree(&paths);
+    }
+    return found;
+}
+
+/* Profiles, then prints the report's table: with --export, ncu does not print it itself. */
+static int profile(const Job *job, char *said)
+{
+    char metrics[4000];
+    const char *argv[WORDS] = {
+        job->ncu,   "--force-overwrite", "--export", job->report, "--set",
+        "basic",    "--metrics",         metrics,    job->driver, lab_name(job->entry),
+        job->object
+    };
+    int words = 11;
+
+    profile_metrics(job->entry, metrics, sizeof metrics);
+    for (int d = 0; d < LAB_DIMS; d++)
+        argv[words++] = job->dims[d];
+    argv[words] = NULL;
+    return child_run((char *const *) argv, NULL, NULL, limit_s, said, SAID);
+}
+
+static int print_raw(const Job *job, char *said)
+{
+    const char *argv[] = { job->ncu, "--import",      job->report, "--csv", "--page",
+                           "raw",    "--print-units", "base",      NULL };
+
+    return child_run((char *const *) argv, NULL, NULL, limit_s, said, SAID);
+}
+
+/* ---- The command ---- */
+
+static int refuse(ProfileRefusal refusal, const char *said, const LabEntry *entry)
+{
+    profile_explain(refusal, said, stdout);
+    printf("\nmake explain LAB=%s counts on a simulated GPU, without permissions.\n",
+           lab_name(entry));
+    return COULD_NOT;
+}
+
+static int show(const Job *job, const char *text)
+{
+    static Profiled profiled;
+    char why[200];
+
+    if (!profile_read(text, strlen(text), &profiled, why, sizeof why)) {
+        fprintf(stderr, "warpbook: ncu's table cannot be read: %s\n", why);
+        return COULD_NOT;
+    }
+    profile_print(job->entry, &profiled, stdout);
+    printf("\n%s (ncu-ui opens it)\n", job->report);
+    return DONE;
+}
+
+static int count(const Job *job)
+{
+    static char said[SAID];
+    const ProfilePlace place = profile_place();
+    int status = profile(job, said);
+    ProfileRefusal refusal = profile_refusal(said, status, &place);
+
+    if (refusal == PROFILE_FINE) {
+        status = print_raw(job, said);
+        refusal = profile_refusal(said, status, &place);
+    }
+    return refusal == PROFILE_FINE ? show(job, said) : refuse(refusal, said, job->entry);
+}
+
+static bool find_files(Job *job)
+{
+    char folder[PATH];
+
+    if (!find_build_folder(folder, sizeof folder) ||
+        !make_folders(PUT(job->report, "%s/profile", folder))) {
+        fprintf(stderr, "warpbook: cannot create %s: %s\n", job->report, strerror(errno));
+        return false;
+    }
+    PUT(job->report, "%s/profile/%s.ncu-rep", folder, lab_name(job->entry));
+    PUT(job->driver, "%s/profiled", folder);
+    return true;
+}
+
+/* Builds the kernel for the session's GPU and chooses the case's size. */
+static bool prepare(Session *session, const Options *options, Job *job)
+{
+    static Build build;
+    const Case *lab_case = collect_choose_case(job->entry->lab, NULL);
+    char source[PATH], shown[PATH];
+    Case sized;
+
+    submission_find(&session->book, options, job->entry, source, shown);
+    session_build(session, job->entry, source, shown, &build);
+    if (build.fault != BUILD_OK)
+        fprintf(stderr, "%s does not build:\n%s\n", shown, build.message);
+    if (build.fault != BUILD_OK || !lab_case)
+        return false;
+    sized = collect_case(lab_case, &session->gpu);
+    PUT(job->object, "%s", build.object);
+    for (int d = 0; d < LAB_DIMS; d++)
+        PUT(job->dims[d], "%ld", sized.dim[d]);
+    printf("%02d %s, case %s, on the %s\n", lab_number(job->entry), lab_name(job->entry),
+           lab_case->label, session->gpu.name);
+    fflush(stdout);
+    return true;
+}
+
+/* A number chooses a GPU for the driver as it does for the grader. */
+static void choose_gpu(const Session *session)
+{
+    if (*session->gpu.uuid)
+        setenv("CUDA_VISIBLE_DEVICES", session->gpu.uuid, 1);
+}
+
+int run_profile(Options *options)
+{
+    static Session session;
+    static Job job;
+    bool is_real, ready;
+
+    if (options->count != 1) {
+        fprintf(stderr, "warpbook: profile needs a lab: make profile LAB=%s\n",
+                lab_name(&all_labs[0]));
+        return USAGE;
+    }
+    if (!submission_fits(options))
+        return USAGE;
+    job = (Job){ .entry = options->labs[0] };
+    session = (Session){ .quick = true, .live = isatty(2), .replayed = true, .seed = 1 };
+    if (!session_open(&session, options->device))
+        return report_could_not(&session);
+    is_real = !session.gpu.simulated;
+    ready = is_real && find_ncu(job.ncu) && find_files(&job) && prepare(&session, options, &job);
+    if (is_real)
+        choose_gpu(&session);
+    session_close(&session);
+    if (!is_real)
+        return refuse(PROFILE_NO_GPU, "", job.entry);
+    if (!*job.ncu)
+        return refuse(PROFILE_NO_NCU, "", job.entry);
+    return ready ? count(&job) : NOT_PASSED;
+}
