@@ -14,6 +14,8 @@
 #                      lists kinds), docs/drawing.md     make help      this text
 # make quiz LAB=..     questions about your own kernel   make report    a page of all your labs
 # make see LAB=..      a page of what a kernel did: cost of each line, memory accesses, arrays, time
+# make sweep LAB=..    speed by the lesson's size        make editor    files for clangd and VS Code
+# make profile LAB=..  a GPU's own counters, by ncu
 #
 # LAB=transpose picks one lab (LAB="5 6" two); DEVICE=1 that GPU, DEVICE=sim a simulated one, which is
 # also taken where no GPU is usable; B=DIR builds in DIR; V=1 shows commands; FLAGS="--quick" goes to the

@@ -19,7 +19,7 @@ WARPBOOK_BUILD=$build "$build/warpbook" labs "$@" > "$work/labs"
 WARPBOOK_BUILD=$build "$build/warpbook" pack $(cut -d' ' -f1 "$work/labs") --seal "$tree" ${course:+--course "$course"}
 
 # Whole files and folders, then single files of a lab.
-for item in Makefile README.md AGENTS.md LICENSE CHANGELOG.md .gitignore common docs/drawing* docs/integrity.md docs/learning.md docs/lines.md docs/measured/*.check.txt docs/measuring.md docs/simulator*.md docs/terminal.svg; do
+for item in Makefile README.md AGENTS.md LICENSE CHANGELOG.md .gitignore common docs/drawing* docs/integrity.md docs/learning.md docs/lines.md docs/measured/*.check.txt docs/measured/*.sweep.txt docs/measuring.md docs/simulator*.md docs/terminal.svg; do
     [ -e "$item" ] || continue
     mkdir -p "$tree/$(dirname "$item")"
     cp -R "$item" "$tree/$item"

@@ -139,8 +139,8 @@ bool worker_cost(Worker *worker, int i, LineCost *cost);
 Verdict worker_record(Worker *worker, const RecordFilter *filter);
 Verdict worker_records(Worker *worker, Records *records);
 
-/* The same for a trace (sim/report/trace.h). worker_traced: `*text` is in the memory that the worker
- * shares, up to the next command. */
+/* The same for a trace (sim/report/trace.h). worker_traced: `*text` is in the memory that the
+ * worker shares, up to the next command. */
 Verdict worker_trace(Worker *worker);
 Verdict worker_traced(Worker *worker, const char **text, size_t *bytes);
 

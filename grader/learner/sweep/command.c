@@ -64,7 +64,7 @@ static bool save_picture(const Sweep *sweep, const Sweep *stored)
     PUT(path, "%s/sweep/%s.svg", folder, lab_name(sweep->entry));
     if (!save(path, text, bytes))
         return false;
-    printf("\n%s%s\n", path, stored ? ", beside the H200's" : "");
+    printf("\n%s%s\n", path, stored ? ", next to the H200's" : "");
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* picture.c - a sweep as bars: in a terminal, and as SVG beside an H200's. */
+/* picture.c - a sweep as bars: in a terminal, and as SVG next to an H200's. */
 #include "learner/sweep/sweep.h"
 #include "base/text.h"
 #include "base/util.h"

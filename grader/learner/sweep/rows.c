@@ -132,7 +132,7 @@ const SweepRow sweep_rows[] = {
       { 1 << 10, 1 << 13, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28 } },
     { "08_tail_effect",
       NULL,
-      "rows; the first block of each is for one SM",
+      "rows, of which the starter gives one to each block",
       0,
       NULL,
       set_waves,

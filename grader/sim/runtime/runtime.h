@@ -211,7 +211,8 @@ typedef enum HandleKind {
 enum { RT_PATH = 4096 };
 
 typedef struct Settings {
-    char device[256], devices[RT_PATH], report[RT_PATH], trace[RT_PATH], ptx[RT_PATH], found[RT_PATH];
+    char device[256], devices[RT_PATH], report[RT_PATH], trace[RT_PATH], ptx[RT_PATH],
+        found[RT_PATH];
     Schedule schedule;
     uint64_t schedule_seed, budget;
     uint64_t sample; /* simSample() */
