@@ -1,7 +1,7 @@
 #!/bin/bash
 # terminal.sh [BUILD] > docs/terminal.svg - the README's picture: what `make grade` prints for three kernels.
 #
-# One kernel passes, one is slow, one is wrong. The simulated GPU and a fixed seed give the same text every time.
+# One kernel passes, one is slow, one is wrong; the wrong one is then graded alone. The simulated GPU and a fixed seed give the same text every time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,18 +12,25 @@ mkdir "$work"/{01_coalescing,06_transpose,07_reduction}
 cp solutions/01_coalescing/2_lanes_along_features.cu "$work/01_coalescing/kernel.cu"
 cp solutions/06_transpose/4_tile.cu "$work/06_transpose/kernel.cu"
 cp solutions/07_reduction/wrong/tail_missing.cu "$work/07_reduction/kernel.cu"
-echo '$ make grade LAB="1 6 7"' > "$work/text"
-WARPBOOK_BUILD=$build "$build/warpbook" grade 1 6 7 --submission "$work" --device sim --seed 2026 |
-    grep -v '^Graded as a submission' >> "$work/text"
+graded() { # LAB...: what `make grade LAB=...` prints, without what only a submission has
+    WARPBOOK_BUILD=$build "$build/warpbook" grade "$@" --submission "$work" --device sim --seed 2026 |
+        grep -v '^Graded as a submission'
+}
+{
+    echo '$ make grade LAB="1 6 7"'
+    graded 1 6 7
+    echo
+    echo '$ make grade LAB=reduction'
+    graded 7
+} > "$work/text"
 
 awk '
 function escaped(s) { gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); gsub(/>/, "\\&gt;", s); return s }
 # The verdict, in a table row or at the start of a paragraph, is marked; its word carries the meaning, not its colour.
 function marked(s,   word) {
-    if (match(s, /(pass|slow|wrong)$/) && s ~ /^[0-9][0-9] /) word = substr(s, RSTART)
-    else if (match(s, /: (pass|slow|wrong)/) && s ~ /^ +[0-9][0-9] /) { RSTART += 2; word = substr(s, RSTART, RLENGTH - 2) }
-    else return escaped(s)
-    return escaped(substr(s, 1, RSTART - 1)) "<tspan class=\"" word "\">" word "</tspan>" escaped(substr(s, RSTART + length(word)))
+    if (s !~ /^ ?[0-9][0-9] / || !match(s, /(pass|slow|wrong|PASS|SLOW|WRONG)/)) return escaped(s)
+    word = substr(s, RSTART, RLENGTH)
+    return escaped(substr(s, 1, RSTART - 1)) "<tspan class=\"" tolower(word) "\">" word "</tspan>" escaped(substr(s, RSTART + length(word)))
 }
 { line[NR] = $0 }
 END {

@@ -74,6 +74,7 @@ static void show_head(const Session *session, const Options *options)
         return;
     case TABLE:
         report_gpu(session);
+        printf("\n");
         labs_table_head();
         fflush(stdout);
     }

@@ -56,8 +56,8 @@ void labs_table_row(const LabEntry *entry, const Progress *p, const char *since)
         printf(" %02d  %-14.14s  %-11s  %-*s  %s\n", lab_number(entry), lab_name(entry), state,
                DETAIL_COLUMNS, text, since);
     else
-        printf(" %02d  %-14.14s  %-11s%s%s\n", lab_number(entry), lab_name(entry), state,
-               *text ? "  " : "", text);
+        printf(" %02d  %-14.14s  %-*s%s\n", lab_number(entry), lab_name(entry), *text ? 13 : 0,
+               state, text);
     fflush(stdout);
 }
 

@@ -37,25 +37,22 @@ static void say_rung(const double *ratios, int rung, char *text, size_t size)
 {
     char percent[16];
 
-    append(text, size, "rung %d (%s)", rung,
-           bar_percent(ratios[rung - 1], 0, percent, sizeof percent));
+    append(text, size, "%d (%s)", rung, bar_percent(ratios[rung - 1], 0, percent, sizeof percent));
 }
 
 void ladder_place_say(const double *ratios, int count, double mine, char *text, size_t size)
 {
     const int below = rung_below(ratios, count, mine), above = rung_above(ratios, count, mine);
+    const bool level = below && mine <= ratios[below - 1] * (1 + same);
 
-    if (!above && below && mine > ratios[below - 1] * (1 + same))
-        put(text, size, "Your speed is above all rungs, the fastest of which is ");
-    else if (!above || (below && mine <= ratios[below - 1] * (1 + same)))
-        put(text, size, "Your speed is that of ");
-    else if (!below)
-        put(text, size, "Your speed is below ");
-    else
-        put(text, size, "Your speed is between ");
+    put(text, size,
+        level    ? "like rung "
+        : !above ? "above all rungs, also "
+        : !below ? "below rung "
+                 : "between rung ");
     if (below)
         say_rung(ratios, below, text, size);
-    if (above && !(below && mine <= ratios[below - 1] * (1 + same))) {
+    if (above && !level) {
         append(text, size, below ? " and " : "");
         say_rung(ratios, above, text, size);
     }
@@ -75,6 +72,7 @@ bool ladder_place(const Workbook *book, const Result *result, char *text, size_t
     static Ladder ladder;
     const CaseSpeed *nearest = record_case(result);
     double ratios[MOST_RUNGS] = { 0 };
+    char place[160];
     int rungs = 0;
 
     if (!nearest || !measured_ladder(book, result->entry, nearest->lab_case, &ladder))
@@ -86,8 +84,8 @@ bool ladder_place(const Workbook *book, const Result *result, char *text, size_t
         ratios[number - 1] = ladder.rungs[i].ratio;
         rungs = number > rungs ? number : rungs;
     }
-    ladder_place_say(ratios, rungs, nearest->ratio.median, text, size);
-    append(text, size, " of solutions/%s/", result->entry->folder);
+    ladder_place_say(ratios, rungs, nearest->ratio.median, place, sizeof place);
+    put(text, size, "Ladder: %s", place);
     say_where(&ladder, text, size);
     return true;
 }

@@ -4,9 +4,8 @@
 
 #include "judge/grade.h"
 
-/* Writes "Your speed lies between rung 3 (42 %) and rung 5 (100 %) of solutions/06_transpose/, as
- * an H200 measured them." Returns false if the ladder was not measured (docs/measured), or the lab
- * has no timed case. */
+/* Writes "Ladder: between rung 3 (42 %) and 5 (100 %), as measured on an NVIDIA H200." Returns
+ * false if the ladder was not measured (docs/measured), or the lab has no timed case. */
 bool ladder_place(const Workbook *book, const Result *result, char *text, size_t size);
 
 /* The same for a ladder that is given, in the order of its rungs: ratios, 0 if one is unknown. */

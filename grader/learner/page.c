@@ -250,8 +250,7 @@ static void print_pass(const Session *session, const Result *result, const Progr
     print_wrapped(text, INDENT, COLUMNS);
     if (ladder_place(&session->book, result, text, sizeof text))
         print_wrapped(text, INDENT, COLUMNS);
-    printf("  make quiz LAB=%-16s    questions about your own kernel\n", name);
-    printf("  make compare LAB=%-16s your kernel next to the reference\n", name);
+    printf("  Then: make quiz LAB=%s, make compare LAB=%s\n", name, name);
 }
 
 /* "[##........] 2 of 10 done." */
@@ -273,11 +272,12 @@ static void print_failed(const Session *session, const Result *result, const Pro
     char step[400], text[500];
 
     next_step(result->entry, progress, step, sizeof step);
-    print_wrapped(PUT(text, "Next: %s", step), 0, COLUMNS);
+    PUT(text, "Next: %s", step);
     if (result->verdict == SLOW)
-        printf("Why in full: make explain LAB=%s\n", lab_name(result->entry));
+        APPEND(text, "  (in full: make explain LAB=%s)", lab_name(result->entry));
+    print_wrapped(text, 0, COLUMNS);
     if (result->verdict != BUILD && result->verdict != UNCHANGED && result->seed == session->seed)
-        printf("The same inputs again: make grade LAB=%s FLAGS=\"--seed %016" PRIx64 "\"\n",
+        printf("Same inputs: make grade LAB=%s FLAGS=\"--seed %016" PRIx64 "\"\n",
                lab_name(result->entry), result->seed);
 }
 

@@ -27,7 +27,6 @@ void report_gpu(const Session *session)
     if (*session->course.name)
         APPEND(text, "; bars of the course %s", session->course.name);
     print_wrapped(text, 0, 80);
-    printf("\n");
 }
 
 void report_machine(const Session *session)

@@ -17,7 +17,7 @@ timed() { # WORDS...: of make
     local began=${EPOCHREALTIME/./} said status=0
     said=$(make "$@" 2>&1) || status=$?
     printf '%6d ms  %-24s status %d, passed: %d\n' $(((${EPOCHREALTIME/./} - began) / 1000)) "make $*" $status \
-        "$(grep -cE '^[0-9][0-9] .* pass$' <<< "$said")"
+        "$(grep -cE '^ ?[0-9][0-9] .* (pass|PASS|close|CLOSE)\>' <<< "$said")"
 }
 
 rm -rf build
