@@ -70,7 +70,8 @@ waits_one() { each messages="tests/gradebook/messages.sh $build" gradebook="test
     reports="tests/gradebook/reports.sh $build" large="tests/gradebook/large.sh $build"; }
 waits_two() { each slurm="tests/gradebook/slurm.sh $build" machines="tests/gradebook/machines.sh $build"; }
 computes() {
-    each agree="nice tests/sim/time/agree.sh $build 07_reduction" counters="nice tests/sim/counters/compare.sh $build" \
+    each agree="nice tests/sim/time/agree.sh $build 07_reduction" whatif="nice tests/sim/time/whatif.sh $build 01_coalescing 06_transpose" \
+        counters="nice tests/sim/counters/compare.sh $build" \
         merged="nice tests/sim/merged.sh $build" limits="nice tests/sim/limits.sh $build" trace="nice tests/sim/trace.sh $build" \
         occupancy="nice tests/sim/occupancy_check.sh $build" time_compare="nice tests/sim/time/compare_test.sh"
 }

@@ -18,10 +18,9 @@
  *   sectors 8 24         a simulated GPU counts 8 times the minimum, and blames line 24
  *   limited shared 24    a simulated GPU reports this limit, a key of sim/base/limiter.h, in line
  *                        24; `nan`, `minus` or `nothing` is an invalid answer
- *   worth 0 4.0          without cause number 0 of sim/base/cause.h a modelled call is 4 times as fast
- *   shared               the kernel was loaded into the runner's own process
- *   untimed              a simulated GPU cannot time a launch
- *   endless 15           it stops the lab's case number 15 as endless
+ *   worth 0 4.0          without cause number 0 of sim/base/cause.h a modelled call is 4 times as
+ * fast shared               the kernel was loaded into the runner's own process untimed a simulated
+ * GPU cannot time a launch endless 15           it stops the lab's case number 15 as endless
  *   sampled 12           it timed 12 of a hundred blocks
  */
 #ifndef RUNNER_FAKE_SCRIPT_H

@@ -3,7 +3,7 @@
  *
  *     whatif DEVICE LAB FILE CAUSES...     CAUSES: none, or keys of causes, such as divergence,tail
  *
- * It prints one line per timed or control case and set of causes: `NAME/CASE CAUSES MS LIMIT`.
+ * It prints one line per timed case and set of causes: `NAME/CASE CAUSES MS LIMIT`.
  */
 #include "judge/modelled.h"
 #include "learner/whatif.h"
@@ -22,6 +22,15 @@ static const char *name_of(const char *path, char *name, size_t size)
     if (strlen(name) > 3)
         name[strlen(name) - 3] = 0;
     return name;
+}
+
+/* Timed cases; control cases in a lab that has only these. */
+static bool is_wanted(const TimingContext *j, int i)
+{
+    for (int k = 0; k < j->result->speeds; k++)
+        if (j->result->speed[k].lab_case->kind == TIMED)
+            return j->result->speed[i].lab_case->kind == TIMED;
+    return true;
 }
 
 static bool print_case(TimingContext *j, int i, const char *object, const char *name, char **words,
@@ -50,7 +59,6 @@ static bool print_case(TimingContext *j, int i, const char *object, const char *
     return true;
 }
 
-/* Only timed cases, and control cases if `controls`. */
 static bool print_kernel(TimingContext *j, const char *path, char **words, int sets)
 {
     char name[200];
@@ -64,7 +72,7 @@ static bool print_kernel(TimingContext *j, const char *path, char **words, int s
     }
     name_of(path, name, sizeof name);
     for (int i = 0; i < j->result->speeds && fine; i++)
-        if (j->result->speed[i].lab_case->kind == TIMED)
+        if (is_wanted(j, i))
             fine = print_case(j, i, built.object, name, words, sets);
     return fine;
 }
@@ -73,7 +81,7 @@ static bool plan_all(TimingContext *j)
 {
     for (int i = 0; i < j->result->speeds; i++) {
         ModelledCall reference;
-        if (j->result->speed[i].lab_case->kind == TIMED && !modelled_plan(j, i, &reference)) {
+        if (is_wanted(j, i) && !modelled_plan(j, i, &reference)) {
             fprintf(stderr, "whatif: %s\n", j->result->why);
             return false;
         }

@@ -46,16 +46,16 @@ awk -F '\t' -v words="$(sed -n 's/.*X(CAUSE_[A-Z]*, "\(.*\)", "\(.*\)").*/\1=\2/
     }
     FILENAME ~ /measured$/ { ratio[$1 "/" $2] = $3; next }
     FILENAME ~ /modelled$/ { ms[$1 "/" $2, $3] = $4; split($2, part, "/"); key = $1 "/" part[1]
-                             if ($3 == "none") cases[key] = cases[key] (key in cases ? "\n" : "") part[2]; next }
+                             if ($3 == "none") name_of[key, ++count[key]] = part[2]; next }
     {
         split($0, f, "|")
         lab = f[1]; from = f[2]; to = f[3]; causes = f[4]
         step = "`" from "` to `" to "`"
-        if (causes == "-") { printf "%s %s|| %s | | | | | none of them: %s |\n", lab, "", step, f[6]; next }
-        count = split(cases[lab "/" from], name, "\n")
-        if (!count) { print "whatif: no times of " lab "/" from > "/dev/stderr"; bad = 1 }
-        for (i = 1; i <= count; i++) {
-            a = lab "/" from "/" name[i]; b = lab "/" to "/" name[i]
+        if (causes == "-") { printf "%s || %s | none | | | | %s |\n", lab, step, f[6]; next }
+        n = count[lab "/" from]
+        if (!n) { print "whatif: no times of " lab "/" from > "/dev/stderr"; bad = 1 }
+        for (i = 1; i <= n; i++) {
+            name = name_of[lab "/" from, i]; a = lab "/" from "/" name; b = lab "/" to "/" name
             if (!(a in ratio) || !(b in ratio) || !ms[b, "none"] || !ms[a, causes]) {
                 print "whatif: " a " or " b " is missing" > "/dev/stderr"; bad = 1; continue
             }
@@ -63,7 +63,7 @@ awk -F '\t' -v words="$(sed -n 's/.*X(CAUSE_[A-Z]*, "\(.*\)", "\(.*\)").*/\1=\2/
             bound = ms[a, "none"] / ms[a, causes]; if (bound < 1) bound = 1
             least = measured < modelled ? measured : modelled
             holds = least <= bound * 1.005
-            printf "%s, %s || %s | %s | %.2f | %.2f | %.2f | %s |\n", lab, name[i], step, words_of(causes), measured,
+            printf "%s, %s || %s | %s | %.2f | %.2f | %.2f | %s |\n", lab, name, step, words_of(causes), measured,
                    modelled, bound, holds ? (measured > bound * 1.005 ? "yes, within the error" : "yes") : "**no**: " f[6]
             if (holds) held++
             rows++
