@@ -37,6 +37,10 @@ static void write_elements(Element type, Fill fill, FillKey key, size_t first, s
     const size_t width = element_bytes(type);
     uint32_t words[AT_ONCE];
 
+    if (type == AS_F32) { /* nearly all arrays; without a decision per element */
+        fill_f32s(fill, key, first, 1, count, to);
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
         if (has_words && i % AT_ONCE == 0)
             fill_bits_of(key, first + i, 1, count - i < AT_ONCE ? count - i : AT_ONCE, words);

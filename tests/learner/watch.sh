@@ -51,15 +51,15 @@ no_runner_left() { until_true not pgrep -f "^$build/[f]ake_runner"; }
 fresh
 verdicts() {
     on_terminal << SCRIPT
-see 20 not started
+see 60 not started
 $(save wrong)
-see 20 ^06 transpose .*wrong\$
-see 20 labs/06_transpose/kernel.cu
+see 60 ^06 transpose .*wrong\$
+see 60 labs/06_transpose/kernel.cu
 $(save good)
-see 20 ^06 transpose .*pass\$
+see 60 ^06 transpose .*pass\$
 $(save broken)
-see 20 ^06 transpose .*build\$
-see 20 labs/06_transpose/kernel.cu:[0-9]+
+see 60 ^06 transpose .*build\$
+see 60 labs/06_transpose/kernel.cu:[0-9]+
 type q
 ends 0
 restored
@@ -84,9 +84,9 @@ check "the verdict is the one of make grade" same_verdict
 fresh
 busy() {
     on_terminal WARPBOOK_PATIENCE=100 << SCRIPT
-see 20 not started
+see 60 not started
 $(save long)
-see 20 compiles
+see 60 compiles
 run sleep 0.3; pgrep -f $build/[f]ake_runner
 type h
 see 5 Hint 1 of 3
@@ -97,7 +97,7 @@ type \x1b
 hide 5 The lab's number
 see 5 compiles
 $(save good)
-see 20 ^06 transpose .*pass\$
+see 60 ^06 transpose .*pass\$
 run ! pgrep -f $build/[f]ake_runner
 type q
 ends 0
@@ -109,7 +109,7 @@ check "nothing is left of it" no_runner_left
 quits_while_busy() {
     on_terminal WARPBOOK_PATIENCE=100 << SCRIPT
 $(save long)
-see 20 compiles
+see 60 compiles
 $1
 ends $2
 restored
@@ -123,7 +123,7 @@ done
 crashes() {
     on_terminal WARPBOOK_PATIENCE=100 << SCRIPT
 $(save long)
-see 20 compiles
+see 60 compiles
 run kill -SEGV \$PID
 ends -11
 restored
@@ -135,11 +135,11 @@ check "and leaves no process either" no_runner_left
 child_crashes() {
     on_terminal WARPBOOK_PATIENCE=100 << SCRIPT
 $(save long)
-see 20 compiles
+see 60 compiles
 run kill -KILL \$(pgrep -P \$PID)
-see 20 killed by signal 9
+see 60 killed by signal 9
 $(save good)
-see 20 ^06 transpose .*pass\$
+see 60 ^06 transpose .*pass\$
 type q
 ends 0
 restored
@@ -150,13 +150,13 @@ check "a grading that is killed is reported, and the next one works" child_crash
 
 stops() {
     on_terminal << SCRIPT
-see 20 not started
+see 60 not started
 type \x1a
 state T
 restored
 $(save good)
 signal CONT
-see 20 ^06 transpose .*pass\$
+see 60 ^06 transpose .*pass\$
 type q
 ends 0
 restored
@@ -169,15 +169,15 @@ check "Ctrl-Z stops it with the terminal restored, and it continues" stops
 
 editors() {
     on_terminal << SCRIPT
-see 20 not started
+see 60 not started
 run cp $work/wrong.cu $kernel.swp && mv $kernel $kernel~ && mv $kernel.swp $kernel
-see 20 ^06 transpose .*wrong\$
+see 60 ^06 transpose .*wrong\$
 run rm $kernel
-see 20 ^06 transpose .*file missing\$
+see 60 ^06 transpose .*file missing\$
 run cp $work/good.cu $kernel
-see 20 ^06 transpose .*pass\$
+see 60 ^06 transpose .*pass\$
 run mv labs/06_transpose labs/gone && sleep 0.2 && mv labs/gone labs/06_transpose && cp $work/wrong.cu $kernel
-see 20 ^06 transpose .*wrong\$
+see 60 ^06 transpose .*wrong\$
 run touch labs/06_transpose/.kernel.cu.swx labs/06_transpose/4913 && rm labs/06_transpose/4913 && sleep 0.3
 see 1 ^06 transpose .*wrong\$
 type q
@@ -194,7 +194,7 @@ rm -f labs/06_transpose/.kernel.cu.swx "$kernel~"
 
 sizes() {
     on_terminal << SCRIPT
-see 20 not started
+see 60 not started
 resize 12 40
 see 5 more lines
 type \x1b[6~
@@ -213,12 +213,12 @@ fresh
 check "the screen follows the terminal's size" sizes
 dumb() {
     on_terminal TERM=dumb > "$work/dumb" << SCRIPT
-see 20 Next: 
+see 60 Next: 
 type h
 see 5 Hint 1 of 3
 $(save good)
-see 20 cases right
-see 20 PASS|: pass
+see 60 cases right
+see 60 PASS|: pass
 raw 1 ^[^\x1b]+\$
 type q
 ends 0
@@ -229,7 +229,7 @@ fresh
 check "a dumb terminal gets plain lines, and keys work" dumb
 no_colour() {
     on_terminal NO_COLOR=$1 << SCRIPT
-see 20 not started
+see 60 not started
 $2
 type q
 ends 0
@@ -276,10 +276,10 @@ check "once" test "$(grep -c "cannot write the results" "$work/out")" = 1
 full_disk() {
     trap '' XFSZ
     "$terminal" prlimit --fsize=0:unlimited "$warpbook" watch 6 << SCRIPT
-see 20 File too large
+see 60 File too large
 run prlimit --pid \$PID --fsize=unlimited:unlimited
 $(save good)
-see 20 ^06 transpose .*pass\$
+see 60 ^06 transpose .*pass\$
 type q
 ends 0
 restored
@@ -310,10 +310,10 @@ all_but none " format:2 best_lab:0123456789abcdef"
 check "a lab that has changed is checked again" first_open "The lab has changed since you passed it"
 changed() {
     on_terminal << SCRIPT
-see 20 The lab has changed since you passed it\. Your kernel $1 passes\.
-see 20 ^06 transpose .*$2\$
+see 60 The lab has changed since you passed it\. Your kernel $1 passes\.
+see 60 ^06 transpose .*$2\$
 $(save slow)
-see 20 ^06 transpose .*slow\$
+see 60 ^06 transpose .*slow\$
 hide 1 The lab has changed
 type q
 ends 0
@@ -327,13 +327,13 @@ check "or without" changed "no longer" wrong
 check "then it is no longer passed" grep -q "^lab:06_transpose verdict:slow best:slow" .warpbook/progress
 next() {
     on_terminal << SCRIPT
-see 20 ^06 transpose
+see 60 ^06 transpose
 type n
-see 20 ^07 reduction
+see 60 ^07 reduction
 type l
-see 20 number
+see 60 number
 type 2\r
-see 20 ^02 bank_conflicts
+see 60 ^02 bank_conflicts
 type q
 ends 0
 SCRIPT
@@ -374,7 +374,7 @@ check "nor is an empty copy left" not test -e "$kernel.4"
 check "the kernel is whole" cmp "$kernel" "$work/good.cu"
 by_key() {
     on_terminal << SCRIPT
-see 20 ^06 transpose .*pass\$
+see 60 ^06 transpose .*pass\$
 type r
 see 5 Put the starter back
 type n
@@ -382,7 +382,7 @@ hide 5 Put the starter back
 type r
 see 5 Put the starter back
 type y
-see 20 ^06 transpose .*not started
+see 60 ^06 transpose .*not started
 see 5 kernel.cu.4
 type q
 ends 0

@@ -105,9 +105,9 @@ def step(word, rest, master, slave, before, told, pid):
         os.killpg(pid, signal.Signals['SIG' + rest])
         return True
     if word == 'state':
-        return wait(master, 20, lambda: stat(pid) in rest)
+        return wait(master, 60, lambda: stat(pid) in rest)
     if word == 'ends':
-        return wait(master, 20, lambda: stat(pid) in 'goneZ') and told.readline() == rest + '\n'
+        return wait(master, 60, lambda: stat(pid) in 'goneZ') and told.readline() == rest + '\n'
     if word == 'restored':
         return termios.tcgetattr(slave) == before
     if word == 'lasted':
