@@ -47,6 +47,7 @@ typedef struct Child {
     char command[CHILD_LINE]; /* the last one, after its tag */
     ChildError error; /* set if child_start() failed, or child_ask() returned GONE, LATE, GARBAGE */
     int system_error; /* errno of CHILD_NOT_STARTED */
+    bool patient;     /* the time of an answer is no measurement: wait for it without polling */
     size_t memory_limit; /* bytes of host memory that it may hold; 0: no limit */
 } Child;
 

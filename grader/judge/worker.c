@@ -132,12 +132,13 @@ Verdict worker_start(Worker *worker, const char *runner, const char *device, boo
 {
     char *const argv[] = { (char *) runner, "--device", (char *) device,
                            streams ? "--streams" : NULL, NULL };
+    const bool real = isdigit((unsigned char) *device);
 
-    *worker =
-        (Worker){ .child.memory_limit = isdigit((unsigned char) *device) ? host_memory_limit
-                                                                         : simulated_memory_limit };
-    if (child_start(&worker->child, argv, WORKER_WINDOW_BYTES))
+    *worker = (Worker){ .child.memory_limit = real ? host_memory_limit : simulated_memory_limit };
+    if (child_start(&worker->child, argv, WORKER_WINDOW_BYTES)) {
+        worker->child.patient = !real;
         return PASS;
+    }
     message_child(&worker->child, worker->why, sizeof worker->why);
     return UNSOUND;
 }
