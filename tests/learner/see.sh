@@ -51,8 +51,10 @@ done <<< "$wrongs"
 
 # Both accesses of a race, with their lines; an access out of bounds.
 has 06-no_barrier '<h3>Race in transpose_kernel</h3>'
-has 06-no_barrier '<th scope="row">earlier</th><td>(0, 0, 0) of block (0, 0, 0)</td><td>warp 0, lane 0'
-has 06-no_barrier '<th scope="row">later</th>'
+has 06-no_barrier '<th scope="row">earlier</th><td>('
+has 06-no_barrier '<th scope="row">later</th><td>('
+has 06-no_barrier '">line 23</a>: <code>tile[threadIdx.y + j][threadIdx.x] = in'
+has 06-no_barrier '">line 30</a>: <code>out[col * rows + row] = tile'
 has 06-overrun_one_row 'Out of bounds in transpose_kernel'
 lacks 06-reference '<section id="findings">'
 

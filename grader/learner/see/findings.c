@@ -62,7 +62,7 @@ static void put_access(Page *page, const Seen *seen, const RecordedFinding *f,
         page_print(page, "<td>-</td></tr>\n");
 }
 
-/* The finding's sentence begins with a verb: "reads 4 bytes ...". */
+/* The place, and what happened there. */
 static void put_sentence(Page *page, const SeenKernel *k, const RecordedFinding *f)
 {
     char word[RECORD_NAME];
@@ -71,7 +71,7 @@ static void put_sentence(Page *page, const SeenKernel *k, const RecordedFinding 
     *word = (char) toupper((unsigned char) *word);
     page_print(page, "<h3>%s in %s</h3>\n<p>", word, f->kernel);
     if (f->access.line)
-        page_print(page, "%s:%d ", k->file, f->access.line);
+        page_print(page, "%s:%d: ", k->file, f->access.line);
     page_print(page, "%s.</p>\n", f->text);
 }
 
