@@ -128,7 +128,7 @@ typedef struct LineTraffic {
 } LineTraffic;
 typedef struct LineCost {
     int line;
-    Spent spent; /* ns */
+    Spent spent;                          /* ns */
     double instructions, lanes, barriers; /* of warps; barriers: how often one waited */
     LineTraffic load, store, atomic, shared;
 } LineCost;
