@@ -74,15 +74,22 @@ static bool find_ncu(char *to)
 /* Profiles, then prints the report's table: with --export, ncu does not print it itself. */
 static int profile(const Job *job, char *said)
 {
+    static const char *const sections[] = { "SpeedOfLight",   "LaunchStats",
+                                            "Occupancy",      "MemoryWorkloadAnalysis",
+                                            "SchedulerStats", "WarpStateStats" };
     char metrics[4000];
-    const char *argv[WORDS] = {
-        job->ncu,   "--force-overwrite", "--export", job->report, "--set",
-        "basic",    "--metrics",         metrics,    job->driver, lab_name(job->entry),
-        job->object
-    };
-    int words = 11;
+    const char *argv[WORDS] = { job->ncu,    "--force-overwrite", "--export",
+                                job->report, "--metrics",         metrics };
+    int words = 6;
 
     profile_metrics(job->entry, metrics, sizeof metrics);
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        argv[words++] = "--section";
+        argv[words++] = sections[i];
+    }
+    argv[words++] = job->driver;
+    argv[words++] = lab_name(job->entry);
+    argv[words++] = job->object;
     for (int d = 0; d < LAB_DIMS; d++)
         argv[words++] = job->dims[d];
     argv[words] = NULL;

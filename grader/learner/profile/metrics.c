@@ -47,11 +47,13 @@ bool profile_row_is_for(const ProfileRow *row, const LabEntry *entry)
     return !*row->labs || strstr(row->labs, PUT(number, "%02d", lab_number(entry)));
 }
 
+/* What describes the launch itself comes with ncu's section LaunchStats. */
 static void add_metric(const char *metric, char *text, size_t size)
 {
     const char *at = metric ? strstr(text, metric) : text;
 
-    if (!metric || (at && (at[strlen(metric)] == ',' || !at[strlen(metric)])))
+    if (!metric || !strncmp(metric, "launch__", 8) ||
+        (at && (at[strlen(metric)] == ',' || !at[strlen(metric)])))
         return;
     append(text, size, "%s%s", *text ? "," : "", metric);
 }
