@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 
 /* An editor may write a file in several steps. */
-static const double settle_s = 0.02;
+static const double settle_s = 0.01;
 
 /* How often the file is checked without an event: network file systems report none. */
 static const double check_s = 1, check_alone_s = 0.25;
