@@ -1,6 +1,7 @@
 /* test_watch.c - the pure parts of make watch: keys, events, the screen as text, files, labs. */
 #include "base/util.h"
 #include "learner/progress.h"
+#include "learner/watch/columns.h"
 #include "learner/watch/events.h"
 #include "learner/watch/keys.h"
 #include "learner/watch/labs.h"
@@ -244,6 +245,35 @@ static void colours_can_be_removed(void)
     }
 }
 
+/* ---- Columns ---- */
+
+static void a_caret_gives_the_column(void)
+{
+#define K "labs/06_transpose/kernel.cu"
+    static const char *const rows[][2] = {
+        { "", "" },
+        { "no line end", "no line end" },
+        { K ":3: error: no foo\n      foo();\n      ^\n\nNext\n",
+          K ":3:5: error: no foo\n      foo();\n      ^\n\nNext\n" },
+        { K ":3: error: no\n  foo();\n  ^", K ":3:1: error: no\n  foo();\n  ^" },
+        { K ":3:7: error: no\n    3 | x\n      ^\n", K ":3:7: error: no\n    3 | x\n      ^\n" },
+        { K ":3: error: no\nother\n      ^\n", K ":3: error: no\nother\n      ^\n" },
+        { K ":3: error: no\n  a = b ^ c;\n", K ":3: error: no\n  a = b ^ c;\n" },
+        { K ":3: error: no\n ^\n", K ":3: error: no\n ^\n" },
+        { "see kernel.cu:3: it\n    x\n    ^\n", "see kernel.cu:3: it\n    x\n    ^\n" },
+        { K ": error\n    x\n    ^\n", K ": error\n    x\n    ^\n" },
+        { K ":3: one\n    x\n    ^\n" K ":4: two\n    y\n   ^\n",
+          K ":3:3: one\n    x\n    ^\n" K ":4:2: two\n    y\n   ^\n" },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char *text = text_with_columns(rows[i][0]);
+        if (strcmp(text, rows[i][1]))
+            FAIL_SAYING("row %zu: %s", i, text);
+        free(text);
+    }
+}
+
 /* ---- Files ---- */
 
 static char folder[64];
@@ -393,6 +423,7 @@ CU_SuiteInfo test_watch = {
             { "the screen is composed", the_screen_is_composed },
             { "the screen fits any size", the_screen_fits_any_size },
             { "colours can be removed", colours_can_be_removed },
+            { "a caret gives the column", a_caret_gives_the_column },
             { "a save changes the state", a_save_changes_the_state },
             { "passed is passed until the lab changes", passed_is_passed_until_the_lab_changes },
             { "a verdict for another lab is no best", a_verdict_for_another_lab_is_no_best },

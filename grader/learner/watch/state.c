@@ -2,6 +2,7 @@
 #include "learner/watch/state.h"
 #include "base/util.h"
 #include "learner/predictions.h"
+#include "learner/watch/columns.h"
 #include "learner/watch/labs.h"
 #include "learner/watch/reset.h"
 #include "learner/watch/view.h"
@@ -13,7 +14,7 @@
 #include <sys/wait.h>
 
 /* An editor may write a file in several steps. */
-static const double settle_s = 0.02;
+static const double settle_s = 0.01;
 
 /* How often the file is checked without an event: network file systems report none. */
 static const double check_s = 1, check_alone_s = 0.25;
@@ -116,7 +117,7 @@ static void report_missing(Watch *watch)
 static char *report_text(const Job *job)
 {
     const char *from = job->printed + strspn(job->printed, "\n");
-    char end[200], *text;
+    char end[200], *text, *with_columns;
     size_t bytes, length = strlen(from);
     FILE *out = text_open(&text, &bytes);
 
@@ -127,7 +128,9 @@ static char *report_text(const Job *job)
         fprintf(out, "\nThe grading %s. Save again to retry.\n",
                 end_in_words(job->status, end, sizeof end));
     text_close(out);
-    return text;
+    with_columns = text_with_columns(text);
+    free(text);
+    return with_columns;
 }
 
 /* Plain lines: prints the steps that are final and were not printed yet. */
