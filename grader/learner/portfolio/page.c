@@ -243,12 +243,13 @@ void portfolio_page(const Portfolio *portfolio, FILE *to)
     Page page;
 
     page_begin(&page, to, &(PageHead){ "Your labs", portfolio_style, true });
-    page_print(&page,
-               "<a class=\"skip\" href=\"#main\">Skip to the page's content</a>\n<header>\n"
-               "<h1>Your labs</h1>\n<p class=\"soft\">Written by <code>make report</code>, %s. "
-               "Only you have this page: it is made from files in <code>.warpbook/</code> and "
-               "<code>labs/</code>, and is no part of a mark.</p>\n</header>\n<main id=\"main\">\n",
-               portfolio->date);
+    page_print(
+        &page,
+        "<a class=\"skip\" href=\"#main\">Skip to the page's content</a>\n<header>\n"
+        "<h1>Your labs</h1>\n<p class=\"soft\">Written by <code>make report</code>, %s. "
+        "Only you have this page: it is made from files in <code>.warpbook/</code> and "
+        "<code>labs/</code>, and does not count for a mark.</p>\n</header>\n<main id=\"main\">\n",
+        portfolio->date);
     put_table(&page, portfolio);
     if (*portfolio->no_roofline)
         page_print(&page, "<p>Without rooflines: %s.</p>\n", portfolio->no_roofline);
