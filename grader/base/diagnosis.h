@@ -50,6 +50,8 @@
     X(SAW_BY_TILES, "by_tiles", WITH(WRONG), "tiles only half transposed")                         \
     X(SAW_MULTIPLE, "multiple", WITH(WRONG), "a multiple")                                         \
     X(SAW_OFFSET, "offset", WITH(WRONG), "off by the same number")                                 \
+    /* when they are wrong */                                                                      \
+    X(SAW_FIRST_CALL, "first_call", WITH(WRONG), "right only as a first call")                     \
     /* what a simulated GPU reports, and what makes a kernel fail */                               \
     X(SAW_RACE, "race", WITH(UNSAFE), "a race")                                                    \
     X(SAW_UNINITIALISED, "uninitialised", WITH(UNSAFE), "a read of memory that was never written") \
@@ -64,8 +66,6 @@
     X(SAW_HOST_POINTER, "host_pointer", WITH(CRASH), "a host pointer")                             \
     X(SAW_LOAD, "load", WITH(CRASH), "the kernel could not be loaded")                             \
     X(SAW_SIGNAL, "signal", WITH(CRASH), "its process was killed by a signal")                     \
-    X(SAW_DIVIDED, "divided_by_zero", WITH(CRASH), "host code divided an integer by 0")            \
-    X(SAW_DEVICE_POINTER, "device_pointer", WITH(CRASH), "host code used a device pointer")        \
     X(SAW_EXITED, "exited", WITH(CRASH), "its process exited")                                     \
     X(SAW_HOST_MEMORY, "host_memory", WITH(CRASH), "too much host memory")                         \
     X(SAW_DEVICE_MEMORY, "device_memory", WITH(CRASH) | WITH(CORRECT_ONLY), "too much GPU memory") \

@@ -96,12 +96,33 @@ static bool machine_builds(BuildContext *context)
 
 /* ---- The audit: which files were read, and what the object contains ---- */
 
-/* "kernel.cu uses ..." -> "labs/06_transpose/kernel.cu uses ..." */
+/* The line of the source that uses what "kernel.cu uses `cudaMalloc`: ..." names; 0: unknown. */
+static int line_of_use(const BuildContext *context, const char *why)
+{
+    static const char begin[] = "kernel.cu uses `";
+    char name[256], *source;
+    int line;
+
+    if (strncmp(why, begin, sizeof begin - 1))
+        return 0;
+    why += sizeof begin - 1;
+    PUT(name, "%.*s", (int) strcspn(why, "`"), why);
+    source = read_file(context->job->source, BUILD_SOURCE_BYTES, NULL);
+    line = source ? line_of_name(source, name) : 0;
+    free(source);
+    return line;
+}
+
+/* "kernel.cu uses ..." -> "labs/06_transpose/kernel.cu:12: uses ..." */
 static bool refuse(BuildContext *context, DiagnosisCode code, const char *why)
 {
     static const char name[] = "kernel.cu";
-    bool named = !strncmp(why, name, sizeof name - 1);
+    const bool named = !strncmp(why, name, sizeof name - 1);
+    const int line = line_of_use(context, why);
 
+    if (line)
+        return context_refuse(context, code, "%s:%d:%s", context->job->shown, line,
+                              why + sizeof name - 1);
     return context_refuse(context, code, "%s%s", named ? context->job->shown : "",
                           named ? why + sizeof name - 1 : why);
 }
@@ -219,9 +240,13 @@ static bool explain_failure(BuildContext *context, int status)
             "%s takes more than %d s to compile: is a loop unrolled too far, or does a template or "
             "constexpr never end?",
             shown, COMPILE_LIMIT_S);
-    return context_refuse(context, SAW_COMPILER, "%s %s:\n%sAll of it:%s", shown,
+    const char *meaning = complaint_meaning(lines);
+    const bool is_cut = complaint_is_cut(lines);
+
+    return context_refuse(context, SAW_COMPILER, "%s %s:\n%s%s%s%s%s", shown,
                           died(status) ? "makes the compiler crash" : "does not compile", lines,
-                          command);
+                          meaning, *meaning ? "\n" : "", is_cut ? "All errors:" : "",
+                          is_cut ? command : "");
 }
 
 /* The object passed the audit, so a failure to link is rarely the student's fault. */

@@ -12,6 +12,7 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -68,6 +69,19 @@ static Kind kind_of(const char *line)
     return OTHER_HEAD;
 }
 
+/* ptxas names kernels as the linker does: '_Z10sum_kernelPfPKfl' becomes 'sum_kernel'. */
+static void put_plain_entry(char *line)
+{
+    char *name = strstr(line, "'_Z"), *end;
+    unsigned long length = name ? strtoul(name + 3, &end, 10) : 0;
+
+    if (!length || length >= strlen(end))
+        return;
+    memmove(name + 1, end, length);
+    end += length + strcspn(end + length, "'");
+    memmove(name + 1 + length, end, strlen(end) + 1);
+}
+
 /* Copies a line without parts that mean nothing to a reader: the build's folder, the working
  * folder, the prefix of temporary names, and bytes that would move a terminal's cursor. */
 static void clean(char *to, const char *from, size_t length, const char *folder)
@@ -84,6 +98,7 @@ static void clean(char *to, const char *from, size_t length, const char *folder)
         *out++ = c == '\t' || (c >= ' ' && c != 127) ? (char) c : '?';
     }
     *out = 0;
+    put_plain_entry(to);
     /* tmpxft_0000281b_00000000-6_kernel.compute_90.ptx, in a folder -> kernel.compute_90.ptx */
     while ((temporary = strstr(to, "tmpxft_"))) {
         char *start = temporary, *name = strchr(temporary, '-');
@@ -185,4 +200,97 @@ void complaint(const char *output, const char *folder, const char *shown, char *
     }
     if (left_out)
         append(text, size, "(and %d more)\n", left_out);
+}
+
+bool complaint_is_cut(const char *text)
+{
+    return strstr(text, "\n(and ") != NULL;
+}
+
+/* ---- What errors mean ---- */
+
+const char *complaint_meaning(const char *text)
+{
+    static const struct {
+        const char *part, *meaning;
+    } rows[] = {
+        { "uint3", "threadIdx and blockIdx have three parts: write threadIdx.x, .y or .z." },
+        { "dim3", "blockDim, gridDim and other dim3 values have three parts: .x, .y and .z." },
+        { "calling a __host__ function",
+          "A kernel may only call functions that are declared __device__." },
+        { "a __global__ function call must be configured",
+          "A kernel is launched: kernel<<<blocks, threads>>>(arguments)." },
+        { "a __global__ function must have a void return type",
+          "A kernel returns nothing. It writes its results to an array." },
+        { "too much shared data",
+          "The __shared__ arrays of one block need more memory than the 48 KiB that a block may "
+          "declare (0xc000 bytes)." },
+        { "may not be initialized", "A __shared__ variable has no first value: let a thread write "
+                                    "it, then __syncthreads()." },
+        { "dynamic initialization is not supported",
+          "A __shared__ or __device__ variable has no first value: let a thread write it." },
+        { "\"__syncthreads\" is undefined", "__syncthreads() exists only in kernels and __device__ "
+                                            "functions." },
+        { "\"threadIdx\" is undefined",
+          "threadIdx exists only in kernels and __device__ functions." },
+        { "\"CUDA_CHECK\" is undefined",
+          "CUDA_CHECK and ceil_div come from #include \"cudalab.cuh\"." },
+        { "\"ceil_div\" is undefined",
+          "CUDA_CHECK and ceil_div come from #include \"cudalab.cuh\"." },
+        { "\"LAB_API\"", "LAB_API comes from #include \"kernel.h\"." },
+        { "expression must be a modifiable lvalue",
+          "The value on the left of = is const: inputs may only be read." },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strstr(text, rows[i].part))
+            return rows[i].meaning;
+    return "";
+}
+
+/* ---- Where a name is used ---- */
+
+/* The end of the comment or string that begins here; `at` itself if none does. */
+static const char *skip_text(const char *at)
+{
+    const char *end;
+
+    if (!strncmp(at, "//", 2))
+        return at + strcspn(at, "\n");
+    if (!strncmp(at, "/*", 2))
+        return (end = strstr(at + 2, "*/")) ? end + 2 : at + strlen(at);
+    if (*at != '"')
+        return at;
+    for (at++; *at && *at != '"' && *at != '\n'; at++)
+        at += *at == '\\' && at[1];
+    return at + (*at == '"');
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char) c) || c == '_';
+}
+
+int line_of_name(const char *source, const char *name)
+{
+    size_t length = strcspn(name, "@");
+    int line = 1;
+
+    while (length && !is_word(name[length - 1]))
+        length--;
+    for (size_t i = length; i-- > 0;)
+        if (!is_word(name[i])) {
+            name += i + 1;
+            length -= i + 1;
+            break;
+        }
+    for (const char *at = source; length && *at;) {
+        const char *after = skip_text(at);
+        if (after == at && (at == source || !is_word(at[-1])) && !strncmp(at, name, length) &&
+            !is_word(at[length]))
+            return line;
+        for (after += after == at; at < after; at++)
+            line += *at == '\n';
+    }
+    return 0;
 }

@@ -281,12 +281,43 @@ static Verdict run_cases(Trial *trial)
     return WRONG;
 }
 
+/* A wrong case that is right in a new process, as the first call there, shows that the kernel's
+ * code keeps something from one call to the next. */
+static void run_alone(Trial *trial)
+{
+    Worker *worker = trial->worker;
+    const Diagnosis diagnosis = worker->diagnosis;
+    char why[sizeof worker->why];
+    Verdict verdict;
+
+    PUT(why, "%s", worker->why);
+    worker_end(worker);
+    verdict = bring_up(trial);
+    if (verdict == PASS) {
+        Case lab_case = sized(trial, diagnosis.lab_case);
+        verdict = run_case(trial, &lab_case, is_large_sized(trial, &lab_case));
+    }
+    PUT(worker->why, "%s", why);
+    worker->diagnosis = diagnosis;
+    if (verdict != PASS)
+        return;
+    worker->diagnosis.saw |= SAW(SAW_FIRST_CALL);
+    APPEND(
+        worker->why,
+        "; the same case is right as a first call, so your code keeps something from one call to "
+        "the next");
+}
+
 /* Runs all cases in a new runner. */
 static Verdict run_object(Trial *trial)
 {
     Verdict verdict = bring_up(trial);
 
-    return verdict == PASS ? run_cases(trial) : verdict;
+    if (verdict == PASS)
+        verdict = run_cases(trial);
+    if (verdict == WRONG && trial->worker->diagnosis.lab_case)
+        run_alone(trial);
+    return verdict;
 }
 
 static void add_note(Result *result, const char *before, const char *text)

@@ -448,7 +448,7 @@ static const char *uniform(const View *v, char *clause, uint64_t *saw)
 }
 
 /* The last one to three elements, never written: what float4 or an unrolled loop leaves over. So
- * few elements fit any other pattern by chance. */
+ * few elements can fit any other pattern at random. */
 static const char *short_tail(View *v, size_t wrong, uint64_t *saw)
 {
     static char text[CLAUSE];

@@ -7,7 +7,6 @@
 #include "base/util.h"
 
 #include <ctype.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,14 +47,10 @@ static void explain_signal(Worker *worker)
 {
     static const char words[] = "host code accessed an address in GPU memory";
 
-    if (worker->diagnosis.saw & SAW(SAW_DIVIDED))
-        worker->diagnosis.saw |= SAW(SAW_SIGNAL);
-    else if (worker->diagnosis.saw & SAW(SAW_SIGNAL) && strstr(worker->child.printed, words)) {
-        worker->diagnosis.saw |= SAW(SAW_DEVICE_POINTER);
+    if (worker->diagnosis.saw & SAW(SAW_SIGNAL) && strstr(worker->child.printed, words))
         PUT(worker->why,
-            "its process was killed by signal 11 (SIGSEGV): host code used a pointer to "
-            "the GPU's memory, which only kernels may use");
-    }
+            "its process was killed by signal 11 (SIGSEGV): host code used a pointer to the GPU's "
+            "memory, which only kernels may use");
 }
 
 /* Parses "KIND TEXT" or "KIND.CODE TEXT". */
@@ -89,7 +84,7 @@ static uint64_t saw_of(const Child *child)
     };
 
     if (child->error == CHILD_EXITED && WIFSIGNALED(child->status))
-        return SAW(WTERMSIG(child->status) == SIGFPE ? SAW_DIVIDED : SAW_SIGNAL);
+        return SAW(SAW_SIGNAL);
     return child->error > CHILD_NOT_STARTED ? SAW(codes[child->error]) : 0;
 }
 

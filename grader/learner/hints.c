@@ -81,6 +81,13 @@ int print_hint(const char *file, const LabEntry *entry, int level)
     int remedy = 0;
 
     progress_load(file, entry, &progress);
+    if (level < 1 && progress.graded && verdict_passed(progress.latest)) {
+        printf("You passed this lab, so there is nothing to hint at. Read solutions/%s/: it leads "
+               "from "
+               "the\nstarter to the reference, one idea per file.\n",
+               entry->folder);
+        return 0;
+    }
     if (level < 1 && progress.graded)
         remedy = remedy_for(&progress.diagnosis, progress.latest, progress.ratio, entry->lab);
     if (remedy)

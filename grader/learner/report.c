@@ -145,7 +145,7 @@ static void report_reason(const Policy *policy, const Result *result, bool alone
         print_wrapped(result->note, 4, 80);
     if (result->flags[0])
         printf("    for a human to check: %s\n", result->flags);
-    if (result->printed[0] && !verdict_passed(result->verdict))
+    if (result->printed[0])
         printf("    your code printed:\n%s%s", result->printed,
                result->printed[strlen(result->printed) - 1] == '\n' ? "" : "\n");
     if ((verdict_passed(result->verdict) || result->verdict == CORRECT_ONLY) &&

@@ -173,10 +173,7 @@ static bool is_gone(char *fault)
         if (now_s() > until_s)
             return ended(fault, "garbage.closed_channel", "closed the channel to the runner");
     guest.pid = 0;
-    return ended(fault,
-                 !WIFSIGNALED(status)         ? "died.exited"
-                 : WTERMSIG(status) == SIGFPE ? "died.divided_by_zero"
-                                              : "died.signal",
+    return ended(fault, WIFSIGNALED(status) ? "died.signal" : "died.exited",
                  end_in_words(status, text, sizeof text));
 }
 

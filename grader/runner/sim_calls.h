@@ -35,7 +35,6 @@ typedef enum SimCallKind {
     CALL_ELAPSED,     /* begin, end                                        -> a float's bits */
     CALL_SYNC,        /* */
     CALL_TOUCH,       /* address, 1 if it is written   -> first address, bytes; a descriptor */
-    CALL_EXPLAIN,     /*                                 -> bytes: what was wrong with a launch */
     SIM_CALLS
 } SimCallKind;
 

@@ -453,7 +453,7 @@ static bool copy(Job *job)
     return true;
 }
 
-/* ---- The host's arrays, explanations ---- */
+/* ---- The host's arrays ---- */
 
 static bool touch(Job *job)
 {
@@ -463,20 +463,6 @@ static bool touch(Job *job)
         share_touch(job->word[0], job->word[1] != 0, &job->reply.word[0], &job->reply.word[1]);
     if (job->fd < 0)
         job->reply.error = cudaErrorInvalidValue;
-    return true;
-}
-
-static bool explain(Job *job)
-{
-    static char text[1024];
-    Finding found;
-
-    text[0] = 0;
-    for (int i = 0; simFinding(i, &found); i++)
-        if (found.kind == FINDING_LAUNCH)
-            append(text, sizeof text, "%.400s\n", found.text);
-    job->answer = text;
-    job->answer_bytes = strlen(text);
     return true;
 }
 
@@ -506,7 +492,6 @@ static bool (*const calls[SIM_CALLS])(Job *job) = {
     [CALL_ELAPSED] = elapsed,
     [CALL_SYNC] = sync_device,
     [CALL_TOUCH] = touch,
-    [CALL_EXPLAIN] = explain,
 };
 
 static bool reply(int socket, const Job *job)

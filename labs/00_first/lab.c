@@ -80,6 +80,9 @@ const Lab lab_first = {
         "has all of this and is still wrong, look at the case that make grade names.",
     },
     .remedies = {
+        { "wrong first_call",
+          "This case is right if it is the first one. What does your code keep from one call to the "
+          "next: a static variable, a __device__ variable? Each call must begin from scratch." },
         { "wrong tail unwritten",
           "From which element on is the output missing? If that is a multiple of your block's "
           "size: how many blocks are launched, and what distinguishes the threads of one block "
@@ -105,7 +108,15 @@ const Lab lab_first = {
           "element 1000?" },
         { "unsafe out_of_bounds",
           "A thread read or wrote an element that does not exist. With n = 1000 and blocks of 256, "
-          "which threads have a number of 1000 or more, and what do they do?" },
+          "which threads have a number of 1000 or more, and what do they do? If make grade names "
+          "a null pointer: which argument of your launch is it?" },
+        { "crash signal",
+          "Does your host code read or write `out` or `in`? They are addresses on the GPU, so only a "
+          "kernel may use them. Which of your lines run once, on the host, and which run once per "
+          "thread?" },
+        { "crash host_pointer",
+          "A kernel got the address of a variable on the host. A value is passed to a kernel by "
+          "itself, without &. Which argument of your launch is such an address?" },
         { "crash launch",
           "The GPU refused the launch, so your kernel never ran. Between <<< and >>> come the "
           "number of blocks and the number of threads per block. What is the largest value allowed "
@@ -123,10 +134,13 @@ const Lab lab_first = {
         { "timeout",
           "Which loop never ends? Check the value that its variable is compared with. Can the "
           "variable's type hold that value?" },
-        { "build",
-          "Start with the first line named: it is in your code, and the other errors follow from "
-          "it. If it is a call that the lab does not allow: your task is to write the copy "
-          "yourself." },
+        { "build compiler",
+          "Start with the first line that the compiler names: the other errors often follow from "
+          "it. Look at the end of the line before it, too: is a semicolon or a bracket missing?" },
+        { "build forbidden",
+          "The lab does without this call, or it misses its own function. Your task is to write "
+          "the copy yourself, with the name and the arguments of kernel.h." },
+        { "build", "Fix what make grade names, then grade again." },
     },
     .predictions = {
         { "blocks",

@@ -146,6 +146,9 @@ const Lab lab_coalescing = {
           "If your number of sectors is right, look at two other things. How often does each "
           "element travel between DRAM and the GPU during one call? And how many loads has a thread "
           "issued before it waits for the first one?" },
+        { "wrong first_call",
+          "This case is right if it is the first one. What does your code keep from one call to the "
+          "next: a static variable, a __device__ variable, mean and scale of the last call? Each call must begin from scratch." },
         { "wrong right_edge unwritten",
           "All columns from some index on are missing: is that index the width of your block? "
           "Which thread should process the next column, after its first one?" },
@@ -192,6 +195,9 @@ const Lab lab_coalescing = {
         { "crash misaligned",
           "A load of 16 bytes needs an address that is a multiple of 16. With 17 columns, which "
           "rows begin at such an address? What would you do with the others?" },
+        { "crash signal",
+          "Your host code failed. If it divided by 0: which of your divisions, or %, has "
+          "a divisor that can become 0? 256 / cols is 0 as soon as a row is wider than a block." },
         { "crash",
           "Work out the largest index in the failing case, and compare it with the size of the "
           "array. Which shape does your index assume, rows x cols or cols x rows?" },

@@ -130,6 +130,9 @@ const Lab lab_divergence = {
           "Items are sorted, but many lanes are still idle. How many lanes are active in the last "
           "pass of each queue, and how many passes does a queue of your length have? Does one run "
           "hold the ends of two queues?" },
+        { "wrong first_call",
+          "This case is right if it is the first one. What does your code keep from one call to the "
+          "next: a static variable, a __device__ variable, a counter that is not cleared? Each call must begin from scratch." },
         { "wrong", .in = "all of a kind",
           .text = "All items are of one kind here. How long can a queue become, and how many items "
                   "does yours hold? Is it processed until it is empty?" },

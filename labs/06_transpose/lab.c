@@ -155,6 +155,9 @@ const Lab lab_transpose = {
           "Sectors and wavefronts may be right by now. How many threads wait at each of your "
           "barriers, and how many tiles does an SM have in flight meanwhile? How full are your "
           "tiles with 32 rows?" },
+        { "wrong first_call",
+          "This case is right if it is the first one. What does your code keep from one call to the "
+          "next: a static variable, a __device__ variable? Each call must begin from scratch." },
         { "wrong by_tiles",
           "Halfway there. A transposition has two parts: each tile moves to its mirrored place, "
           "and rows become columns inside the tile. Which of them does your kernel do?" },

@@ -191,6 +191,9 @@ const Lab lab_reduction = {
           "Speed was not judged, and the limits on counts are easy to meet. Work it out on paper: "
           "how many loads does a thread have in flight when it first waits, and how many bytes is "
           "that per SM? warpbook calc little computes how many are needed." },
+        { "wrong first_call",
+          "This case is right if it is the first one. What does your code keep from one call to the "
+          "next: a static variable, a __device__ variable, a counter of finished blocks that is not reset? Each call must begin from scratch." },
         { "wrong not_finite",
           "Your kernel added a value that was never written: `out` and `scratch` start full of NaN "
           "or huge numbers. Which of the two do you read before you write it? A thread past the end "

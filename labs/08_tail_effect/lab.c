@@ -166,6 +166,9 @@ const Lab lab_tail_effect = {
           "Speed was not judged, so work it out: how many blocks do you launch for SMs + 1 rows, "
           "how many of them does the busiest SM get, and what share of the SMs' time is used? "
           "warpbook calc waves computes it." },
+        { "wrong first_call",
+          "This case is right if it is the first one. What does your code keep from one call to the "
+          "next: a static variable, a __device__ variable, a ticket counter that is not reset? Each call must begin from scratch." },
         { "wrong right_edge unwritten",
           "The last columns of each row are missing. How wide is a piece, which way did you round "
           "it, and which block takes the rest of the row?" },

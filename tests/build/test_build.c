@@ -155,8 +155,8 @@ static void check_messages(const Outcome *rows, size_t count)
         Build *result = build_text(rows[i].source);
         if (result->fault == BUILD_STUDENT)
             append(all, 1 << 16, "%.*s\n",
-                   (int) (strstr(result->message, "All of it:")
-                              ? (size_t) (strstr(result->message, "All of it:") - result->message)
+                   (int) (strstr(result->message, "All errors:")
+                              ? (size_t) (strstr(result->message, "All errors:") - result->message)
                               : strlen(result->message)),
                    result->message);
     }

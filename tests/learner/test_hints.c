@@ -343,8 +343,10 @@ static void first_the_symptom_then_the_levels(void)
     CU_ASSERT(has(capture.text, "slow, case flat, lowest ratio 0.10."));
     graded(WRONG, 0, "1 x 1", 0); /* no remedy for this verdict, so the levels */
     said(hint_text(0), NULL, 3);
-    graded(PASS, 0, "", 1);
-    said(hint_text(0), NULL, 3);
+    graded(PASS, 0, "", 1); /* no hint for a lab that is passed, except by its number */
+    said(hint_text(0), NULL, 0);
+    CU_ASSERT(has(capture.text, "You passed this lab"));
+    said(hint_text(1), NULL, 1);
 }
 
 static void before_any_grading_there_are_levels(void)

@@ -3,6 +3,11 @@
 #include "cudalab.cuh"
 #include "kernel.h"
 
+__global__ void clear_kernel(float *out)
+{
+    *out = 0;
+}
+
 __global__ void sum_kernel(float *out, const float *in, long n)
 {
     long i = blockIdx.x * 256L + threadIdx.x;
@@ -13,7 +18,7 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
 LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
 {
-    cudaMemsetAsync(out, 0, sizeof *out);
+    clear_kernel<<<1, 1>>>(out);
     sum_kernel<<<ceil_div(n, 256), 256>>>(out, in, n);
     CUDA_CHECK(cudaGetLastError());
 }

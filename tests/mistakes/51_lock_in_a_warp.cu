@@ -5,6 +5,11 @@
 
 __device__ int lock;
 
+__global__ void clear_kernel(float *out)
+{
+    *out = 0;
+}
+
 __global__ void sum_kernel(float *out, const float *in, long n)
 {
     float sum = 0;
@@ -20,7 +25,7 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
 LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
 {
-    cudaMemsetAsync(out, 0, sizeof *out);
+    clear_kernel<<<1, 1>>>(out);
     sum_kernel<<<1, 32>>>(out, in, n);
     CUDA_CHECK(cudaGetLastError());
 }

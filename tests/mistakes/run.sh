@@ -38,7 +38,7 @@ said() { # NAME: what a student reads
     WARPBOOK_BUILD=$build "$build/warpbook" grade "$lab" --device sim --seed 1 --format lines > graded 2>&1
     WARPBOOK_BUILD=$build "$build/warpbook" hint "$lab" > hint 2>&1
     echo "== $1: $(sed -n 's|^// mistake: ||p' "$file")"
-    printf '%b\n' "$(value verdict graded): $(value why graded)" | fold -s -w 80
+    printf "%b\n" "$(value verdict graded): $(value why graded)" | sed -E "s/0x[0-9a-f]{9,}/0x.../g" | fold -s -w 80
     printf '%b' "$(value printed graded)" | sed 's/^/printed: /'
     value note graded | sed 's/^/note: /' | fold -s -w 80
     sed -n '/^Your last grading/,/^$/p' hint

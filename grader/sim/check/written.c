@@ -158,13 +158,23 @@ static const char *put_which(const Access *x, const uint8_t *written, size_t at,
     return text;
 }
 
+/* A part of one element was written: no kernel does that, but a copy of n bytes does. */
+static const char *partly(const Access *x, const uint8_t *written, size_t at)
+{
+    const size_t size = x->step->vector > 1 ? x->step->size : (size_t) x->bytes;
+
+    return x->step->vector <= 1 && size > 1 && !none_written(written, at, size)
+               ? ": does a copy count elements where it has to count bytes?"
+               : "";
+}
+
 static void report_global(const Access *x, int lane, const uint8_t *written, size_t at)
 {
     char where[400], which[160];
 
     access_words(x, lane, where, sizeof where);
-    warn(x->warp, x->step, lane, FINDING_UNINITIALISED, "%s %s, %s", access_verb(x), where,
-         put_which(x, written, at, "nothing", which, sizeof which));
+    warn(x->warp, x->step, lane, FINDING_UNINITIALISED, "%s %s, %s%s", access_verb(x), where,
+         put_which(x, written, at, "nothing", which, sizeof which), partly(x, written, at));
 }
 
 static void report_shared(const Access *x, int lane, const uint8_t *written, size_t at)

@@ -203,8 +203,8 @@ static void report_spinning(Warp *warp, const char *hint)
              step_line(warp_step_of(warp, __builtin_ctz(others))), hint);
     else
         fail(warp, step, __builtin_ctz(lanes), FINDING_ENDLESS,
-             "this loop never ends: it waits for something that no thread that can still run will "
-             "do%s",
+             "this loop never ends: its condition does not change, and no thread that can still "
+             "run will change it%s",
              hint);
 }
 

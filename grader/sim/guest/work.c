@@ -275,23 +275,10 @@ static void on_fault(int number, siginfo_t *info, void *context)
     signal(number, SIG_DFL); /* the fault is raised again and kills the process */
 }
 
-/* CUDA_CHECK aborts with CUDA's short text ("invalid argument"); the runner knows the details. This
- * runs in the thread that called abort(), so it interrupts nothing. */
-static void on_abort(int number)
-{
-    static char text[1024];
-    size_t bytes = 0;
-
-    (void) number;
-    ask(CALL_EXPLAIN, WORDS(0), NULL, 0, NULL, text, sizeof text, &bytes);
-    say(text, bytes);
-}
-
 __attribute__((constructor)) static void prepare(void)
 {
     struct sigaction action = { .sa_sigaction = on_fault,
                                 .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
 
     sigaction(SIGSEGV, &action, NULL);
-    signal(SIGABRT, on_abort);
 }
