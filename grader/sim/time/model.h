@@ -189,7 +189,7 @@ typedef struct PlayedWarp {
     uint64_t stored; /* when its last store arrives */
     uint64_t copied; /* when the copies of the open group arrive */
     const Operation
-        *held_by; /* the operation for which `next` waits; NULL: the start of its block */
+        *held_by;          /* the operation for which `next` waits; NULL: the start of its block */
     uint64_t issued_until; /* the cycle after its last instruction; at first, when it began */
     uint64_t issued;       /* cycles in which it issued */
     int registers_room;
