@@ -480,8 +480,8 @@ Reply child_ask(Child *child, double limit_s, char *answer, const char *format, 
 enum { GIB = 1 << 30 };
 static const rlim_t PROGRAM_MEMORY = 8ull * GIB, PROGRAM_FILE = GIB / 2;
 
-int child_run(char *const argv[], const char *folder, const Confinement *confinement,
-              double limit_s, char *output, size_t size)
+static int run_limited(char *const argv[], const char *folder, const Confinement *confinement,
+                       rlim_t memory, double limit_s, char *output, size_t size)
 {
     int out[2], status = 0;
     double deadline = now_s() + limit_s;
@@ -502,7 +502,7 @@ int child_run(char *const argv[], const char *folder, const Confinement *confine
         child_place((int[]){ nothing, out[1], out[1] }, (int[]){ 0, 1, 2 }, 3);
         if (folder && chdir(folder))
             _exit(127);
-        setrlimit(RLIMIT_AS, &(struct rlimit){ PROGRAM_MEMORY, PROGRAM_MEMORY });
+        setrlimit(RLIMIT_AS, &(struct rlimit){ memory, memory });
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){ PROGRAM_FILE, PROGRAM_FILE });
         if (confinement)
             confine(confinement);
@@ -545,4 +545,15 @@ int child_run(char *const argv[], const char *folder, const Confinement *confine
     if (late)
         return -2;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int child_run(char *const argv[], const char *folder, const Confinement *confinement,
+              double limit_s, char *output, size_t size)
+{
+    return run_limited(argv, folder, confinement, PROGRAM_MEMORY, limit_s, output, size);
+}
+
+int child_run_on_gpu(char *const argv[], double limit_s, char *output, size_t size)
+{
+    return run_limited(argv, NULL, NULL, RLIM_INFINITY, limit_s, output, size);
 }

@@ -83,6 +83,10 @@ void child_end(Child *child);
 int child_run(char *const argv[], const char *folder, const Confinement *confinement,
               double limit_s, char *output, size_t size);
 
+/* The same for a program that uses a GPU: with no limit on its address space, because CUDA reserves
+ * more than the memory of the GPU and of the host. */
+int child_run_on_gpu(char *const argv[], double limit_s, char *output, size_t size);
+
 /* Also used by base/process.c. child_fork is like fork, but the child leads a process group and
  * dies with the grader, and the signals of child_on_signals kill it until child_forget is called.
  * From the first fork on, the caller ignores SIGPIPE. child_place: in the child, descriptor

@@ -67,17 +67,26 @@ static void print_head(const Result *result)
 
 /* ---- Speeds ---- */
 
+/* "7.88", "131", "4210": at least three digits, never an exponent. */
+static const char *three_digits(double value, char text[32])
+{
+    return put(text, 32, value < 100 ? "%.3g" : "%.0f", value);
+}
+
 /* "28 of 76 GB/s": what the task must move, or compute if there is more of that. "" if too small to
  * tell anything. */
 static void say_rate(const CaseSpeed *s, char *text, size_t size)
 {
     const double student_to_reference = s->student_ms / s->reference_ms;
+    char one[32], two[32];
 
     *text = 0;
     if (s->gflops > 4 * s->gbps)
-        put(text, size, "%.3g of %.3g GFLOP/s", s->gflops, s->gflops * student_to_reference);
+        put(text, size, "%s of %s GFLOP/s", three_digits(s->gflops, one),
+            three_digits(s->gflops * student_to_reference, two));
     else if (s->gbps >= 1)
-        put(text, size, "%.3g of %.3g GB/s", s->gbps, s->reference_gbps);
+        put(text, size, "%s of %s GB/s", three_digits(s->gbps, one),
+            three_digits(s->reference_gbps, two));
 }
 
 static void print_speed(const CaseSpeed *s)

@@ -93,7 +93,7 @@ static int profile(const Job *job, char *said)
     for (int d = 0; d < LAB_DIMS; d++)
         argv[words++] = job->dims[d];
     argv[words] = NULL;
-    return child_run((char *const *) argv, NULL, NULL, limit_s, said, SAID);
+    return child_run_on_gpu((char *const *) argv, limit_s, said, SAID);
 }
 
 static int print_raw(const Job *job, char *said)
@@ -101,7 +101,7 @@ static int print_raw(const Job *job, char *said)
     const char *argv[] = { job->ncu, "--import",      job->report, "--csv", "--page",
                            "raw",    "--print-units", "base",      NULL };
 
-    return child_run((char *const *) argv, NULL, NULL, limit_s, said, SAID);
+    return child_run_on_gpu((char *const *) argv, limit_s, said, SAID);
 }
 
 /* ---- The command ---- */
