@@ -70,7 +70,7 @@ for row in rows[1:]:
             print("formula:", name, cell)
 print("apostrophes", sum(row[0].startswith("'") for row in rows))
 PYTHON
-check "one row per student and lab, all with the same number of columns" grep -q "^rows $rows columns \[31\]" "$work/cells"
+check "one row per student and lab, all with the same number of columns" grep -q "^rows $rows columns \[33\]" "$work/cells"
 check "no cell is a formula" not grep -q formula "$work/cells"
 check "names that would be formulas begin with an apostrophe" grep -q "^apostrophes 27" "$work/cells"
 

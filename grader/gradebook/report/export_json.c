@@ -31,6 +31,10 @@ static void add_lab(Store *store, cJSON *labs, const Row *row)
         json_number(lab, "late_s", (double) row->earned.late_s, 0);
     }
     json_text(lab, "marks_why", row->earned.why);
+    if (row->quiz_asked) {
+        json_number(lab, "quiz_right", row->quiz_right, 0);
+        json_number(lab, "quiz_asked", row->quiz_asked, 0);
+    }
     json_number(lab, "weight", row->weight, 3);
     if (row->has_ratio)
         json_number(lab, "ratio", row->ratio, 5);
