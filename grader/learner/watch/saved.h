@@ -24,7 +24,8 @@ typedef struct Saved {
 } Saved;
 
 /* Watches the folder for changes. Where inotify fails, the caller's regular calls of file_state()
- * must suffice; they are also needed for network file systems. */
+ * must suffice; they are also needed for network file systems. $WARPBOOK_NO_INOTIFY makes it fail,
+ * for tests. */
 void saved_open(Saved *saved, const char *folder);
 void saved_close(Saved *saved);
 

@@ -247,7 +247,7 @@ static void grade_now(Watch *watch)
     job_kill(&watch->grading);
     watch->seen = file_state(watch->path);
     watch->saved_s = watch->due_s = now_s();
-    watch->dirty = true;
+    watch_file(watch);
 }
 
 void watch_lab(Watch *watch, const LabEntry *entry)
