@@ -114,8 +114,8 @@ typedef struct Prediction {
  * must not print its answer. */
 typedef struct TransferQuestion {
     const char *key, *text;
-    double answer, tolerance; /* as in Prediction; with choices: the right one, from 1 */
-    const char *because;      /* the explanation, shown for any answer */
+    double answer, tolerance;         /* as in Prediction; with choices: the right one, from 1 */
+    const char *because;              /* the explanation, shown for any answer */
     const char *choices[LAB_CHOICES]; /* none: the answer is a number */
 } TransferQuestion;
 
@@ -199,10 +199,10 @@ typedef struct Lab {
      * speed is not judged. Ends with NO_COUNTER. */
     const Mechanism mechanism[LAB_MECHANISM];
 
-    const char *hints[LAB_HINTS];                  /* from a question to nearly the answer */
-    const Remedy remedies[LAB_REMEDIES];           /* ends with no symptom */
-    const Prediction predictions[LAB_PREDICTIONS]; /* ends with an empty key */
-    const char *question;                          /* a transfer question, asked after a pass */
+    const char *hints[LAB_HINTS];                    /* from a question to nearly the answer */
+    const Remedy remedies[LAB_REMEDIES];             /* ends with no symptom */
+    const Prediction predictions[LAB_PREDICTIONS];   /* ends with an empty key */
+    const char *question;                            /* a transfer question, asked after a pass */
     const TransferQuestion questions[LAB_QUESTIONS]; /* end with no key */
     const char *symbols[LAB_SYMBOLS]; /* what kernel.cu may link to besides the usual symbols */
 } Lab;

@@ -245,24 +245,15 @@ static const struct {
     int (*run)(Options *);
     bool all_if_none;
 } commands[] = {
-    { "grade", run_grade, true },
-    { "next", run_next, false },
-    { "check", run_check, true },
-    { "check-cheats", run_check_cheats, true },
-    { "explain", run_explain, false },
-    { "compare", run_compare, false },
-    { "see", see_run, false },
-    { "build", run_build, false },
-    { "pack", run_pack, true },
-    { "hint", run_hint, false },
-    { "watch", run_watch, false },
-    { "reset", run_reset, false },
-    { "progress", run_progress, true },
-    { "quiz", run_quiz, false },
-    { "report", run_portfolio, true },
-    { "sweep", run_sweep, false },
-    { "profile", run_profile, false },
-    { "labs", run_labs, true },
+    { "grade", run_grade, true },       { "next", run_next, false },
+    { "check", run_check, true },       { "check-cheats", run_check_cheats, true },
+    { "explain", run_explain, false },  { "compare", run_compare, false },
+    { "see", see_run, false },          { "build", run_build, false },
+    { "pack", run_pack, true },         { "hint", run_hint, false },
+    { "watch", run_watch, false },      { "reset", run_reset, false },
+    { "progress", run_progress, true }, { "quiz", run_quiz, false },
+    { "report", run_portfolio, true },  { "sweep", run_sweep, false },
+    { "profile", run_profile, false },  { "labs", run_labs, true },
 };
 
 int main(int argc, char **argv)

@@ -6,8 +6,9 @@
  * to descriptor 4. Each command has a random tag that its answer must repeat. Student code cannot
  * know the tag before the command is sent, so a line that it writes lacks the tag and is
  * recognised. The grader polls without sleeping while it waits, because the time between command
- * and answer is a measurement (a sleeping read costs 0.2 to 1 ms, polling 15 us). Where it is none,
- * on a simulated GPU, the grader sleeps: polling slows a runner on the same core's other thread.
+ * and answer is a measurement (a sleeping read costs 0.2 to 1 ms, polling 15 us). On a
+ * simulated GPU it is not, and the grader sleeps: polling slows a runner on the same core's other
+ * thread.
  */
 #include "base/child.h"
 #include "base/util.h"

@@ -30,7 +30,7 @@ const char warpbook_usage[] =
     "  build      build a submission into the cache, for a GPU that grades it later\n"
     "  labs       list the labs\n"
     "  profile    show a GPU's own counters of a kernel, by Nsight Compute (ncu)\n"
-    "  sweep      show how a kernel's speed changes with the lesson's size, beside the reference\n"
+    "  sweep      show how a kernel's speed changes with the lesson's size, next to the reference's\n"
     "  sim        run any CUDA program on the simulated GPU: warpbook sim --help\n"
     "  draw       draw what a kernel does, as SVG or text: warpbook draw --help\n"
     "  calc       do the calculations of the lessons, step by step: warpbook calc\n\n"

@@ -6,7 +6,7 @@
 #include "learner/command_line.h"
 #include "learner/progress.h"
 
-/* True if the learner can go on to the next lab: it was passed, or it was correct where speed
+/* True if the learner can continue with the next lab: it was passed, or it was correct where speed
  * cannot be judged. */
 bool next_is_done(const Progress *progress);
 
