@@ -51,7 +51,7 @@ before := $(if $(MAKE_RESTARTS),,$(filter clean setup,$(goals)) $(stale))
 $(B)/config.mk: grader/configure.sh $(before)
 	@CC="$(CC)" PROBE="$(PROBE)" sh $< > $@.new && mv $@.new $@
 
-# ---- Compiling: one line that is rewritten; one line per folder where there is no terminal ----
+# ---- Compiling: one line that is rewritten; one line in all where there is no terminal ----
 
 # All cores, unless -j says otherwise, and one job more, since some mostly wait.
 ifeq (,$(filter -j%,$(MAKEFLAGS)))
@@ -59,9 +59,8 @@ MAKEFLAGS += -j$(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 endif
 at        := $(if $(V),,@)
 number     = $(eval steps += x)$(words $(steps))$(if $(word $(words $(steps)),$(missing)),/$(words $(missing)))
-folder     = $(patsubst $(B)%,build%,$(@D:$(B)/%=%))
-is_new     = $(if $(filter $(folder),$(folders)),,$(eval folders += $(folder))yes)
-say        = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@$(if $(MAKE_TERMOUT),printf 'building %s %.60s\033[K\r' "$(number)" "$(@:$(B)/%=%)",$(if $(is_new),echo "building $(folder)",:)))
+is_first   = $(if $(said),,$(eval said := yes)yes)
+say        = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@$(if $(MAKE_TERMOUT),printf 'building %s %.60s\033[K\r' "$(number)" "$(@:$(B)/%=%)",$(if $(is_first),echo "building$(if $(missing), $(words $(missing)) files: a minute or two)",:)))
 
 warnings  := -Wall -Wextra -Wstrict-prototypes -Wno-missing-field-initializers
 # For whatever reads bytes of strangers; the sanitizers bring their own checks.
