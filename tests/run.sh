@@ -79,7 +79,7 @@ refuses() {
     each refused="tests/refused.sh $build"
     [ -z "$gradebook" ] || each hostile="tests/gradebook/hostile.sh $build" class="tests/gradebook/class.sh $build 4 1,6,7" handed_in_quiz="tests/gradebook/quiz.sh $build"
     each guest="tests/runner/guest.sh $build" course_kit="tests/course_kit.sh $build" \
-        two_devices="tests/judge/two_devices.sh $build" draw="tests/draw/draw.sh $build" \
+        two_devices="tests/judge/two_devices.sh $build" mistakes="nice tests/mistakes/run.sh $build" draw="tests/draw/draw.sh $build" \
         quiz="nice tests/learner/quiz.sh $build" see="tests/learner/see.sh $build" portfolio="tests/learner/portfolio.sh $build"
 }
 

@@ -310,11 +310,21 @@ static const char *word_of(const Finding *found)
     return is_write(found) ? words[found->kind].kind_if_write : words[found->kind].kind;
 }
 
+/* Between the same two lines, a race between warps tells more than one within a warp. */
+static int is_clearer(const Finding *race, const Finding *in_warp)
+{
+    return in_warp->place.provisional && !race->place.provisional && race->place.line &&
+           race->place.line == in_warp->place.other_line &&
+           race->place.other_line == in_warp->place.line;
+}
+
 /* A race explains a read of unwritten memory on one of its two lines: the write came later. */
 static int explains(const Finding *race, const Finding *unwritten)
 {
     const int line = unwritten->place.line;
 
+    if (race->kind == FINDING_RACE && unwritten->kind == FINDING_RACE)
+        return is_clearer(race, unwritten);
     return unwritten->kind == FINDING_UNINITIALISED && race->kind == FINDING_RACE && line &&
            (race->place.line == line || race->place.other_line == line);
 }
@@ -325,15 +335,16 @@ static int explains(const Finding *race, const Finding *unwritten)
 static int choose(Finding *chosen)
 {
     Finding found;
-    int any = 0;
+    int any = 0, unwritten = 0; /* unwritten: an earlier read may have led to the failure */
 
-    for (int i = 0; simFinding(i, &found); i++)
+    for (int i = 0; simFinding(i, &found); i++) {
         if (word_of(&found) &&
-            (!any || (found.fatal && !chosen->fatal && chosen->kind != FINDING_UNINITIALISED) ||
-             explains(&found, chosen))) {
+            (!any || (found.fatal && !chosen->fatal && !unwritten) || explains(&found, chosen))) {
             *chosen = found;
             any = 1;
         }
+        unwritten |= found.kind == FINDING_UNINITIALISED;
+    }
     return any;
 }
 

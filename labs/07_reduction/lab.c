@@ -223,7 +223,9 @@ const Lab lab_reduction = {
           "only the first call is right: what must be cleared in each call? If the tail is counted "
           "twice or not at all: which threads take the elements after the last whole piece?" },
         { "unsafe race",
-          "Two rounds, or two passes, access the same location. Inside a block: what separates one "
+          "If make grade asks for an atomic, many threads add to one word: what happens to a sum "
+          "that another thread stores meanwhile? Otherwise two rounds, or two passes, access the "
+          "same location. Inside a block: what separates one "
           "warp's store from another's load? If both are in one warp: nothing guarantees that its "
           "lanes run in lockstep. Between blocks: does a pass write where other blocks of the same "
           "pass still read?" },
@@ -245,8 +247,10 @@ const Lab lab_reduction = {
         { "stray input",
           "`in` is an input and must not change. Which array is meant for partial sums?" },
         { "stray",
-          "There are more partial sums than scratch can hold. What is scratch_count for the "
-          "smallest array, and how many sums does your first pass write?" },
+          "If make grade names an array in shared memory: how many elements does it have, and if "
+          "it is extern, how many bytes does the launch give it? Otherwise there are more partial "
+          "sums than scratch can hold: what is scratch_count for the smallest array, and how many "
+          "sums does your first pass write?" },
         { "crash launch",
           "How many blocks and threads does your launch have for 1 element, and for 16,777,217? "
           "Both must be at least 1, and a block has at most 1024 threads." },

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define UPDATE_REMEDY ": if many threads update one word, each needs an atomic such as atomicAdd()"
+
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -86,6 +88,21 @@ static void put_other(const Access *x, const Conflict *c, char *text, size_t siz
              line);
 }
 
+/* Whether a load in the store's line reads the same place: x++, x += ... */
+static bool stores_update(const Access *x)
+{
+    const Function *f = x->warp->code->function;
+    const Instruction *store = x->step->in;
+
+    for (int i = 0; i < f->instruction_count && store->line; i++) {
+        const Instruction *in = &f->instructions[i];
+        if (in->op == OP_ld && in->line == store->line && in->file == store->file &&
+            uses_one_place(f, in, store))
+            return true;
+    }
+    return false;
+}
+
 /* A race between lanes of one instruction. */
 static void report_in_instruction(const Access *x, const Conflict *c, const char *where)
 {
@@ -95,7 +112,10 @@ static void report_in_instruction(const Access *x, const Conflict *c, const char
 
     put_thread(x->warp->block->launch, thread, other, sizeof other);
     snprintf(text, sizeof text, "%s %s in the same instruction as %s%s", access_verb(x), where,
-             other, x->value ? ", which writes another value" : "");
+             other,
+             stores_update(x) ? UPDATE_REMEDY
+             : x->value       ? ", which writes another value"
+                              : "");
     warn_of_two(x->warp, x->step, c->lane, FINDING_RACE, &earlier, text);
 }
 
@@ -114,7 +134,7 @@ static bool is_update(const Access *x, const Conflict *c)
 static const char *remedy(const Access *x, const Conflict *c)
 {
     if (is_update(x, c))
-        return ": if many threads update one word, each needs an atomic such as atomicAdd()";
+        return UPDATE_REMEDY;
     if (!c->one_warp)
         return ", with no __syncthreads() in between";
     return ", with no __syncwarp() in between (both threads are in one warp; between warps it "

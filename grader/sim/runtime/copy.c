@@ -45,13 +45,6 @@ static void report_device_side(const char *call, const char *which, const void *
                which, at);
 }
 
-static uint64_t bytes_left(const Allocation *a, const void *at)
-{
-    const uint64_t offset = (uint64_t) (uintptr_t) at - a->base;
-
-    return offset < a->bytes ? a->bytes - offset : 0;
-}
-
 static cudaError_t refuse_range(const char *call, const char *which, const void *at, size_t bytes)
 {
     char where[200];
@@ -60,9 +53,8 @@ static cudaError_t refuse_range(const char *call, const char *which, const void 
     const Allocation *a = memory_nearest((uint64_t) (uintptr_t) at);
     if (a && !a->freed && a->label && (uint64_t) (uintptr_t) at >= a->base)
         rt_finding(FINDING_OUT_OF_BOUNDS, true, call,
-                   "copies %zu bytes, but only %llu of the %s are left from byte %llu of `%.60s` "
-                   "(%zu bytes) on",
-                   bytes, (unsigned long long) bytes_left(a, at), which,
+                   "copies %zu bytes %s byte %llu of `%.60s`, which has %zu bytes", bytes,
+                   strcmp(which, "source") ? "to" : "from",
                    (unsigned long long) ((uint64_t) (uintptr_t) at - a->base), a->label, a->bytes);
     else
         rt_finding(FINDING_OUT_OF_BOUNDS, true, call, "%zu bytes of the %s at %p: %s", bytes, which,
