@@ -248,6 +248,9 @@ check "the end of the input ends it, after a verdict" in_pipe
 check "with the steps" holds "compiles .* cases right .* of the reference" "$work/piped"
 keys_in_pipe() { printf l | "$warpbook" watch 6 2>&1 | grep -c "^09 sgemm\|^  12 of 12 cases right"; }
 check "a key in a pipe is answered, too" test "$(keys_in_pipe)" = 2
+# A SIGTERM for a job that had just been forked once ended watch itself.
+many_keys() { { for _ in $(seq 60); do printf ghl; sleep 0.01; done; } | "$warpbook" watch 6; }
+check "jobs that are killed as soon as they start" status_is 0 many_keys
 check "and the result" holds "PASS|pass" "$work/piped"
 check "without escapes" not grep -q $'\033' "$work/piped"
 two_saves() {

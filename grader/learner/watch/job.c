@@ -59,14 +59,18 @@ static void close_one(int *fd)
     *fd = -1;
 }
 
-/* In the child, which still has the parent's handlers. */
+/* In the child, which still has the parent's handlers, and all signals blocked: a SIGTERM for it
+ * would otherwise become a byte in the parent's pipe. */
 static void become(int out, int events)
 {
     static const int handled[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH, SIGCHLD };
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    sigset_t none;
 
     for (size_t i = 0; i < sizeof handled / sizeof *handled; i++)
         signal(handled[i], SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     child_place((int[]){ nothing, out, out, events }, (int[]){ 0, 1, 2, JOB_EVENTS }, 4);
 }
 
@@ -83,6 +87,19 @@ bool job_start(Job *job, char *const argv[])
     return job_call(job, run_program, (void *) argv);
 }
 
+static pid_t fork_with_signals_blocked(void)
+{
+    sigset_t all, before;
+    pid_t pid;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid = child_fork();
+    if (pid)
+        sigprocmask(SIG_SETMASK, &before, NULL);
+    return pid;
+}
+
 bool job_call(Job *job, void (*run)(void *context), void *context)
 {
     int out[2] = { -1, -1 }, events[2] = { -1, -1 };
@@ -94,7 +111,8 @@ bool job_call(Job *job, void (*run)(void *context), void *context)
     job->status = 0;
     job->out = job->events = -1;
     job->began_s = now_s();
-    if (pipe2(out, O_CLOEXEC) || pipe2(events, O_CLOEXEC) || (job->pid = child_fork()) < 0) {
+    if (pipe2(out, O_CLOEXEC) || pipe2(events, O_CLOEXEC) ||
+        (job->pid = fork_with_signals_blocked()) < 0) {
         int why = errno;
         for (int i = 0; i < 2; i++) {
             close_one(&out[i]);
