@@ -28,6 +28,7 @@ enum {
     LAB_PREDICTIONS = 8,
     LAB_QUESTIONS = 4,
     LAB_CHOICES = 5,
+    LAB_SWEEP = 12,
     LAB_MECHANISM = 6,
     LAB_REMEDIES = 32
 };
@@ -119,6 +120,22 @@ typedef struct TransferQuestion {
     const char *choices[LAB_CHOICES]; /* none: the answer is a number */
 } TransferQuestion;
 
+/* What make sweep varies. It times the student's kernel and the reference at each value, and shows
+ * their speeds: GFLOP/s if `work` has more than 8 operations per byte and the lab has no streams,
+ * else GB/s. */
+typedef struct SweepRange {
+    const char *what;  /* what the values are: "d, floats per row"; NULL: no sweep */
+    const char *label; /* the case's label begins with it; NULL: the first TIMED case */
+
+    /* Sets the dims for a value. On entry they are those that the case has on this GPU. Returns
+     * false if the value is too large for them, or makes the case empty: it is skipped. */
+    bool (*set)(long dim[LAB_DIMS], const Gpu *gpu, long value);
+
+    long values[LAB_SWEEP + 1];   /* ends with 0 */
+    const char *names[LAB_SWEEP]; /* shown instead of the values; none: numbers */
+    bool shows_dim;               /* dim[0] is shown instead of the value */
+} SweepRange;
+
 /* What a simulated GPU counts during one call. SECTORS_READ of in[array] and SECTORS_WRITTEN of
  * out[array]: the sectors of 32 bytes moved, divided by the minimum that holds the array.
  * SHARED_WAVEFRONTS: divided by their number without bank conflicts; a kernel may use none.
@@ -204,6 +221,7 @@ typedef struct Lab {
     const Prediction predictions[LAB_PREDICTIONS];   /* ends with an empty key */
     const char *question;                            /* a transfer question, asked after a pass */
     const TransferQuestion questions[LAB_QUESTIONS]; /* end with no key */
+    const SweepRange sweep;                          /* optional */
     const char *symbols[LAB_SYMBOLS]; /* what kernel.cu may link to besides the usual symbols */
 } Lab;
 

@@ -124,6 +124,14 @@ expect slow solutions/50_scale/1_chunks.cu
 expect pass solutions/50_scale/2_grid_stride.cu
 expect wrong solutions/50_scale/wrong/last_lost.cu
 
+# Its lab.c has no sweep, and sweep says so.
+build/warpbook sweep scale 2> "$copy.sweep" && status=0 || status=$?
+if [ "$status" != 1 ] || ! grep -q "lab scale has no sweep" "$copy.sweep"; then
+    echo "add_a_lab: sweep ended with $status:" >&2
+    cat "$copy.sweep" >&2
+    exit 1
+fi
+
 # Measured figures in the form of docs/measured. On a noisy host some figures may be missing.
 for attempt in 1 2 3; do
     build/warpbook check scale --timed-only --figures "$copy.figures" > "$copy.checked" || [ $? = 1 ]

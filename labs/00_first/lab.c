@@ -59,6 +59,15 @@ static Work work(const Case *c)
     return (Work){ .bytes = 2.0 * sizeof(float) * (double) c->dim[0] };
 }
 
+static bool set_elements(long dim[LAB_DIMS], const Gpu *gpu, long value)
+{
+    const long large = dim[0];
+
+    (void) gpu;
+    dim[0] = value;
+    return value <= 2 * large;
+}
+
 const Lab lab_first = {
     .title = "a first kernel: copy",
     .unmarked = true,
@@ -182,5 +191,11 @@ const Lab lab_first = {
           "the limit, and no byte was added.",
           { "about 1 ms", "about 1.5 ms", "about 2 ms" } },
         { 0 },
+    },
+    .sweep = {
+        .what = "elements",
+        .label = "large",
+        .set = set_elements,
+        .values = { 1 << 10, 1 << 13, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26 },
     },
 };

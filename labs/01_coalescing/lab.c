@@ -104,6 +104,15 @@ static Work work(const Case *c)
     return (Work){ .bytes = sizeof(float) * (2 * count + 2 * cols), .flops = 2 * count };
 }
 
+/* The number of elements of the table stays. */
+static bool set_columns(long dim[LAB_DIMS], const Gpu *gpu, long value)
+{
+    (void) gpu;
+    dim[0] = dim[0] * dim[1] / value;
+    dim[1] = value;
+    return dim[0] > 0;
+}
+
 const Lab lab_coalescing = {
     .title = "coalesced access",
     .function = "standardise",
@@ -252,5 +261,10 @@ const Lab lab_coalescing = {
           "The eight loads touch the same 32 sectors, and every byte of them is used in time: "
           "nothing is wasted, so another layout would gain little." },
         { 0 },
+    },
+    .sweep = {
+        .what = "columns, for the same number of elements",
+        .set = set_columns,
+        .values = { 1, 2, 4, 8, 16, 32, 64, 128, 256 },
     },
 };

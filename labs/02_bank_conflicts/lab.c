@@ -156,6 +156,13 @@ static Work work(const Case *c)
     return (Work){ .bytes = sizeof(float) * (n * n + n * d), .flops = 1.5 * n * n * d };
 }
 
+static bool set_floats(long dim[LAB_DIMS], const Gpu *gpu, long value)
+{
+    (void) gpu;
+    dim[1] = value;
+    return true;
+}
+
 const Lab lab_bank_conflicts = {
     .title = "bank conflicts",
     .function = "distances",
@@ -303,5 +310,10 @@ const Lab lab_bank_conflicts = {
           "there are 8-way conflicts.",
           { "a seventh, unused float in each struct", "one array per field", "two unused floats in each struct" } },
         { 0 },
+    },
+    .sweep = {
+        .what = "d, floats per row",
+        .set = set_floats,
+        .values = { 16, 17, 24, 31, 32, 33, 48, 63, 64, 65 },
     },
 };

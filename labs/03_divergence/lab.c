@@ -86,6 +86,14 @@ static Work work(const Case *c)
     return (Work){ .bytes = 9.0 * (double) c->dim[0] };
 }
 
+/* Values count from 1, the orders above from 0. */
+static bool set_order(long dim[LAB_DIMS], const Gpu *gpu, long value)
+{
+    (void) gpu;
+    dim[2] = value - 1;
+    return true;
+}
+
 const Lab lab_divergence = {
     .title = "warp divergence",
     .function = "advance",
@@ -229,5 +237,11 @@ const Lab lab_divergence = {
           "32 * 2/3 * 2/3 = 14.2. The warp takes as long as with 32 rays, so regrouping pays "
           "if a bounce is long." },
         { 0 },
+    },
+    .sweep = {
+        .what = "order of the kinds",
+        .set = set_order,
+        .values = { 1 + MIXED, 1 + SKEWED, 1 + RUNS, 1 + ALIKE },
+        .names = { "mixed", "nine in ten alike", "runs of 32", "all alike" },
     },
 };

@@ -142,6 +142,14 @@ static Work work(const Case *c)
     return (Work){ .bytes = 4 * sizeof(float) * n, .flops = 8 * n * (double) c->dim[1] };
 }
 
+/* The case has one oscillator per thread. */
+static bool set_oscillators(long dim[LAB_DIMS], const Gpu *gpu, long value)
+{
+    (void) gpu;
+    dim[0] *= value;
+    return true;
+}
+
 const Lab lab_ilp_tlp = {
     .title = "instruction-level parallelism",
     .launches = BLOCK,
@@ -279,5 +287,11 @@ const Lab lab_ilp_tlp = {
           1000, 10,
           "2000 bytes per ns, for 500 ns: 1,000,000 bytes." },
         { 0 },
+    },
+    .sweep = {
+        .what = "oscillators per thread",
+        .label = "one each",
+        .set = set_oscillators,
+        .values = { 1, 2, 3, 4, 6, 8, 16 },
     },
 };

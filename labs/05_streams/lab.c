@@ -101,6 +101,13 @@ static Work work(const Case *c)
     return (Work){ .bytes = 2 * sizeof(uint32_t) * n, .flops = 6 * n * (double) c->dim[2] };
 }
 
+static bool set_buffer(long dim[LAB_DIMS], const Gpu *gpu, long value)
+{
+    (void) gpu;
+    dim[1] = dim[0] / value;
+    return dim[1] > 0;
+}
+
 const Lab lab_streams = {
     .title = "streams",
     .streams = true,
@@ -232,5 +239,10 @@ const Lab lab_streams = {
           "While the kernel works on one chunk, the next one is uploaded: two chunks are in "
           "flight." },
         { 0 },
+    },
+    .sweep = {
+        .what = "array size / device buffer size",
+        .set = set_buffer,
+        .values = { 1, 2, 4, 8, 16, 32 },
     },
 };

@@ -101,6 +101,15 @@ static Work work(const Case *c)
     return (Work){ .bytes = 2.0 * sizeof(float) * (double) c->dim[0] * (double) c->dim[1] };
 }
 
+/* The number of elements stays. */
+static bool set_rows(long dim[LAB_DIMS], const Gpu *gpu, long value)
+{
+    (void) gpu;
+    dim[1] = dim[0] * dim[1] / value;
+    dim[0] = value;
+    return dim[1] > 0;
+}
+
 const Lab lab_transpose = {
     .title = "matrix transpose",
     .function = "transpose",
@@ -262,5 +271,10 @@ const Lab lab_transpose = {
           1, 0,
           "gcd(3, 32) = 1: the lanes use 32 different banks, without padding." },
         { 0 },
+    },
+    .sweep = {
+        .what = "rows, for the same number of elements",
+        .set = set_rows,
+        .values = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 1024 },
     },
 };

@@ -140,6 +140,15 @@ static Work work(const Case *c)
     return (Work){ .bytes = sizeof(float) * n, .flops = n - 1 };
 }
 
+static bool set_elements(long dim[LAB_DIMS], const Gpu *gpu, long value)
+{
+    const long timed = dim[0];
+
+    (void) gpu;
+    dim[0] = value;
+    return value <= 2 * timed;
+}
+
 const Lab lab_reduction = {
     .title = "sum of an array",
     .function = "sum",
@@ -318,5 +327,11 @@ const Lab lab_reduction = {
           "memory and no barrier.",
           { "registers and shuffles", "registers, shuffles and shared memory", "shared memory and barriers" } },
         { 0 },
+    },
+    .sweep = {
+        .what = "elements",
+        .set = set_elements,
+        .values = { 1 << 10, 1 << 13, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26,
+                    1 << 28 },
     },
 };

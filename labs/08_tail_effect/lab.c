@@ -128,6 +128,14 @@ static Work work(const Case *c)
     return (Work){ .bytes = 2 * sizeof(uint32_t) * count, .flops = 4 * count * (double) c->dim[2] };
 }
 
+/* A value is 10 times the number of half waves, plus 5, plus the rows beyond those: 24 is one row
+ * less than a wave. */
+static bool set_waves(long dim[LAB_DIMS], const Gpu *gpu, long value)
+{
+    dim[0] = value / 10 * gpu->sms / 2 + value % 10 - 5;
+    return dim[0] > 0;
+}
+
 const Lab lab_tail_effect = {
     .title = "tail effect",
     .function = "advance",
@@ -260,5 +268,11 @@ const Lab lab_tail_effect = {
           "17 * 17 = 289 tiles, at most 3 per SM: 289 / (132 * 3) = 73.0 %. Fewer loads per "
           "result, but a longer tail." },
         { 0 },
+    },
+    .sweep = {
+        .what = "rows, of which the starter gives one to each block",
+        .set = set_waves,
+        .values = { 15, 24, 25, 26, 35, 44, 45, 46, 65, 66 },
+        .shows_dim = true,
     },
 };

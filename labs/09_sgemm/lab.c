@@ -378,6 +378,15 @@ static Work work(const Case *c)
                    .flops = 2 * m * n * k };
 }
 
+static bool set_square(long dim[LAB_DIMS], const Gpu *gpu, long value)
+{
+    const long timed = dim[0];
+
+    (void) gpu;
+    dim[0] = dim[1] = dim[2] = value;
+    return value <= timed;
+}
+
 const Lab lab_sgemm = {
     .title = "matrix product",
     .function = "sgemm",
@@ -536,5 +545,10 @@ const Lab lab_sgemm = {
           "in flight matter, 64 results per thread do not.",
           { "FP32 arithmetic", "shared memory", "DRAM" } },
         { 0 },
+    },
+    .sweep = {
+        .what = "n of n x n matrices",
+        .set = set_square,
+        .values = { 64, 128, 129, 192, 256, 384, 512, 1024, 2048, 4096 },
     },
 };

@@ -14,19 +14,19 @@ static const Gpu devices[] = {
     { .sms = 132, .l2_bytes = 60 << 20 } /* an H200 */
 };
 
-/* The number of values that a lab's row gives on a device; every one is a valid size. */
+/* The number of values that a lab sweeps on a device; every one is a valid size. */
 static int values_of(const LabEntry *entry, const Gpu *gpu)
 {
     const GpuInfo info = { .gpu = *gpu };
-    const SweepRow *row = sweep_row(entry);
-    const Case *lab_case = collect_choose_case(entry->lab, row->label);
+    const SweepRange *range = &entry->lab->sweep;
+    const Case *lab_case = collect_choose_case(entry->lab, range->label);
     int count = 0;
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(lab_case);
-    for (int i = 0; row->values[i]; i++) {
+    for (int i = 0; range->values[i]; i++) {
         Case c = collect_case(lab_case, &info);
         Arrays arrays = { 0 };
-        if (!row->set(c.dim, gpu, row->values[i]))
+        if (!range->set(c.dim, gpu, range->values[i]))
             continue;
         count++;
         for (int d = 0; d < LAB_DIMS; d++)
@@ -39,40 +39,32 @@ static int values_of(const LabEntry *entry, const Gpu *gpu)
     return count;
 }
 
-static void each_lab_sweeps_several_values_on_each_device(void)
+static void each_sweep_has_several_values_on_each_device(void)
 {
     for (const LabEntry *entry = all_labs; entry->folder; entry++)
-        for (size_t i = 0; i < COUNT(devices); i++) {
+        for (size_t i = 0; entry->lab->sweep.what && i < COUNT(devices); i++) {
             const int count = values_of(entry, &devices[i]);
             CU_ASSERT(count >= 4 && count <= SWEEP_POINTS);
         }
 }
 
-static void each_row_belongs_to_a_lab(void)
+static void a_lab_without_a_sweep_says_so(void)
 {
-    for (const SweepRow *row = sweep_rows; row->folder; row++)
-        CU_ASSERT_PTR_NOT_NULL(lab_find(row->folder));
-}
+    static const Lab plain = { .title = "plain" };
+    static const LabEntry unknown = { "99_unknown", &plain };
+    Options options = { .labs = { &unknown }, .count = 1 };
 
-static void a_lab_without_a_row_sweeps_its_first_size(void)
-{
-    const LabEntry unknown = { "99_unknown", all_labs[0].lab };
-    long dim[LAB_DIMS] = { 5000, 7 };
-
-    CU_ASSERT_TRUE(sweep_row(&unknown)->set(dim, &devices[0], 1024));
-    CU_ASSERT_EQUAL(dim[0], 1024);
-    CU_ASSERT_EQUAL(dim[1], 7);
-    CU_ASSERT_FALSE(sweep_row(&unknown)->set(dim, &devices[0], 1 << 20));
+    CU_ASSERT_EQUAL(run_sweep(&options), NOT_PASSED);
 }
 
 static void the_tail_is_about_whole_waves(void)
 {
     static const long expected[] = { 4, 7, 8, 9, 12, 15, 16, 17, 24, 25 };
-    const SweepRow *row = sweep_row(lab_find("tail_effect"));
+    const SweepRange *range = &lab_find("tail_effect")->lab->sweep;
 
     for (size_t i = 0; i < COUNT(expected); i++) {
         long dim[LAB_DIMS] = { 0 };
-        CU_ASSERT_TRUE(row->set(dim, &devices[0], row->values[i]));
+        CU_ASSERT_TRUE(range->set(dim, &devices[0], range->values[i]));
         CU_ASSERT_EQUAL(dim[0], expected[i]);
     }
 }
@@ -172,10 +164,9 @@ static void the_picture_says_whether_an_h200s_sweep_is_stored(void)
 }
 
 static CU_TestInfo tests[] = {
-    { "each lab sweeps several values on each device",
-      each_lab_sweeps_several_values_on_each_device },
-    { "each row belongs to a lab", each_row_belongs_to_a_lab },
-    { "a lab without a row sweeps its first size", a_lab_without_a_row_sweeps_its_first_size },
+    { "each sweep has several values on each device",
+      each_sweep_has_several_values_on_each_device },
+    { "a lab without a sweep says so", a_lab_without_a_sweep_says_so },
     { "the tail is about whole waves", the_tail_is_about_whole_waves },
     { "a file is read as it was written", a_file_is_read_as_it_was_written },
     { "bars have the lengths of their speeds", bars_have_the_lengths_of_their_speeds },

@@ -127,6 +127,10 @@ int run_sweep(Options *options)
     }
     if (!submission_fits(options))
         return USAGE;
+    if (!options->labs[0]->lab->sweep.what) {
+        fprintf(stderr, "warpbook: lab %s has no sweep\n", lab_name(options->labs[0]));
+        return NOT_PASSED;
+    }
     session = (Session){ .quick = true, .live = isatty(2), .replayed = true, .seed = 1 };
     if (!session_open(&session, options->device))
         return report_could_not(&session);

@@ -82,12 +82,12 @@ static bool built(Session *session, const LabEntry *entry, const char *source, c
     return build->fault == BUILD_OK;
 }
 
-static void name_point(const SweepRow *row, int i, const Case *c, SweepPoint *point)
+static void name_point(const SweepRange *range, int i, const Case *c, SweepPoint *point)
 {
-    if (row->names)
-        PUT(point->name, "%s", row->names[i]);
+    if (range->names[i])
+        PUT(point->name, "%.39s", range->names[i]);
     else
-        PUT(point->name, "%ld", row->shown >= 0 ? c->dim[row->shown] : row->values[i]);
+        PUT(point->name, "%ld", range->shows_dim ? c->dim[0] : range->values[i]);
 }
 
 static double rate(const Work *work, const Sweep *sweep, double ms)
@@ -104,20 +104,21 @@ static void choose_unit(const Lab *lab, const Case *c, Sweep *sweep)
     PUT(sweep->unit, "%s", !lab->streams && work.flops > 8 * work.bytes ? "GFLOP/s" : "GB/s");
 }
 
-static void measure_points(Session *session, const SweepRow *row, const Case *base, Kernel *yours,
-                           Kernel *reference, Sweep *sweep)
+static void measure_points(Session *session, const Case *base, Kernel *yours, Kernel *reference,
+                           Sweep *sweep)
 {
     const Lab *lab = sweep->entry->lab;
+    const SweepRange *range = &lab->sweep;
 
-    for (int i = 0; row->values[i]; i++) {
+    for (int i = 0; range->values[i]; i++) {
         SweepPoint *point = &sweep->points[sweep->count];
         Case c = *base;
-        if (!row->set(c.dim, &session->gpu.gpu, row->values[i]))
+        if (!range->set(c.dim, &session->gpu.gpu, range->values[i]))
             continue;
         const Work work = lab->work(&c);
-        name_point(row, i, &c, point);
+        name_point(range, i, &c, point);
         session_say(session, "%02d %s: %s %s", lab_number(sweep->entry), lab_name(sweep->entry),
-                    row->what, point->name);
+                    range->what, point->name);
         point->yours = rate(&work, sweep, time_of(session, sweep->entry, yours, &c));
         point->reference = rate(&work, sweep, time_of(session, sweep->entry, reference, &c));
         sweep->count++;
@@ -138,13 +139,13 @@ bool sweep_measure(Session *session, const LabEntry *entry, const char *source, 
 {
     static Build builds[2];
     static FileList rungs;
-    const SweepRow *row = sweep_row(entry);
-    const Case *lab_case = collect_choose_case(entry->lab, row->label);
+    const SweepRange *range = &entry->lab->sweep;
+    const Case *lab_case = collect_choose_case(entry->lab, range->label);
     Kernel yours = { .why = "" }, reference = { .why = "" };
     Case base;
 
     *sweep = (Sweep){ .entry = entry };
-    PUT(sweep->what, "%s", row->what);
+    PUT(sweep->what, "%s", range->what);
     list_rungs(&session->book, entry, &rungs);
     if (!lab_case || !rungs.count) {
         PUT(sweep->why, "the lab has no timed case, or no reference");
@@ -157,7 +158,7 @@ bool sweep_measure(Session *session, const LabEntry *entry, const char *source, 
     reference.object = builds[1].object;
     base = collect_case(lab_case, &session->gpu);
     choose_unit(entry->lab, &base, sweep);
-    measure_points(session, row, &base, &yours, &reference, sweep);
+    measure_points(session, &base, &yours, &reference, sweep);
     PUT(sweep->why, "%s", *yours.why ? yours.why : reference.why);
     return is_any_known(sweep);
 }

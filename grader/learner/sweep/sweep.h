@@ -5,23 +5,7 @@
 #include "judge/session.h"
 #include "learner/command_line.h"
 
-enum { SWEEP_POINTS = 12, SWEEP_NAME = 40 };
-
-/* What a lab's lesson sweeps. A lab without a row sweeps the first dim of its first timed case. */
-typedef struct SweepRow {
-    const char *folder;       /* of the lab; NULL ends the table */
-    const char *label;        /* the case's label begins with it; NULL: the first timed case */
-    const char *what;         /* "columns of the table" */
-    int shown;                /* the dim that is shown; -1: the value itself */
-    const char *const *names; /* shown instead of the values; NULL: numbers */
-    /* Sets the dims for a value, from those that the case has on this GPU. Returns false for a
-     * value that is too large for it. */
-    bool (*set)(long dim[LAB_DIMS], const Gpu *gpu, long value);
-    long values[SWEEP_POINTS + 1]; /* ends with 0 */
-} SweepRow;
-
-extern const SweepRow sweep_rows[];
-const SweepRow *sweep_row(const LabEntry *entry);
+enum { SWEEP_POINTS = LAB_SWEEP, SWEEP_NAME = 40 };
 
 typedef struct SweepPoint {
     char name[SWEEP_NAME];
