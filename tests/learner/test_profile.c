@@ -132,6 +132,26 @@ static void the_table_has_the_lessons_rows(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(printed("transpose"), "bank conflicts"));
 }
 
+/* The table of rung 5_padded on an H200, as ncu 2025.3.1 printed it; its first line says how. */
+static void a_real_table_is_read(void)
+{
+    static const char *const wanted[] = { "transpose_kernel, grid (122880, 1, 1), block (32, 8, 1)",
+                                          "264.8 us",
+                                          "77.3 %",
+                                          "4.00",
+                                          "4261282",
+                                          "329122" };
+    size_t bytes;
+    char *text = read_file("tests/learner/h200_transpose.ncu.csv", 1 << 20, &bytes);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    CU_ASSERT_TRUE_FATAL(reads(text));
+    CU_ASSERT_EQUAL(profiled.kernel_count, 1);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        CU_ASSERT_PTR_NOT_NULL(strstr(printed("transpose"), wanted[i]));
+    free(text);
+}
+
 static void each_lab_asks_for_its_metrics_once(void)
 {
     for (const LabEntry *entry = all_labs; entry->folder; entry++) {
@@ -224,6 +244,7 @@ static CU_TestInfo tests[] = {
     { "a damaged row has no value", a_damaged_row_has_no_value },
     { "a table may end anywhere", a_table_may_end_anywhere },
     { "the table has the lesson's rows", the_table_has_the_lessons_rows },
+    { "a real table is read", a_real_table_is_read },
     { "each lab asks for its metrics once", each_lab_asks_for_its_metrics_once },
     { "the reason is recognised", the_reason_is_recognised },
     { "each reason has its remedy", each_reason_has_its_remedy },
