@@ -25,7 +25,7 @@ for item in Makefile README.md AGENTS.md LICENSE CHANGELOG.md .gitignore common 
     cp -R "$item" "$tree/$item"
 done
 find grader -type f ! -path 'grader/gradebook/*' ! -name course_kit.sh \
-    \( -name '*.[ch]' -o -name '*.cu' -o -name '*.sh' -o -name '*.mk' -o -name '*.def' -o -name '*.map' -o -path 'grader/sim/devices/*.txt' -o -path 'grader/learner/see/page.*' \) |
+    \( -name '*.[ch]' -o -name '*.cu' -o -name '*.sh' -o -name '*.mk' -o -name '*.def' -o -name '*.map' -o -path 'grader/sim/devices/*.txt' -o -path 'grader/learner/*/page.*'  \) |
     while read -r file; do
         mkdir -p "$tree/$(dirname "$file")"
         cp "$file" "$tree/$file"

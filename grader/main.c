@@ -130,6 +130,7 @@ static int run_pack(Options *options)
 /* Opened late, so that an old file is not lost if no GPU is available. */
 static FILE *open_figures(const Session *session, const Options *options)
 {
+    char command[200];
     FILE *file;
 
     if (!options->figures)
@@ -139,7 +140,10 @@ static FILE *open_figures(const Session *session, const Options *options)
     file = fopen(options->figures, "w");
     if (!file)
         die("%s: %s", options->figures, strerror(errno));
-    figures_head(file, session, options->labs[0]);
+    figures_head(file, session,
+                 PUT(command, "warpbook check %s --figures FILE, by make figures",
+                     lab_name(options->labs[0])));
+    fputs("\n", file);
     return file;
 }
 

@@ -14,9 +14,9 @@ unset MAKEFLAGS MFLAGS MAKELEVEL B CFLAGS # a make above us, and what it was tol
 secret=5eed$(od -An -N6 -tx1 /dev/urandom | tr -d ' \n')
 printf '%s\n' "# the seed is $secret" "[course]" "name = Kit" "device = sim:h200" "[6]" "seed = $secret" "bar of flat = 0.61" > "$work/course.ini"
 
-# Lines of the solutions that are in no starter, lesson or header, except for the index that begins every kernel.
+# Lines of the solutions that are in no starter, lesson, header or page for students, except for the index that begins every kernel.
 secret_lines() {
-    cat labs/*/README.md labs/*/lab.c labs/*/*.h common/* solutions/*/0_starter.cu | sed 's/^[ \t]*//' | sort -u > "$work/public"
+    cat README.md docs/learning.md labs/*/README.md labs/*/lab.c labs/*/*.h common/* solutions/*/0_starter.cu | sed 's/^[ \t]*//' | sort -u > "$work/public"
     cat $(find solutions tests/honest tests/cheats docs/answers -type f ! -name 0_starter.cu) | sed 's/^[ \t]*//' |
         grep -E '.{32}' | grep -vxF 'int i = blockIdx.x * blockDim.x + threadIdx.x;' | sort -u | comm -23 - "$work/public"
 }

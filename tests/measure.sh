@@ -60,7 +60,7 @@ picture=$work/build/sweep/transpose.svg
 
 check "a sweep" says "rows, for the same number of elements" sweep
 check "its picture" grep -q "</svg>" "$picture"
-check "a picture that has no H200's" grep -q "is not stored" "$picture"
+check "next to the one measured on an H200" grep -q "On the NVIDIA H200" "$picture"
 check "its file" sweep --figures "$work/sweep.txt"
 check "has a value per line" test "$(grep -c '/yours ' "$work/sweep.txt")" -ge 8
 check "no lab" status_is 2 "$warpbook" sweep

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-void figures_head(FILE *file, const Session *session, const LabEntry *entry)
+void figures_head(FILE *file, const Session *session, const char *command)
 {
     const GpuInfo *gpu = &session->gpu;
     time_t now = time(NULL);
@@ -12,8 +12,7 @@ void figures_head(FILE *file, const Session *session, const LabEntry *entry)
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
     fprintf(file, "device: %s, %d SMs\ndriver: %s\nCUDA: %s (nvcc %s)\ndate: %s\n", gpu->name,
             gpu->gpu.sms, gpu->driver, gpu->runtime, session->toolchain.version, date);
-    fprintf(file, "command: warpbook check %s --figures FILE, by make figures\n\n",
-            lab_name(entry));
+    fprintf(file, "command: %s\n", command);
 }
 
 void figures_print(FILE *file, const char *name, const Result *result)

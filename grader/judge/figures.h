@@ -7,8 +7,9 @@
 
 #include <stdio.h>
 
-/* Writes a header with the machine and the date. */
-void figures_head(FILE *file, const Session *session, const LabEntry *entry);
+/* Writes the head: machine, date, and the command that measured. An empty line ends it, which the
+ * caller writes. */
+void figures_head(FILE *file, const Session *session, const char *command);
 /* Writes the figures of each case that was measured. */
 void figures_print(FILE *file, const char *name, const Result *result);
 

@@ -99,7 +99,8 @@ static const char *text_of(void (*write)(const Sweep *, FILE *), const Sweep *sw
 
 static void write_file_of(const Sweep *sweep, FILE *to)
 {
-    sweep_write(sweep, "warpbook sweep", to);
+    fprintf(to, "device: %s\n", sweep->where);
+    sweep_write(sweep, to);
 }
 
 static void a_file_is_read_as_it_was_written(void)

@@ -3,6 +3,7 @@
 #include "learner/report.h"
 #include "learner/submission.h"
 #include "learner/sweep/sweep.h"
+#include "judge/figures.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -68,14 +69,15 @@ static bool save_picture(const Sweep *sweep, const Sweep *stored)
     return true;
 }
 
-static bool save_figures(const Sweep *sweep, const char *path)
+static bool save_figures(const Session *session, const Sweep *sweep, const char *path)
 {
     char command[100], *text;
     size_t bytes;
     FILE *to = text_open(&text, &bytes);
 
-    sweep_write(sweep, PUT(command, "warpbook sweep %s --figures FILE", lab_name(sweep->entry)),
-                to);
+    figures_head(to, session,
+                 PUT(command, "warpbook sweep %s --figures FILE", lab_name(sweep->entry)));
+    sweep_write(sweep, to);
     text_close(to);
     return save(path, text, bytes);
 }
@@ -111,7 +113,7 @@ static int sweep_lab(Session *session, const Options *options)
     }
     printf("\nResults are not checked here (make grade does).\n");
     return save_picture(&sweep, has_stored ? &stored : NULL) &&
-                   (!options->figures || save_figures(&sweep, options->figures))
+                   (!options->figures || save_figures(session, &sweep, options->figures))
                ? DONE
                : COULD_NOT;
 }

@@ -5,13 +5,18 @@
 
 #include <string.h>
 
-void sweep_write(const Sweep *sweep, const char *command, FILE *to)
+/* At least four digits, never an exponent. */
+static void write_figure(const SweepPoint *point, const char *whose, double value, FILE *to)
 {
-    fprintf(to, "device: %s\ncommand: %s\nsweep: %s\nkernel: %s\nunit: %s\n\n", sweep->where,
-            command, sweep->what, sweep->kernel, sweep->unit);
+    fprintf(to, value < 1000 ? "%s/%s %.4g\n" : "%s/%s %.0f\n", point->name, whose, value);
+}
+
+void sweep_write(const Sweep *sweep, FILE *to)
+{
+    fprintf(to, "sweep: %s\nkernel: %s\nunit: %s\n\n", sweep->what, sweep->kernel, sweep->unit);
     for (int i = 0; i < sweep->count; i++) {
-        const SweepPoint *p = &sweep->points[i];
-        fprintf(to, "%s/yours %.4g\n%s/reference %.4g\n", p->name, p->yours, p->name, p->reference);
+        write_figure(&sweep->points[i], "yours", sweep->points[i].yours, to);
+        write_figure(&sweep->points[i], "reference", sweep->points[i].reference, to);
     }
 }
 
@@ -59,7 +64,7 @@ static void take_figure(Sweep *sweep, char *line)
 
 bool sweep_read(const LabEntry *entry, const char *text, size_t bytes, Sweep *sweep)
 {
-    char line[300];
+    char line[300], date[32] = "", other[300];
 
     *sweep = (Sweep){ .entry = entry };
     for (const char *at = text; next_line(&at, text + bytes, line, sizeof line);)
@@ -67,7 +72,12 @@ bool sweep_read(const LabEntry *entry, const char *text, size_t bytes, Sweep *sw
             !take_head(line, "sweep: ", sweep->what, sizeof sweep->what) &&
             !take_head(line, "kernel: ", sweep->kernel, sizeof sweep->kernel) &&
             !take_head(line, "unit: ", sweep->unit, sizeof sweep->unit) &&
-            strncmp(line, "command: ", 9))
+            !take_head(line, "date: ", date, sizeof date) &&
+            !take_head(line, "driver: ", other, sizeof other) &&
+            !take_head(line, "CUDA: ", other, sizeof other) &&
+            !take_head(line, "command: ", other, sizeof other))
             take_figure(sweep, line);
+    if (*date)
+        APPEND(sweep->where, ", %s", date);
     return sweep->count > 0;
 }

@@ -28,7 +28,7 @@ bool sweep_measure(Session *session, const LabEntry *entry, const char *source, 
 
 /* The file of a sweep: docs/measured/LAB.sweep.txt has an H200's. sweep_read() returns false if it
  * has no points. */
-void sweep_write(const Sweep *sweep, const char *command, FILE *to);
+void sweep_write(const Sweep *sweep, FILE *to);
 bool sweep_read(const LabEntry *entry, const char *text, size_t bytes, Sweep *sweep);
 
 /* Bars in a terminal. Then both sweeps as a picture; `stored` may be NULL: the picture says that
