@@ -221,7 +221,10 @@ typedef struct Lab {
     const Prediction predictions[LAB_PREDICTIONS];   /* ends with an empty key */
     const char *question;                            /* a transfer question, asked after a pass */
     const TransferQuestion questions[LAB_QUESTIONS]; /* end with no key */
-    const SweepRange sweep;                          /* optional */
+    /* What make profile shows besides time and throughput, as words from learner/profile/metrics.c:
+     * "loads stores". Optional. */
+    const char *profile;
+    const SweepRange sweep;           /* optional */
     const char *symbols[LAB_SYMBOLS]; /* what kernel.cu may link to besides the usual symbols */
 } Lab;
 

@@ -192,6 +192,7 @@ const Lab lab_first = {
           { "about 1 ms", "about 1.5 ms", "about 2 ms" } },
         { 0 },
     },
+    .profile = "loads stores",
     .sweep = {
         .what = "elements",
         .label = "large",

@@ -262,6 +262,7 @@ const Lab lab_coalescing = {
           "nothing is wasted, so another layout would gain little." },
         { 0 },
     },
+    .profile = "loads stores",
     .sweep = {
         .what = "columns, for the same number of elements",
         .set = set_columns,

@@ -311,6 +311,7 @@ const Lab lab_bank_conflicts = {
           { "a seventh, unused float in each struct", "one array per field", "two unused floats in each struct" } },
         { 0 },
     },
+    .profile = "shared_loads shared_stores",
     .sweep = {
         .what = "d, floats per row",
         .set = set_floats,

@@ -238,6 +238,7 @@ const Lab lab_divergence = {
           "if a bounce is long." },
         { 0 },
     },
+    .profile = "lanes issue",
     .sweep = {
         .what = "order of the kinds",
         .set = set_order,

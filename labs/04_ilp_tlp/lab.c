@@ -288,6 +288,7 @@ const Lab lab_ilp_tlp = {
           "2000 bytes per ns, for 500 ns: 1,000,000 bytes." },
         { 0 },
     },
+    .profile = "issue waits occupancy registers",
     .sweep = {
         .what = "oscillators per thread",
         .label = "one each",

@@ -272,6 +272,7 @@ const Lab lab_transpose = {
           "gcd(3, 32) = 1: the lanes use 32 different banks, without padding." },
         { 0 },
     },
+    .profile = "loads stores shared_loads shared_stores barriers",
     .sweep = {
         .what = "rows, for the same number of elements",
         .set = set_rows,

@@ -328,6 +328,7 @@ const Lab lab_reduction = {
           { "registers and shuffles", "registers, shuffles and shared memory", "shared memory and barriers" } },
         { 0 },
     },
+    .profile = "loads lanes waits barriers",
     .sweep = {
         .what = "elements",
         .set = set_elements,

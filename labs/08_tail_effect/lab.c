@@ -269,6 +269,7 @@ const Lab lab_tail_effect = {
           "result, but a longer tail." },
         { 0 },
     },
+    .profile = "occupancy waves",
     .sweep = {
         .what = "rows, of which the starter gives one to each block",
         .set = set_waves,

@@ -546,6 +546,7 @@ const Lab lab_sgemm = {
           { "FP32 arithmetic", "shared memory", "DRAM" } },
         { 0 },
     },
+    .profile = "shared_loads barriers occupancy registers fma_loads",
     .sweep = {
         .what = "n of n x n matrices",
         .set = set_square,

@@ -152,6 +152,24 @@ static void a_real_table_is_read(void)
     free(text);
 }
 
+static bool is_topic(const char *word)
+{
+    for (const ProfileRow *row = profile_rows; row->words; row++)
+        if (!strcmp(row->topic, word))
+            return true;
+    return false;
+}
+
+static void the_topics_of_labs_exist(void)
+{
+    for (const LabEntry *entry = all_labs; entry->folder; entry++) {
+        char text[200];
+        PUT(text, "%s", entry->lab->profile ? entry->lab->profile : "");
+        for (char *rest = text, *word; *text && (word = strsep(&rest, " "));)
+            CU_ASSERT(is_topic(word));
+    }
+}
+
 static void each_lab_asks_for_its_metrics_once(void)
 {
     for (const LabEntry *entry = all_labs; entry->folder; entry++) {
@@ -245,6 +263,7 @@ static CU_TestInfo tests[] = {
     { "a table may end anywhere", a_table_may_end_anywhere },
     { "the table has the lesson's rows", the_table_has_the_lessons_rows },
     { "a real table is read", a_real_table_is_read },
+    { "the topics of labs exist", the_topics_of_labs_exist },
     { "each lab asks for its metrics once", each_lab_asks_for_its_metrics_once },
     { "the reason is recognised", the_reason_is_recognised },
     { "each reason has its remedy", each_reason_has_its_remedy },

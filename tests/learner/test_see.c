@@ -266,7 +266,6 @@ static void full_records_give_a_small_page(void)
     CU_ASSERT_EQUAL(count_of(text, "</script"), 2);
     CU_ASSERT_EQUAL(count_of(text, "class=\"access\""), 2 * SEE_LISTS);
     CU_ASSERT_EQUAL(count_of(text, "class=\"map\""), 2 * SEE_MAPS);
-    printf("%zu bytes ", bytes);
     free(text);
     free_page(seen);
 }

@@ -16,35 +16,42 @@ const ProfileRow profile_rows[] = {
       NULL, 1, 1, "%" },
     { "", "SM throughput, of its peak", "sm__throughput.avg.pct_of_peak_sustained_elapsed", NULL, 1,
       1, "%" },
-    { "00 01 06 07", "sectors per request, loads", GLOBAL("sectors", "ld"),
-      GLOBAL("requests", "ld"), 1, 2, "" },
-    { "00 01 06", "sectors per request, stores", GLOBAL("sectors", "st"), GLOBAL("requests", "st"),
-      1, 2, "" },
-    { "02 06 09", "shared memory wavefronts, loads", WAVEFRONTS("ld"), NULL, 1, 0, "" },
-    { "02 06 09", "of these because of bank conflicts", CONFLICTS("ld"), NULL, 1, 0, "" },
-    { "02 06", "shared memory wavefronts, stores", WAVEFRONTS("st"), NULL, 1, 0, "" },
-    { "02 06", "of these because of bank conflicts", CONFLICTS("st"), NULL, 1, 0, "" },
-    { "03 07", "active lanes per instruction, of 32",
+    { "loads", "sectors per request, loads", GLOBAL("sectors", "ld"), GLOBAL("requests", "ld"), 1,
+      2, "" },
+    { "stores", "sectors per request, stores", GLOBAL("sectors", "st"), GLOBAL("requests", "st"), 1,
+      2, "" },
+    { "shared_loads", "shared memory wavefronts, loads", WAVEFRONTS("ld"), NULL, 1, 0, "" },
+    { "shared_loads", "of these because of bank conflicts", CONFLICTS("ld"), NULL, 1, 0, "" },
+    { "shared_stores", "shared memory wavefronts, stores", WAVEFRONTS("st"), NULL, 1, 0, "" },
+    { "shared_stores", "of these because of bank conflicts", CONFLICTS("st"), NULL, 1, 0, "" },
+    { "lanes", "active lanes per instruction, of 32",
       "smsp__thread_inst_executed_per_inst_executed.ratio", NULL, 1, 2, "" },
-    { "03 04", "cycles in which a scheduler issues",
+    { "issue", "cycles in which a scheduler issues",
       "smsp__issue_active.avg.pct_of_peak_sustained_active", NULL, 1, 1, "%" },
-    { "04 07", "warps that wait for arithmetic, per issue", STALL("wait"), NULL, 1, 2, "" },
-    { "04 07", "warps that wait for memory, per issue", STALL("long_scoreboard"), NULL, 1, 2, "" },
-    { "06 07 09", "warps that wait at a barrier, per issue", STALL("barrier"), NULL, 1, 2, "" },
-    { "04 08 09", "achieved occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", NULL,
+    { "waits", "warps that wait for arithmetic, per issue", STALL("wait"), NULL, 1, 2, "" },
+    { "waits", "warps that wait for memory, per issue", STALL("long_scoreboard"), NULL, 1, 2, "" },
+    { "barriers", "warps that wait at a barrier, per issue", STALL("barrier"), NULL, 1, 2, "" },
+    { "occupancy", "achieved occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", NULL,
       1, 1, "%" },
-    { "08", "waves per SM", "launch__waves_per_multiprocessor", NULL, 1, 2, "" },
-    { "04 09", "registers per thread", "launch__registers_per_thread", NULL, 1, 0, "" },
-    { "09", "shared load wavefronts per FMA of a warp", WAVEFRONTS("ld"),
+    { "waves", "waves per SM", "launch__waves_per_multiprocessor", NULL, 1, 2, "" },
+    { "registers", "registers per thread", "launch__registers_per_thread", NULL, 1, 0, "" },
+    { "fma_loads", "shared load wavefronts per FMA of a warp", WAVEFRONTS("ld"),
       "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 32, 3, "" },
     { 0 },
 };
 
+/* True if the topic is a word of the lab's `.profile`. */
 bool profile_row_is_for(const ProfileRow *row, const LabEntry *entry)
 {
-    char number[8];
+    const size_t length = strlen(row->topic);
+    size_t word;
 
-    return !*row->labs || strstr(row->labs, PUT(number, "%02d", lab_number(entry)));
+    for (const char *at = entry->lab->profile; at && *at; at += word + strspn(at + word, " ")) {
+        word = strcspn(at, " ");
+        if (word == length && !strncmp(at, row->topic, length))
+            return true;
+    }
+    return !length;
 }
 
 /* What describes the launch itself comes with ncu's section LaunchStats. */

@@ -14,7 +14,7 @@
 
 /* One row of the table. Its value is `metric`, or `metric` / `per`, times `factor`. */
 typedef struct ProfileRow {
-    const char *labs;  /* "06 07": the labs whose lesson uses it; "": every lab */
+    const char *topic; /* a word of Lab.profile; "": every lab */
     const char *words; /* the lesson's */
     const char *metric, *per;
     double factor;
