@@ -233,7 +233,7 @@ void message_counters_only(const Diagnosis *d, bool bounded, char *text, size_t 
 
 void message_above(const char *counter, char *text, size_t size)
 {
-    put(text, size, "Fast enough, but a counter exceeds a limit of this lab: %s", counter);
+    put(text, size, "Fast enough, but above a limit: %s", counter);
 }
 
 void message_samples(const CaseSpeed *s, char *note, size_t size)

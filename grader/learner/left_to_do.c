@@ -58,10 +58,7 @@ static void print_todos(const Workbook *book, const Result *result, int indent, 
 
 void print_left_to_do(const Workbook *book, const Result *result, int indent, int columns)
 {
-    char text[sizeof result->above + 100];
-
     if (*result->above)
-        print_wrapped(PUT(text, "%s: make explain LAB=%s", result->above, lab_name(result->entry)),
-                      indent, columns);
+        print_wrapped(result->above, indent, columns);
     print_todos(book, result, indent, columns);
 }

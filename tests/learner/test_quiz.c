@@ -344,7 +344,7 @@ static void explained_after_an_answer(void)
     free(text);
 }
 
-/* Within the tolerance, the answer that was given is shown beside the counted one. */
+/* Within the tolerance, the answer that was given is shown next to the counted one. */
 static void near_answers_are_about(void)
 {
     static const struct {

@@ -221,7 +221,7 @@ static void a_page_has_one_next_step(void)
     p.best = p.latest = PASS;
     page("pass", &pass, &p);
     PUT(pass.above,
-        "Fast enough, but a counter exceeds a limit of this lab: kernel.cu:16: writes to "
+        "Fast enough, but above a limit: kernel.cu:16: writes to "
         "`out` touch 4.0x the minimum number of 32-byte sectors (16.0 per request); the "
         "lab allows 1.15x");
     page("pass above a limit", &pass, &p);
