@@ -82,6 +82,33 @@ static void put_plain_entry(char *line)
     memmove(name + 1 + length, end, strlen(end) + 1);
 }
 
+/* Appends 65568 as "65,568". */
+static void append_grouped(char *text, size_t size, unsigned long value)
+{
+    if (value >= 1000)
+        append_grouped(text, size, value / 1000);
+    append(text, size, value >= 1000 ? ",%03lu" : "%lu", value % 1000);
+}
+
+/* ptxas counts shared memory in hex: "(0x10020 bytes, 0xc000 max)" becomes "(65,568 bytes; at most
+ * 49,152)". */
+static void put_decimal_bytes(char *line, size_t size)
+{
+    char *at = strstr(line, "(0x"), rest[LINE_BYTES + 1];
+    unsigned long bytes, most;
+    int used = 0;
+
+    if (!at || sscanf(at, "(0x%8lx bytes, 0x%8lx max)%n", &bytes, &most, &used) != 2 || !used)
+        return;
+    PUT(rest, "%s", at + used);
+    *at = 0;
+    append(line, size, "(");
+    append_grouped(line, size, bytes);
+    append(line, size, " bytes; at most ");
+    append_grouped(line, size, most);
+    append(line, size, ")%s", rest);
+}
+
 /* Copies a line without parts that mean nothing to a reader: the build's folder, the working
  * folder, the prefix of temporary names, and bytes that would move a terminal's cursor. */
 static void clean(char *to, const char *from, size_t length, const char *folder)
@@ -99,6 +126,7 @@ static void clean(char *to, const char *from, size_t length, const char *folder)
     }
     *out = 0;
     put_plain_entry(to);
+    put_decimal_bytes(to, LINE_BYTES + 1);
     /* tmpxft_0000281b_00000000-6_kernel.compute_90.ptx, in a folder -> kernel.compute_90.ptx */
     while ((temporary = strstr(to, "tmpxft_"))) {
         char *start = temporary, *name = strchr(temporary, '-');
@@ -160,6 +188,8 @@ static void write_line(char *text, size_t size, Kind kind, const char *line, con
         rename_head(text, size - 1, line, shown);
     else
         put(text, size - 1, "%s", line);
+    if (kind == OURS && strstr(line, "error: expected a \";\""))
+        append(text, size - 1, " (often missing at the end of the line before)");
     append(text, size, "\n");
 }
 
@@ -223,8 +253,8 @@ const char *complaint_meaning(const char *text)
         { "a __global__ function must have a void return type",
           "A kernel returns nothing. It writes its results to an array." },
         { "too much shared data",
-          "The __shared__ arrays of one block need more memory than the 48 KiB that a block may "
-          "declare (0xc000 bytes)." },
+          "The __shared__ arrays of one block need more memory than the 48 KiB (49,152 bytes) that "
+          "a block may declare." },
         { "may not be initialized", "A __shared__ variable has no first value: let a thread write "
                                     "it, then __syncthreads()." },
         { "dynamic initialization is not supported",

@@ -210,6 +210,20 @@ typedef struct WrongCase {
     size_t elements;
 } WrongCase;
 
+static WrongCase wrong_of(const Worker *worker)
+{
+    WrongCase wrong = { .diagnosis = worker->diagnosis };
+
+    PUT(wrong.why, "%s", worker->why);
+    return wrong;
+}
+
+static void restore_wrong(Worker *worker, const WrongCase *wrong)
+{
+    PUT(worker->why, "%s", wrong->why);
+    worker->diagnosis = wrong->diagnosis;
+}
+
 /* A small case is easier to think through. But the pattern of wrong elements says more than the
  * size does, and a very small case may not show one. */
 static void take_wrong(const Trial *trial, const Case *row, WrongCase *wrong)
@@ -239,12 +253,63 @@ static void note_outcome(Trial *trial, int i, Verdict verdict)
     trial->right_cases &= ~trial->wrong_cases; /* the repeated case may be wrong only once */
 }
 
+/* The fully checked row with the fewest elements, below `most` and not in `tried`; -1 if there is
+ * none. */
+static int smallest_row(const Trial *trial, uint64_t tried, size_t most)
+{
+    const Case *cases = trial->entry->lab->cases;
+    int smallest = -1;
+
+    for (int i = 0; i < MOST_CASES && cases[i].label; i++) {
+        const Case lab_case = sized(trial, &cases[i]);
+        const size_t elements = case_elements(trial->entry->lab, &lab_case);
+        if (lab_case.kind == CORRECT && !(tried >> i & 1) && elements < most &&
+            !is_large_sized(trial, &lab_case)) {
+            smallest = i;
+            most = elements;
+        }
+    }
+    return smallest;
+}
+
+static bool is_unsafe(Verdict verdict)
+{
+    return verdict == UNSAFE || verdict == STRAY;
+}
+
+/* Runs the cases that are smaller than the unsafe row `failed` and have not run yet, from the
+ * smallest, until one is unsafe: that one is described. So the random order of the cases does not
+ * choose which fault a student reads about. */
+static Verdict describe_smallest(Trial *trial, int failed, Verdict verdict)
+{
+    const Case *cases = trial->entry->lab->cases;
+    const Case first = sized(trial, &cases[failed]);
+    const size_t most = case_elements(trial->entry->lab, &first);
+    const WrongCase known = wrong_of(trial->worker);
+    uint64_t tried = trial->right_cases | trial->wrong_cases;
+    Verdict found = PASS;
+
+    for (int row; found != TIMEOUT && (row = smallest_row(trial, tried, most)) >= 0;) {
+        const Case lab_case = sized(trial, &cases[row]);
+        tried |= 1ull << row;
+        worker_end(trial->worker);
+        found = bring_up(trial);
+        if (found != PASS)
+            break;
+        found = run_case(trial, &lab_case, is_large_sized(trial, &lab_case));
+        if (is_unsafe(found))
+            return found;
+    }
+    restore_wrong(trial->worker, &known);
+    return verdict;
+}
+
 /* On a real GPU further cases after a wrong one are run for this time. */
 static const double after_wrong_s = 2;
 
 /* Runs all cases in chosen[]. A wrong result does not stop the run while fully checked cases
- * remain: if the kernel is unsafe, that is the cause to report, and otherwise the smallest wrong
- * case is. */
+ * remain: if the kernel is unsafe, the smallest unsafe case is reported, and otherwise the smallest
+ * wrong case is. */
 static Verdict run_cases(Trial *trial)
 {
     const Case *cases = trial->entry->lab->cases;
@@ -269,15 +334,17 @@ static Verdict run_cases(Trial *trial)
         if (verdict == WRONG) {
             first_wrong_s = *wrong.why ? first_wrong_s : now_s();
             take_wrong(trial, &cases[chosen[i]], &wrong);
-        } else if (verdict == UNSAFE || (verdict != PASS && !*wrong.why))
+        } else if (trial->scope->simulated && is_unsafe(verdict) &&
+                   !(verdict == STRAY && *wrong.why))
+            return describe_smallest(trial, chosen[i], verdict);
+        else if (verdict == UNSAFE || (verdict != PASS && !*wrong.why))
             return verdict;
         else if (verdict != PASS)
             break;
     }
     if (!*wrong.why)
         return PASS;
-    PUT(trial->worker->why, "%s", wrong.why);
-    trial->worker->diagnosis = wrong.diagnosis;
+    restore_wrong(trial->worker, &wrong);
     return WRONG;
 }
 

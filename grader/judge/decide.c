@@ -54,6 +54,16 @@ void decide_measured(Result *result)
         message_close(result->why, sizeof result->why);
 }
 
+/* Speed decides, but the lesson is not complete while a counter exceeds its limit. */
+static void note_above(Result *result, const Reason *reasons)
+{
+    for (int i = 0; i < result->speeds && !*result->above; i++)
+        if (*reasons[i].text)
+            message_above(reasons[i].text, result->above, sizeof result->above);
+    if (*result->above)
+        APPEND(result->note, "%s%s", *result->note ? ". " : "", result->above);
+}
+
 bool decide_modelled(Result *result, const Reason *reasons)
 {
     const CaseSpeed *unjudged = NULL, *blind = NULL, *slow = decide_slowest(result);
@@ -86,6 +96,7 @@ bool decide_modelled(Result *result, const Reason *reasons)
         return false;
     }
     result->verdict = PASS;
+    note_above(result, reasons);
     if (blind)
         message_left_out(&blind->unjudged, result->note, sizeof result->note);
     return true;

@@ -37,8 +37,9 @@ typedef struct Result {
     char cause[1200];                  /* slow: the part of `why` that explains it; "" if unknown */
     uint64_t right_cases, wrong_cases; /* bit i: row i of lab.cases was checked, and its result
                                           was right, or wrong */
-    char note[512];                    /* further remarks; "" if none */
-    char flags[160];   /* words for a human: "clock interference faster-than-known" */
+    char note[1000];                   /* further remarks; "" if none */
+    char above[400]; /* a pass: which of the lab's limits a counter exceeds; "" if none is known */
+    char flags[160]; /* words for a human: "clock interference faster-than-known" */
     char isolation[8]; /* "split": the kernel had its own process; or "shared"; "": it never ran */
     char sandbox[24];  /* how the student's process was confined; "" if it never ran */
     char printed[600]; /* the beginning of what the student's code printed */

@@ -231,6 +231,11 @@ void message_counters_only(const Diagnosis *d, bool bounded, char *text, size_t 
         bounded ? "; the kernel's counters meet all bounds of the lesson" : "");
 }
 
+void message_above(const char *counter, char *text, size_t size)
+{
+    put(text, size, "Fast enough, but above a limit: %s", counter);
+}
+
 void message_samples(const CaseSpeed *s, char *note, size_t size)
 {
     append(note, size, "%scase %s: timed %.0f of %.0f blocks", *note ? ". " : "",

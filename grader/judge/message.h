@@ -38,6 +38,10 @@ void message_why_not(const Diagnosis *diagnosis, char *text, size_t size);
 void message_left_out(const Diagnosis *diagnosis, char *note, size_t size);
 void message_counters_only(const Diagnosis *diagnosis, bool bounded, char *text, size_t size);
 
+/* A pass whose counters exceed a limit of the lab; `counter` is the sentence of message_counter().
+ */
+void message_above(const char *counter, char *text, size_t size);
+
 /* Appends to a note how many blocks of a case were timed. */
 void message_samples(const CaseSpeed *speed, char *note, size_t size);
 

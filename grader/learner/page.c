@@ -2,6 +2,7 @@
 #include "learner/page.h"
 #include "base/text.h"
 #include "learner/bar.h"
+#include "learner/left_to_do.h"
 #include "learner/ladder_place.h"
 #include "learner/next.h"
 #include "learner/predictions.h"
@@ -257,6 +258,7 @@ static void print_pass(const Session *session, const Result *result, const Progr
     say_way(result, p, text, sizeof text);
     say_predictions(session, result, text, sizeof text);
     print_wrapped(text, INDENT, COLUMNS);
+    print_left_to_do(&session->book, result, INDENT, COLUMNS);
     if (ladder_place(&session->book, result, text, sizeof text))
         print_wrapped(text, INDENT, COLUMNS);
     printf("  Then: make quiz LAB=%s, make compare LAB=%s\n", name, name);

@@ -329,21 +329,36 @@ static int explains(const Finding *race, const Finding *unwritten)
            (race->place.line == line || race->place.other_line == line);
 }
 
-/* Chooses the finding to report: the one that stopped the kernel, else the first. A read of
- * uninitialised memory is reported even if it made the kernel fail afterwards, unless a race
- * explains it. */
+static int is_race(const Finding *found)
+{
+    return found->kind == FINDING_RACE || found->kind == FINDING_RACE_BLOCKS;
+}
+
+/* The value of an unwritten element may lead to a race, and either to an index out of bounds. */
+static int is_nearer_to_the_cause(const Finding *found, const Finding *chosen)
+{
+    if (explains(found, chosen))
+        return 1;
+    return found->kind == FINDING_UNINITIALISED && is_race(chosen) && !explains(chosen, found);
+}
+
+/* Chooses the finding to report: the one that stopped the kernel, else the first. What may have led
+ * to the failure is reported instead: a read of uninitialised memory, unless a race explains it; or
+ * a race before an access out of bounds. */
 static int choose(Finding *chosen)
 {
     Finding found;
-    int any = 0, unwritten = 0; /* unwritten: an earlier read may have led to the failure */
+    int any = 0, unwritten = 0, raced = 0; /* found so far */
 
     for (int i = 0; simFinding(i, &found); i++) {
-        if (word_of(&found) &&
-            (!any || (found.fatal && !chosen->fatal && !unwritten) || explains(&found, chosen))) {
+        const int has_cause = unwritten || (raced && found.kind == FINDING_OUT_OF_BOUNDS);
+        if (word_of(&found) && (!any || (found.fatal && !chosen->fatal && !has_cause) ||
+                                is_nearer_to_the_cause(&found, chosen))) {
             *chosen = found;
             any = 1;
         }
         unwritten |= found.kind == FINDING_UNINITIALISED;
+        raced |= is_race(&found);
     }
     return any;
 }

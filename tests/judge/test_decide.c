@@ -120,6 +120,30 @@ static void a_bound_explains(void)
     free(result);
 }
 
+/* Speed decides, and a pass says which limit its counters exceed. */
+static void a_pass_names_its_bound(void)
+{
+    static const Reason reasons[GRADE_CASES] = {
+        { .text = "" },
+        { .diagnosis = { .saw = SAW(SAW_SECTORS_WRITTEN) }, .text = "square's line" },
+    };
+    static const Reason none[GRADE_CASES];
+    Result *result = xcalloc(1, sizeof *result);
+
+    for (int bounded = 0; bounded <= 1; bounded++) {
+        *result = (Result){ .speeds = 2 };
+        result->speed[0] = speed(&flat, 1);
+        result->speed[1] = speed(&square, 1);
+        CU_ASSERT_TRUE(decide_modelled(result, bounded ? none : reasons));
+        CU_ASSERT_EQUAL(result->verdict, PASS);
+        CU_ASSERT_EQUAL(result->diagnosis.saw, 0);
+        CU_ASSERT_EQUAL(strstr(result->note, "square's line") != NULL, !bounded);
+        CU_ASSERT_EQUAL(strstr(result->above, "square's line") != NULL, !bounded);
+        CU_ASSERT_STRING_EQUAL(result->why, "");
+    }
+    free(result);
+}
+
 static void without_timed_cases_correct_is_enough(void)
 {
     static const Reason reasons[GRADE_CASES];
@@ -139,6 +163,7 @@ CU_SuiteInfo test_decide = {
             { "verdicts", verdicts },
             { "measured verdicts", measured_verdicts },
             { "a bound explains", a_bound_explains },
+            { "a pass names its bound", a_pass_names_its_bound },
             { "without timed cases, correct is enough", without_timed_cases_correct_is_enough },
             CU_TEST_INFO_NULL,
         },

@@ -4,6 +4,7 @@
 #include "golden.h"
 #include "learner/bar.h"
 #include "learner/labs_table.h"
+#include "learner/left_to_do.h"
 #include "learner/ladder_place.h"
 #include "learner/next.h"
 #include "learner/page.h"
@@ -219,6 +220,11 @@ static void a_page_has_one_next_step(void)
     starter.as_it_ran = SLOW;
     p.best = p.latest = PASS;
     page("pass", &pass, &p);
+    PUT(pass.above,
+        "Fast enough, but above a limit: kernel.cu:16: writes to "
+        "`out` touch 4.0x the minimum number of 32-byte sectors (16.0 per request); the "
+        "lab allows 1.15x");
+    page("pass above a limit", &pass, &p);
     p.best = p.latest = SLOW;
     page("slow", &slow, &p);
     page("submission", &slow, NULL);
@@ -230,6 +236,29 @@ static void a_page_has_one_next_step(void)
     page("crash", &crash, &p);
     p.best = p.latest = UNCHANGED;
     page("unchanged", &starter, &p);
+}
+
+static void todos_that_are_open(void)
+{
+    static const struct {
+        const char *kernel, *named;
+        int count;
+    } rows[] = {
+        { "a\n// TODO 1\nb\n// TODO 2", "kernel.cu:2, 4", 2 },
+        { "// TODO 2\n", "kernel.cu:1", 1 },
+        { "a\n// TODO 1: done\nb\n", "", 0 }, /* changed */
+        { "// TODO of my own\n", "", 0 },
+        { "a\nb\n", "", 0 },
+        { "", "", 0 },
+    };
+    char text[80];
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CU_ASSERT_EQUAL(
+            open_todos("x\n// TODO 1\ny\n// TODO 2\na\n", rows[i].kernel, text, sizeof text),
+            rows[i].count);
+        CU_ASSERT_STRING_EQUAL(text, rows[i].named);
+    }
 }
 
 static void a_row_fits(void)
@@ -285,6 +314,7 @@ CU_SuiteInfo test_screens = {
             { "a speed has its place", a_speed_has_its_place },
             { "the way to a pass is counted", the_way_to_a_pass_is_counted },
             { "a page has one next step", a_page_has_one_next_step },
+            { "TODO lines that are open", todos_that_are_open },
             { "a row fits", a_row_fits },
             { "the first lab that is not done is next", the_first_lab_that_is_not_done_is_next },
             CU_TEST_INFO_NULL,

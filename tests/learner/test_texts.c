@@ -36,6 +36,13 @@ static const struct {
     { "ptxas error   : Entry function 'k' uses too much shared data\n",
       "ptxas error   : Entry function 'k' uses "
       "too much shared data\n" },
+    { "ptxas error   : Entry function 'k' uses too much shared data (0x10020 bytes, 0xc000 max)\n",
+      "ptxas error   : Entry function 'k' uses too much shared data (65,568 bytes; at most "
+      "49,152)\n" },
+    { "ptxas error   : Entry function 'k' uses too much shared data (0x10 bytes, 0xc000)\n",
+      "ptxas error   : Entry function 'k' uses too much shared data (0x10 bytes, 0xc000)\n" },
+    { "kernel.cu(13): error: expected a \";\"\n  }\n  ^\n",
+      "K:13: error: expected a \";\" (often missing at the end of the line before)\n  }\n  ^\n" },
     { "ptxas /tmp/tmpxft_0281b_0-6_kernel.compute_90.ptx, line 28; error   : Not a name\n"
       "ptxas fatal   : Ptx assembly aborted due to errors\n",
       "ptxas kernel.compute_90.ptx, line 28; error   : Not a name\n" },

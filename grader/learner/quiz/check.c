@@ -62,7 +62,7 @@ bool question_read(const Question *question, const char *text, double *answer, c
 
     *answer = 0;
     *why = question->choice_count ? "expected one letter of the list"
-                                  : "expected one number: write 0.75, not 3/4";
+                                  : "expected one number: 0.75, not 3/4 or a letter";
     if (strlen(text) >= sizeof line)
         return false;
     PUT(line, "%s", skip_words(text));

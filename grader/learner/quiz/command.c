@@ -114,7 +114,7 @@ static void ask(Quiz *quiz, const Options *options)
 
     if (answers.is_terminal)
         print_wrapped("Questions about your kernel, as the simulated GPU ran it. Answer with a "
-                      "number or a letter; Enter skips a question, q ends.",
+                      "number, or a list with its letter; Enter skips a question, q ends.",
                       0, COLUMNS);
     quiz_ask(quiz, &answers);
     printf("\n%d of %d right about your kernel", quiz_right(r, false), quiz->own);
@@ -161,9 +161,10 @@ static bool write_sheet(const Asked *asked, const Quiz *quiz, char path[PATH])
     return written;
 }
 
-static void save(const Asked *asked, const Quiz *quiz)
+/* `quiet`: for programs, which know where the answers are. */
+static void save(const Asked *asked, const Quiz *quiz, bool quiet)
 {
-    char path[PATH];
+    char path[PATH], text[300];
 
     if (!quiz->records.count)
         return;
@@ -172,6 +173,12 @@ static void save(const Asked *asked, const Quiz *quiz)
                 strerror(errno));
     if (!write_sheet(asked, quiz, path))
         fprintf(stderr, "warpbook: cannot write your answers to %s: %s\n", path, strerror(errno));
+    else if (!quiet)
+        print_wrapped(PUT(text,
+                          "Your answers are in labs/%s/quiz.txt. Hand that file in if your course "
+                          "asks for it.",
+                          asked->entry->folder),
+                      0, COLUMNS);
 }
 
 static int quiz_one(Asked *asked, const Options *options)
@@ -192,7 +199,7 @@ static int quiz_one(Asked *asked, const Options *options)
         ask(&quiz, options);
     }
     if (!options->submission)
-        save(asked, &quiz);
+        save(asked, &quiz, options->lines);
     return DONE;
 }
 

@@ -337,9 +337,10 @@ const QuestionKind question_kinds[] = {
       "Blocks of {other} threads fit as long as threads, registers and shared memory last. The "
       "schedulers choose among them when one "
       "waits. make draw KIND=blocks LAB={lab} shows blocks on SMs over time." },
-    { "waves", "waves of blocks", "waves", false, has_waves, waves, resident, 0, 0,
-      "Your kernel launches one grid (case {case}). In how many waves do its blocks run on the "
-      "{device}, counting an incomplete last wave?",
+    { "waves", "waves of blocks", "occupancy", false, has_waves, waves, resident, 0, 0,
+      "Your kernel launches one grid (case {case}). The {device} has {sms} SMs, and {per_sm} of "
+      "your blocks fit on one SM at a time. A wave is as many blocks as fit on all SMs at once. In "
+      "how many waves do your blocks run, counting an incomplete last wave?",
       "The GPU holds {other} blocks at a time. make draw "
       "KIND=blocks LAB={lab} shows them." },
     { "blocks", "blocks launched", "waves", false, has_residents, blocks, threads_per_block, 0, 0,

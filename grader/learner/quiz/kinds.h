@@ -12,8 +12,8 @@ typedef struct Subject {
 
 typedef double Value(const Subject *);
 
-/* Texts hold {line}, {source}, {lab}, {case}, {doubled}, {array}, {sms}, {device}; {answer} and
- * {other}, the values of `answer` and `other`. */
+/* Texts hold {line}, {source}, {lab}, {case}, {doubled}, {array}, {sms}, {per_sm}, {device};
+ * {answer} and {other}, the values of `answer` and `other`. */
 typedef struct QuestionKind {
     const char *key, *title;
     const char *group; /* of a group, at most one question is asked */

@@ -66,6 +66,8 @@ static void say(const QuestionKind *kind, const Subject *s, const char *name, ch
         put(text, size, "%s", f->array);
     else if (!strcmp(name, "sms"))
         put(text, size, "%d", f->sms);
+    else if (!strcmp(name, "per_sm"))
+        say_number(f->sms > 0 ? f->resident / f->sms : 0, text, size);
     else if (!strcmp(name, "device"))
         put(text, size, "%s", f->device);
     else if (!strcmp(name, "answer"))

@@ -82,12 +82,17 @@ static QuizRecord *record_of(Quiz *quiz, const Question *question)
     return known;
 }
 
-static void explain(const Question *question, bool right, FILE *to)
+/* "Right: 7.49, about 8." if 8 was answered. */
+static void explain(const Question *question, const QuizRecord *record, FILE *to)
 {
-    char text[sizeof question->because + 200], answer[QUIZ_CHOICE + 8];
+    char text[sizeof question->because + 300], answer[QUIZ_CHOICE + 8], given[32];
 
-    PUT(text, "%s: %s. %s", right ? "Right" : "The answer",
-        question_answer(question, answer, sizeof answer), question->because);
+    PUT(text, "%s: %s", record->right ? "Right" : "The answer",
+        question_answer(question, answer, sizeof answer));
+    PUT(given, "%.6g", record->given);
+    if (record->right && !question->choice_count && strcmp(given, answer) != 0)
+        APPEND(text, ", about %s", given);
+    APPEND(text, ". %s", question->because);
     print_wrapped_to(to, text, 4, COLUMNS);
 }
 
@@ -137,7 +142,7 @@ static bool ask(Quiz *quiz, int i, Answers *answers)
             fprintf(answers->to, "    Not quite. One more try.\n");
     }
     if (record)
-        explain(question, record->right, answers->to);
+        explain(question, record, answers->to);
     return true;
 }
 
@@ -152,7 +157,7 @@ static void show_answered(const Quiz *quiz, int i, const QuizRecord *record, FIL
         print_wrapped_to(to, PUT(text, "You said %c.", 'a' + (int) record->given - 1), 4, COLUMNS);
     else if (!record->right)
         print_wrapped_to(to, PUT(text, "You said %.6g.", record->given), 4, COLUMNS);
-    explain(&quiz->list[i], record->right, to);
+    explain(&quiz->list[i], record, to);
 }
 
 void quiz_ask(Quiz *quiz, Answers *answers)
