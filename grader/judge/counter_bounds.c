@@ -1,11 +1,11 @@
 /* counter_bounds.c - compares a kernel's counters on a simulated GPU with the bounds of its lab.
  *
- * Where speed can be judged, counter_bounds_check() only explains why a kernel is slow, and
- * decides nothing. Otherwise each TIMED case is called once with cold caches, at the sizes in
- * the lab's table, and its whole result is checked. The counters of that call are compared with
- * each bound of the lab's mechanism. A kernel that misses a bound is `slow`, and the line that
- * contributes most is named. A kernel that meets all bounds is `correct`: its result is right, and
- * nothing explains why it should be slow, which is weaker than a measurement.
+ * Where speed can be judged, counter_bounds_check() only explains why a kernel is slow or what a
+ * pass still exceeds, and decides nothing. Otherwise each TIMED case is called once with cold
+ * caches, at the sizes in the lab's table, and its whole result is checked. The counters of that
+ * call are compared with each bound of the lab's mechanism. A kernel that misses a bound is `slow`,
+ * and the line that contributes most is named. A kernel that meets all bounds is `correct`: its
+ * result is right, and nothing explains why it should be slow, which is weaker than a measurement.
  */
 #include "judge/counter_bounds.h"
 #include "judge/compare.h"

@@ -20,8 +20,8 @@ void decide_measured(Result *result);
 
 /* Sets the verdict that follows from modelled times. SLOW if a timed case is below its bar, with
  * its reason if there is one. PASS if all timed cases were measured, or if at least one was and
- * the others are blind. Otherwise CORRECT_ONLY with the reason, and returns false: the counters
- * must then decide. */
+ * the others are blind; the first reason then goes into result->above and the note. Otherwise
+ * CORRECT_ONLY with the reason, and returns false: the counters must then decide. */
 bool decide_modelled(Result *result, const Reason *reasons);
 
 /* A call is faster than memory allows: the verdict is SUSPECT. */

@@ -6,10 +6,10 @@
  * the two modelled times decides; there is no noise, so no result is too close to call.
  *
  * The kernel's counters are also compared with the bounds of the lab's mechanism, to explain why
- * it is slow. The bounds decide only where speed is not judged: where a call has no modelled
- * time, or where the modelled device is blind in all cases, that is, rung 1 is not slow in any
- * of them. If rung 1 is slow in at least one case, that case decides, and the blind ones are
- * left out.
+ * it is slow, or to remark on a pass that it exceeds one. The bounds decide only where speed is not
+ * judged: where a call has no modelled time, or where the modelled device is blind in all cases,
+ * that is, rung 1 is not slow in any of them. If rung 1 is slow in at least one case, that case
+ * decides, and the blind ones are left out.
  */
 #include "judge/decide.h"
 #include "judge/baselines.h"
@@ -40,7 +40,7 @@ static void record(const TimingContext *context, int i, const ModelledCall *refe
     memcpy(s->dim, context->plan[i].sized.dim, sizeof s->dim);
 }
 
-/* A slow case is explained by the first bound that it misses. */
+/* A case is explained by the first bound that it misses. */
 static bool explain(TimingContext *context, Sampler *student, Reason *reason)
 {
     Verdict verdict = counter_bounds_check(&student->worker);
