@@ -69,8 +69,6 @@ static void show_head(const Session *session, const Options *options)
         return;
     case PAGE:
         report_gpu(session);
-        if (!options->submission)
-            explain_new_predictions(&session->book, options->labs[0]);
         return;
     case TABLE:
         report_gpu(session);

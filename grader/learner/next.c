@@ -41,6 +41,11 @@ const LabEntry *next_lab(const char *file)
     return NULL;
 }
 
+bool next_in_watch(void)
+{
+    return getenv(NEXT_IN_WATCH) != NULL;
+}
+
 /* ---- The next step ---- */
 
 static bool has_hint(const LabEntry *entry, const Progress *p)

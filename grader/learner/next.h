@@ -6,6 +6,9 @@
 #include "learner/command_line.h"
 #include "learner/progress.h"
 
+/* Set by make watch for the programs that it runs. */
+#define NEXT_IN_WATCH "WARPBOOK_IN_WATCH"
+
 /* True if the learner can continue with the next lab: it was passed, or it was correct where speed
  * cannot be judged. */
 bool next_is_done(const Progress *progress);
@@ -21,6 +24,9 @@ void next_step(const LabEntry *entry, const Progress *progress, char *text, size
 
 /* Prints "Next: " and the step of the lab to continue with, or that all labs are done. */
 void print_next(const char *file);
+
+/* True in a program that `make watch` runs: its keys and saves stand for commands. */
+bool next_in_watch(void);
 
 int run_next(Options *options); /* `make` alone; returns the exit status */
 

@@ -218,6 +218,35 @@ static void print_reason(const Result *result)
     }
 }
 
+/* ---- Predictions ---- */
+
+/* Appends "Predictions: 3 of 5 right (make progress LAB=x)." if any is filled in. They are
+ * explained only there: the verdict must not leave the screen. */
+static void say_predictions(const Session *session, const Result *result, char *text, size_t size)
+{
+    char path[PATH];
+    int right,
+        filled = predictions_score(lab_file(&session->book, result->entry, "predictions.txt", path),
+                                   result->entry->lab, &right);
+
+    if (!filled)
+        return;
+    append(text, size, "%sPredictions: %d of %d right ", *text ? " " : "", right, filled);
+    if (next_in_watch())
+        append(text, size, "(p explains them).");
+    else
+        append(text, size, "(make progress LAB=%s).", lab_name(result->entry));
+}
+
+static void print_predictions_line(const Session *session, const Result *result)
+{
+    char text[200] = "";
+
+    say_predictions(session, result, text, sizeof text);
+    if (*text)
+        print_wrapped(text, INDENT, COLUMNS);
+}
+
 /* ---- After a pass ---- */
 
 static void say_way(const Result *result, const Progress *p, char *text, size_t size)
@@ -236,18 +265,6 @@ static void say_way(const Result *result, const Progress *p, char *text, size_t 
     if (p->attempts && p->hints)
         append(text, size, " with %d hint%s", p->hints, p->hints == 1 ? "" : "s");
     append(text, size, p->attempts && !p->hints ? " without a hint." : ".");
-}
-
-/* " Predictions: 3 of 5 right." */
-static void say_predictions(const Session *session, const Result *result, char *text, size_t size)
-{
-    char path[PATH];
-    int right,
-        filled = predictions_score(lab_file(&session->book, result->entry, "predictions.txt", path),
-                                   result->entry->lab, &right);
-
-    if (filled)
-        append(text, size, " Predictions: %d of %d right.", right, filled);
 }
 
 static void print_pass(const Session *session, const Result *result, const Progress *p)
@@ -306,6 +323,8 @@ void print_page(const Session *session, const Result *result, const Progress *pr
     }
     if (verdict_passed(result->verdict))
         print_pass(session, result, progress);
+    else
+        print_predictions_line(session, result);
     printf("\n");
     if (result->verdict == UNSOUND)
         printf("Next: fix the problem above. It lies with this machine or the grader, not with "

@@ -234,27 +234,3 @@ int predictions_load(const char *path, const Lab *lab, PredictionRow rows[LAB_PR
                                        is_right(&lab->predictions[i], guesses.value[i]) };
     return count;
 }
-
-bool predictions_known(const char *path, const Lab *lab, uint64_t explained)
-{
-    int count = prediction_count(lab), right;
-    Guesses guesses = { 0 };
-
-    if (!predictions_score(path, lab, &right))
-        return true;
-    read_guesses(path, lab, count, true, &guesses);
-    return key_of(lab, count, &guesses) == explained;
-}
-
-void explain_new_predictions(const Workbook *book, const LabEntry *entry)
-{
-    char path[PATH];
-    Progress progress;
-
-    progress_load(book->progress, entry, &progress);
-    if (predictions_known(lab_file(book, entry, "predictions.txt", path), entry->lab,
-                          progress.explained))
-        return;
-    explain_predictions(book, entry, false);
-    printf("\n");
-}

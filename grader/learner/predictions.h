@@ -11,10 +11,6 @@
  * explained last (0: none); on output, the current ones. Returns how many are filled in. */
 int print_predictions(const char *path, const Lab *lab, uint64_t *explained);
 
-/* True if these numbers were explained: print_predictions() would print only one line. Also true if
- * none is filled in. */
-bool predictions_known(const char *path, const Lab *lab, uint64_t explained);
-
 /* How many are filled in, and how many of those are right. */
 int predictions_score(const char *path, const Lab *lab, int *right);
 
@@ -24,8 +20,6 @@ void explain_predictions(const Workbook *book, const LabEntry *entry, bool again
 
 /* True if the lab asks for numbers and none of them is filled in. */
 bool predictions_open(const char *path, const Lab *lab);
-/* Prints the comparison only if there are new numbers. */
-void explain_new_predictions(const Workbook *book, const LabEntry *entry);
 void print_waiting(int labs); /* prints how many labs still lack predictions */
 
 /* Reads the file without printing anything; returns how many numbers the lab asks for. */

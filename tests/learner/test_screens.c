@@ -261,6 +261,25 @@ static void todos_that_are_open(void)
     }
 }
 
+/* The verdict comes first, and predictions take one line. */
+static void predictions_take_one_line(void)
+{
+    static const char guess[] = "sectors: 4\n";
+    Progress p = { .graded = true, .best = SLOW, .latest = SLOW };
+    Result slow = timed(SLOW, 0.42, 0.49);
+    char path[PATH];
+
+    PUT(slow.cause, "kernel.cu:45: bank conflicts");
+    CU_ASSERT_TRUE_FATAL(make_folders(PUT(path, "%s/labs/06_transpose", folder)));
+    lab_file(&session.book, &entry, "predictions.txt", path);
+    CU_ASSERT_TRUE(write_file(path, guess, strlen(guess)));
+    page("predictions", &slow, &p);
+    setenv(NEXT_IN_WATCH, "1", true);
+    page("predictions, in watch", &slow, &p);
+    unsetenv(NEXT_IN_WATCH);
+    remove(path);
+}
+
 static void a_row_fits(void)
 {
     static Capture capture;
@@ -315,6 +334,7 @@ CU_SuiteInfo test_screens = {
             { "the way to a pass is counted", the_way_to_a_pass_is_counted },
             { "a page has one next step", a_page_has_one_next_step },
             { "TODO lines that are open", todos_that_are_open },
+            { "predictions take one line", predictions_take_one_line },
             { "a row fits", a_row_fits },
             { "the first lab that is not done is next", the_first_lab_that_is_not_done_is_next },
             CU_TEST_INFO_NULL,

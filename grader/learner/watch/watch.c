@@ -1,6 +1,7 @@
 /* watch.c - make watch: waits for keys, signals, saves and the programs that run. */
 #include "learner/watch/watch.h"
 #include "base/util.h"
+#include "learner/next.h"
 #include "learner/watch/labs.h"
 #include "learner/watch/state.h"
 #include "learner/watch/view.h"
@@ -10,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -201,6 +203,7 @@ int run_watch(Options *options)
     if (status != DONE || !entry)
         return status;
     job_adopt_orphans();
+    setenv(NEXT_IN_WATCH, "1", true);
     terminal_enter(watch.kind);
     watch_lab(&watch, entry);
     ended_by = loop(&watch);
