@@ -1,25 +1,42 @@
-# make                 where you are, what to do next    make all      all programs, for developers
-# make grade           grade labs/*/kernel.cu            make test      tests of minutes, no GPU needed
-# make watch LAB=..    grade at each save, keys for more make reset LAB=.. the starter back (keeps a copy)
-# make explain LAB=..  why a kernel takes its time      make test-all  all tests: a quarter of an hour
-# make compare LAB=..  your kernel beside the reference,
-#                      once you pass
-# make hint LAB=..     hints, your last grading first   make setup     install what tests need (apt)
-# make progress        what is done, what is next        make bench     our kernels beside the library's
-# make check           prove every lab on this GPU       make clean     remove build/
-# make check-cheats    prove that cheats are caught      make figures   measure what lessons quote
-# make gradebook       the program for whole courses     make course-kit the students' tree, to hand out
-# make validate        modelled time beside this GPU's   make slides    lectures: HTML, PDF and handouts
-# make draw KIND=..    a picture of a kernel (no KIND:   make setup-slides  what slides need (apt, npm)
-#                      lists kinds), docs/drawing.md     make help      this text
-# make quiz LAB=..     questions about your own kernel   make report    a page of all your labs
-# make see LAB=..      a page of what a kernel did: cost of each line, memory accesses, arrays, time
-# make sweep LAB=..    speed by the lesson's size        make editor    files for clangd and VS Code
-# make profile LAB=..  a GPU's own counters, by ncu
+# make                   where you are and what to do next
+# make watch LAB=first   grade at each save; keys show hints and more
+# make grade             grade all labs; LAB=first: one lab
+# make hint LAB=first    hints, your last grading first
+# make explain LAB=first what limits a kernel, and which lines cost most
+# make see LAB=first     a page of what a kernel did: accesses, arrays, time
+# make quiz LAB=first    questions about your own kernel, once it passes
+# make compare LAB=first your kernel next to the reference, once it passes
+# make sweep LAB=first   speed by the lesson's size
+# make profile LAB=first your GPU's own counters, by ncu
+# make draw              pictures of a kernel: docs/drawing.md
+# make progress          what is done; LAB=first explains its predictions
+# make report            a page of all your labs
+# make reset LAB=first   the starter back; your kernel is kept as a copy
+# make editor            files for clangd and VS Code
+# make help-all          these and the commands for developers
 #
-# LAB=transpose picks one lab (LAB="5 6" two); DEVICE=1 that GPU, DEVICE=sim a simulated one, which is
-# also taken where no GPU is usable; B=DIR builds in DIR; V=1 shows commands; FLAGS="--quick" goes to the
-# program: make grade FLAGS=--help shows all options.
+# LAB="5 6" picks two labs; DEVICE=1 that GPU, DEVICE=sim a simulated one, which
+# is also taken where no GPU is usable. FLAGS="--quick" passes options on;
+# make grade FLAGS=--help lists them.
+
+# For developers and instructors:
+#
+# make all               all programs
+# make setup             install what the tests need (apt)
+# make test              tests of minutes, no GPU needed
+# make test-all          all tests: a quarter of an hour
+# make check             prove every lab on this GPU
+# make check-cheats      prove that cheats are caught
+# make validate          modelled time next to this GPU's
+# make bench             our kernels next to the library's
+# make figures           measure what lessons quote
+# make gradebook         the program for whole courses
+# make course-kit        the students' tree, to hand out
+# make slides            lectures: HTML, PDF and handouts
+# make setup-slides      install what slides need (apt, npm)
+# make clean             remove build/
+#
+# B=DIR builds in DIR; V=1 shows commands.
 
 LAB      ?=
 FLAGS    ?=
@@ -39,7 +56,7 @@ endif
 # ---- What this machine has: found once, kept in config.mk, asked again when it may have changed ----
 
 PROBE := $(CC) $(PATH) $(CUDA_HOME)
-ifneq (,$(filter-out clean help,$(goals)))
+ifneq (,$(filter-out clean help help-all,$(goals)))
 include $(B)/config.mk
 endif
 stale := $(if $(wildcard $(NVCC)),,FORCE)
@@ -88,7 +105,7 @@ all_o      = $(grader_o) $(child_o) $(guest_o) $(guest_sim_o) $(sim_o) $(B)/grad
 runs  := grade watch explain compare see draw quiz report sweep profile
 reads := next hint progress reset
 
-.PHONY: all programs help editor $(runs) $(reads) check check-cheats course-kit clean FORCE
+.PHONY: all programs help help-all editor $(runs) $(reads) check check-cheats course-kit clean FORCE
 all: programs $(if $(GRADEBOOK),$(B)/gradebook)
 
 # What students need: a compiler, make and the CUDA Toolkit.
@@ -127,6 +144,9 @@ endif
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
+
+help-all:
+	@sed -n '/^[^#]/q; s/^# \{0,1\}//; p' Makefile
 
 # ---- Programs ----
 
