@@ -5,6 +5,7 @@
  * by hand) is never removed.
  */
 #include "learner/progress.h"
+#include "learner/next.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -325,34 +326,37 @@ static void print_row(const LabEntry *entry, const Progress *p)
            ratio, p->date[0] ? p->date : "-");
 }
 
+/* After the rows: the same count and the same next step as `make` alone. */
+static void print_end(const char *file, int unjudged, const LabEntry *first_unjudged)
+{
+    int labs, done = next_count_done(file, &labs);
+
+    printf("\n%d of %d labs are done", done, labs);
+    if (unjudged)
+        printf(", %d of them correct but not judged for speed", unjudged);
+    printf(".\n");
+    if (done == labs && first_unjudged)
+        printf("Next: make grade LAB=%s, on a GPU\n", lab_name(first_unjudged));
+    else
+        print_next(file);
+}
+
 int print_progress(const char *file)
 {
-    const LabEntry *next = NULL, *unjudged = NULL;
-    int labs = 0, passed = 0, right = 0;
+    const LabEntry *first_unjudged = NULL;
+    int unjudged = 0;
 
     printf("%-29s  %-9s  %-9s  %8s  %-10s\n", "lab", "best", "latest", "ratio", "date");
     for (const LabEntry *entry = all_labs; entry->folder; entry++) {
         Progress p;
         progress_load(file, entry, &p);
         print_row(entry, &p);
-        bool counts = !entry->lab->unmarked; /* a warm-up is shown but not counted */
-        bool done = p.graded && verdict_passed(p.best);
-        bool correct = p.graded && p.best == CORRECT_ONLY;
-        labs += counts;
-        passed += counts && done;
-        right += counts && correct;
-        if (!next && !done && !correct)
-            next = entry;
-        if (!unjudged && correct)
-            unjudged = entry;
+        if (!p.graded || p.best != CORRECT_ONLY)
+            continue;
+        unjudged++;
+        if (!first_unjudged)
+            first_unjudged = entry;
     }
-    printf("\n%d of %d passed", passed, labs);
-    if (right)
-        printf(", %d correct but not judged for speed", right);
-    if (next || unjudged)
-        printf(".\nNext: make grade LAB=%s%s\n", lab_name(next ? next : unjudged),
-               next ? "" : ", on a GPU");
-    else
-        printf(". All done; solutions/*/beyond/ go further.\n");
+    print_end(file, unjudged, first_unjudged);
     return 0;
 }

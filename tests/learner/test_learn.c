@@ -306,7 +306,7 @@ static void progress_of_a_beginner(void)
     CU_ASSERT(fits(80, text));
     for (const LabEntry *entry = all_labs; entry->folder; entry++)
         CU_ASSERT(has(text, PUT(want, "%02d %s ", lab_number(entry), lab_name(entry))));
-    CU_ASSERT(has(text, PUT(want, "Next: make grade LAB=%s\n", lab_name(&all_labs[0]))));
+    CU_ASSERT(has(text, PUT(want, "LAB=%s\n", lab_name(&all_labs[0]))));
     CU_ASSERT(has(text, "\n0 of "));
     CU_ASSERT(!has(text, "unchanged"));
     CU_ASSERT_FALSE(file_exists(file)); /* reading changes nothing */
@@ -321,7 +321,7 @@ static void progress_moves_on(void)
     begin_with(NULL);
     for (; next->folder; next++) {
         Progress p = { WRONG, CLOSE, 0.76, 0, true, "2026-11-21" };
-        CU_ASSERT(has(progress_text(), PUT(want, "Next: make grade LAB=%s\n", lab_name(next))));
+        CU_ASSERT(has(progress_text(), PUT(want, "LAB=%s\n", lab_name(next))));
         CU_ASSERT_TRUE(progress_save(file, next, &p));
     }
     text = progress_text();
@@ -341,11 +341,11 @@ static void progress_without_a_gpu(void)
     begin_with(NULL);
     for (; next->folder; next++) {
         Progress p = { SLOW, CORRECT_ONLY, 0, 0, true, "2026-11-21" };
-        CU_ASSERT(has(progress_text(), PUT(want, "Next: make grade LAB=%s\n", lab_name(next))));
+        CU_ASSERT(has(progress_text(), PUT(want, "LAB=%s\n", lab_name(next))));
         CU_ASSERT_TRUE(progress_save(file, next, &p));
     }
     text = progress_text();
-    CU_ASSERT(has(text, " correct but not judged for speed.\nNext: "));
+    CU_ASSERT(has(text, " correct but not judged for speed.\nNext: make grade"));
     CU_ASSERT(has(text, PUT(want, "LAB=%s, on a GPU\n", lab_name(&all_labs[0]))));
     CU_ASSERT(fits(80, text));
 }
