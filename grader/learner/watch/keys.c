@@ -20,6 +20,7 @@ const Key watch_keys[] = {
     { CTRL_D, ACT_QUIT, NULL },
     { KEY_ENTER, ACT_BACK, NULL },
     { KEY_ESCAPE, ACT_BACK, NULL },
+    { '?', ACT_HELP, NULL },
     { 'k', ACT_LINE_UP, NULL },
     { KEY_UP, ACT_LINE_UP, NULL },
     { 'j', ACT_LINE_DOWN, NULL },
@@ -30,6 +31,20 @@ const Key watch_keys[] = {
     { KEY_PAGE_DOWN, ACT_PAGE_DOWN, NULL },
     { 0 },
 };
+
+const char watch_help[] = "Save kernel.cu: each save is graded here.\n\n"
+                          "n      the next lab that is not done\n"
+                          "h      the next hint; your last grading comes first\n"
+                          "e      what limits your kernel, and which lines cost most\n"
+                          "s      a page of what your kernel did, for a browser\n"
+                          "p      your predictions, explained\n"
+                          "l      the list of labs; a number turns to that lab\n"
+                          "r      the starter back; your kernel is kept as a copy\n"
+                          "g      grade again\n"
+                          "q      quit\n"
+                          "Enter  back to the result\n"
+                          "space, b, arrows  scroll\n\n"
+                          "After a pass, in a shell: make quiz, make compare\n";
 
 Action key_action(int key)
 {

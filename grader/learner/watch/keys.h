@@ -27,6 +27,7 @@ typedef enum Action {
     ACT_GRADE,
     ACT_QUIT,
     ACT_BACK,
+    ACT_HELP,
     ACT_LINE_UP,
     ACT_LINE_DOWN,
     ACT_PAGE_UP,
@@ -47,6 +48,9 @@ Action key_action(int key);
 /* Takes the first key from `size` bytes and sets how many it uses; 0: the bytes are only the
  * beginning of a key. KEY_NONE: a sequence without a meaning here. */
 int key_read(const char *bytes, size_t size, size_t *used);
+
+/* What each key does, a line each, for the key ?. */
+extern const char watch_help[];
 
 /* The keys as "n next  h hint  ...", broken into lines of at most `columns`. Returns the buffer. */
 char *keys_line(int columns, char *text, size_t size);

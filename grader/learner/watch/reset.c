@@ -95,7 +95,7 @@ static bool confirmed(const LabEntry *entry)
 {
     char answer[16] = "";
 
-    printf("Put the starter back as labs/%s/kernel.cu? A copy of your kernel is kept. [y/N] ",
+    printf("A copy of your kernel is kept.\nPut the starter back as labs/%s/kernel.cu? [y/N] ",
            entry->folder);
     fflush(stdout);
     return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');

@@ -159,16 +159,25 @@ static void take_events(Watch *watch)
         }
 }
 
+/* make see prints the path of its page only. */
+static bool is_page(const Watch *watch)
+{
+    return !strcmp(watch->answers, "see") && WIFEXITED(watch->answer.status) &&
+           WEXITSTATUS(watch->answer.status) == DONE;
+}
+
 static void take_answer(Watch *watch)
 {
-    char *text;
+    char *text, opened[2 * PATH];
 
     job_read(&watch->answer);
     if (!job_over(&watch->answer))
         return;
     text = report_text(&watch->answer);
     set_text(&watch->answer_text, text);
-    view_lines(watch, text);
+    if (is_page(watch))
+        set_text(&watch->answer_text, PUT(opened, "Open it in a browser:\n%s", text));
+    view_lines(watch, watch->answer_text);
     free(text);
     watch->dirty = true;
 }
@@ -278,9 +287,10 @@ static void answer_with(Watch *watch, const char *text)
     show(watch, SHOW_ANSWER);
 }
 
-static void begin_answer(Watch *watch)
+static void begin_answer(Watch *watch, const char *command)
 {
     job_kill(&watch->answer);
+    watch->answers = command;
     set_text(&watch->answer_text, NULL);
     show(watch, SHOW_ANSWER);
 }
@@ -289,7 +299,7 @@ static void answer_by(Watch *watch, const char *command, bool device)
 {
     char *argv[WORDS], text[200];
 
-    begin_answer(watch);
+    begin_answer(watch, command);
     arguments(watch, command, false, argv);
     if (!device)
         argv[3] = NULL;
@@ -306,7 +316,7 @@ static void predictions(void *context)
 
 static void answer_predictions(Watch *watch)
 {
-    begin_answer(watch);
+    begin_answer(watch, "progress");
     if (!job_call(&watch->answer, predictions, watch))
         answer_with(watch, "Cannot start a process.\n");
 }
@@ -323,12 +333,12 @@ static void next_lab(Watch *watch)
 
 static void list_labs(Watch *watch)
 {
-    begin_answer(watch);
+    begin_answer(watch, "progress");
     if (!job_start(&watch->answer, (char *[]){ "warpbook", "progress", NULL }))
         answer_with(watch, "Cannot start a process.\n");
     watch->asking = watch->kind == TERMINAL_NONE ? ASK_NOTHING : ASK_LAB;
     watch->typed[0] = 0;
-    view_lines(watch, watch->asking ? "The lab's number, then Enter:\n" : "");
+    view_lines(watch, watch->asking ? "The lab's number, then Enter; Enter alone: back\n" : "");
 }
 
 static void ask_reset(Watch *watch)
@@ -411,6 +421,9 @@ static void act(Watch *watch, Action action)
         break;
     case ACT_BACK:
         show_gradings(watch);
+        break;
+    case ACT_HELP:
+        answer_with(watch, watch_help);
         break;
     case ACT_LINE_UP:
     case ACT_LINE_DOWN:

@@ -35,7 +35,7 @@ typedef struct Watch {
     bool lab_changed;      /* since it was passed: this grading checks it again */
 
     Job answer;          /* the program that a key started */
-    const char *answers; /* the key's word */
+    const char *answers; /* the command that it runs */
     char *answer_text;
 
     Showing showing;

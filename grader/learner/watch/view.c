@@ -59,10 +59,20 @@ static const char *question(const Watch *watch, char *text, size_t size)
                    "Put the starter back? A copy of your kernel is kept.  y yes  "
                    "any other key: no");
     case ASK_LAB:
-        return put(text, size, "The lab's number, then Enter: %s", watch->typed);
+        return put(text, size, "The lab's number, then Enter (Enter alone: back): %s",
+                   watch->typed);
     default:
         return NULL;
     }
+}
+
+/* The way back stands first: a long answer is cut at the end of the screen. */
+static void print_answer(const Watch *watch, FILE *out)
+{
+    if (!watch->answer_text)
+        fprintf(out, "make %s is running: it may take some seconds. Enter: back\n", watch->answers);
+    else
+        fprintf(out, "%s%s", watch->asking ? "" : "Enter: back\n\n", watch->answer_text);
 }
 
 static char *body(const Watch *watch)
@@ -74,7 +84,7 @@ static char *body(const Watch *watch)
     if (*watch->notice)
         fprintf(out, "%s%s\n", watch->notice, strchr(watch->notice, '\n') ? "" : "\n");
     if (watch->showing == SHOW_ANSWER)
-        fputs(watch->answer_text ? watch->answer_text : "...\n", out);
+        print_answer(watch, out);
     else if (watch->showing == SHOW_REPORT && watch->report)
         fputs(watch->report, out);
     else
