@@ -296,7 +296,7 @@ static void wide_figures_fit(void)
     }
 }
 
-/* make watch need not be told to start make watch. */
+/* Next to make watch, no next step is to start make watch. */
 static void in_watch_keys_and_saves_are_next(void)
 {
     static const Verdict verdicts[] = { UNCHANGED, BUILD, WRONG, SLOW, PASS };
