@@ -3,7 +3,7 @@
  * The first call after a grading shows only the remedy. Later calls show it above the levels, and
  * each call shows one more level.
  */
-#include "learner/progress.h"
+#include "learner/next.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -38,18 +38,28 @@ static void print_remedy(const Progress *progress, const Lab *lab, int remedy)
     printf("\n");
 }
 
+/* A sentence about the folder with the lab's solutions. */
+static void print_about_ladder(const LabEntry *entry, const char *before, const char *after)
+{
+    char text[400];
+
+    print_wrapped(PUT(text, "%s solutions/%s/ %s", before, entry->folder, after), 0, COLUMNS);
+}
+
 static void print_levels(const LabEntry *entry, int level, int count, bool exhausted)
 {
     for (int i = 0; i < level; i++) {
         printf("%sHint %d of %d for lab %s:\n", i ? "\n" : "", i + 1, count, lab_name(entry));
         print_wrapped(entry->lab->hints[i], 4, COLUMNS);
     }
-    if (exhausted)
-        printf("\nThere are no more hints. The ladder in solutions/%s/ shows the solution step by "
-               "step.\n",
-               entry->folder);
-    else if (level == count)
+    if (exhausted) {
+        printf("\n");
+        print_about_ladder(entry, "There are no more hints. The ladder in",
+                           "shows the solution step by step.");
+    } else if (level == count)
         printf("\nThat was the last hint.\n");
+    else if (next_in_watch())
+        printf("\nh: the next hint\n");
     else
         printf("\nmake hint LAB=%s shows the next one.\n", lab_name(entry));
 }
@@ -82,10 +92,8 @@ int print_hint(const char *file, const LabEntry *entry, int level)
 
     progress_load(file, entry, &progress);
     if (level < 1 && progress.graded && verdict_passed(progress.latest)) {
-        printf("You passed this lab, so there is nothing to hint at. Read solutions/%s/: it leads "
-               "from "
-               "the\nstarter to the reference, one idea per file.\n",
-               entry->folder);
+        print_about_ladder(entry, "You passed this lab, so there is nothing to hint at. Read",
+                           "next: it leads from the starter to the reference, one idea per file.");
         return 0;
     }
     if (level < 1 && progress.graded)
@@ -93,8 +101,11 @@ int print_hint(const char *file, const LabEntry *entry, int level)
     if (remedy)
         print_remedy(&progress, entry->lab, remedy);
     if (remedy && remedy != progress.remedy_shown) {
-        printf("Run make hint LAB=%s again for the lab's hints, one level per run.\n",
-               lab_name(entry));
+        if (next_in_watch())
+            printf("h: the lab's next hint\n");
+        else
+            printf("Run make hint LAB=%s again for the lab's hints, one level per run.\n",
+                   lab_name(entry));
         progress.remedy_shown = remedy;
         note(file, entry, &progress);
         return 0;

@@ -64,7 +64,8 @@ static void say_where(const Ladder *ladder, char *text, size_t size)
     const char *from = strstr(ladder->where, ": ");
 
     from = from ? from + 2 : ladder->where;
-    append(text, size, ", as measured on an %.*s.", (int) strcspn(from, ","), from);
+    append(text, size, ", with the ladder's speeds measured on an %.*s.", (int) strcspn(from, ","),
+           from);
 }
 
 bool ladder_place(const Workbook *book, const Result *result, char *text, size_t size)
@@ -85,7 +86,7 @@ bool ladder_place(const Workbook *book, const Result *result, char *text, size_t
         rungs = number > rungs ? number : rungs;
     }
     ladder_place_say(ratios, rungs, nearest->ratio.median, place, sizeof place);
-    put(text, size, "Ladder: %s", place);
+    put(text, size, "Your place in solutions/%s/: %s", result->entry->folder, place);
     say_where(&ladder, text, size);
     return true;
 }

@@ -53,10 +53,31 @@ static bool has_hint(const LabEntry *entry, const Progress *p)
     return entry->lab->hints[0] || remedy_for(&p->diagnosis, p->latest, p->ratio, entry->lab) > 0;
 }
 
+/* Next to make watch, keys and saves replace commands. Returns false if a command is next there,
+ * too. */
+static bool step_in_watch(const LabEntry *entry, const Progress *p, char *text, size_t size)
+{
+    const char *folder = entry->folder;
+
+    if (!p->graded || p->latest == UNCHANGED)
+        put(text, size, "read labs/%s/README.md; each save of kernel.cu is graded here", folder);
+    else if (verdict_passed(p->latest) || p->latest == CORRECT_ONLY || p->latest == UNSUPPORTED)
+        return false;
+    else if (p->latest == BUILD)
+        put(text, size, "fix the first error and save kernel.cu: each save is graded here");
+    else if (has_hint(entry, p))
+        put(text, size, "h shows a hint; each save of kernel.cu is graded here");
+    else
+        put(text, size, "fix kernel.cu: each save is graded here");
+    return true;
+}
+
 void next_step(const LabEntry *entry, const Progress *p, char *text, size_t size)
 {
     const char *name = lab_name(entry), *folder = entry->folder;
 
+    if (next_in_watch() && step_in_watch(entry, p, text, size))
+        return;
     if (!p->graded || p->latest == UNCHANGED)
         put(text, size, "read labs/%s/README.md, then: make watch LAB=%s", folder, name);
     else if (verdict_passed(p->latest))
@@ -82,6 +103,11 @@ void print_next(const char *file)
 
     if (!entry) {
         printf("All labs are done. solutions/*/beyond/ go further.\n");
+        return;
+    }
+    if (next_in_watch()) {
+        printf("Next: lab %02d %s: press n, or l and its number\n", lab_number(entry),
+               lab_name(entry));
         return;
     }
     progress_load(file, entry, &progress);

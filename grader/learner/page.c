@@ -45,6 +45,8 @@ static void say_cases(const Result *result, char *text, size_t size)
         put(text, size, ": all %d cases right", all);
     else if (result->verdict == WRONG)
         put(text, size, ": %d case%s right, %d wrong", right, right == 1 ? "" : "s", wrong);
+    else if (!wrong && verdict_passed(result->verdict))
+        put(text, size, ": all %d cases right, %d too large", right, all - right);
     else if (!wrong && as_it_ran(result) != WRONG)
         put(text, size, ": %d of %d cases right", right, all);
 }
@@ -74,6 +76,15 @@ static const char *three_digits(double value, char text[32])
     return put(text, 32, value < 100 ? "%.3g" : "%.0f", value);
 }
 
+/* "28 of 157 GFLOP/s": at most 18 characters, the room that is left in the line. */
+static void say_flops(double mine, double reference, char *text, size_t size)
+{
+    const bool tera = mine >= 999.5 || reference >= 999.5;
+    const double unit = tera ? 1000 : 1, a = mine / unit, b = reference / unit;
+
+    put(text, size, "%.*f of %.*f %cFLOP/s", a < 9.95, a, b < 9.95, b, tera ? 'T' : 'G');
+}
+
 /* "28 of 76 GB/s": what the task must move, or compute if there is more of that. "" if too small to
  * tell anything. */
 static void say_rate(const CaseSpeed *s, char *text, size_t size)
@@ -83,25 +94,26 @@ static void say_rate(const CaseSpeed *s, char *text, size_t size)
 
     *text = 0;
     if (s->gflops > 4 * s->gbps)
-        put(text, size, "%s of %s GFLOP/s", three_digits(s->gflops, one),
-            three_digits(s->gflops * student_to_reference, two));
+        say_flops(s->gflops, s->gflops * student_to_reference, text, size);
     else if (s->gbps >= 1)
         put(text, size, "%s of %s GB/s", three_digits(s->gbps, one),
             three_digits(s->reference_gbps, two));
 }
 
-static void print_speed(const CaseSpeed *s)
+static void print_speed(const CaseSpeed *s, bool unmarked)
 {
-    char bar[BAR_COLUMNS + 1], speed[16], needed[32] = "control", rate[64];
+    char bar[BAR_COLUMNS + 1], speed[16], needed[32], rate[64];
     const bool timed = s->lab_case->kind == TIMED;
 
+    PUT(needed, "%s", unmarked ? "not judged" : "control");
     if (timed)
         append(put(needed, sizeof needed, "needs "), sizeof needed, "%s",
                bar_percent(s->bar, 0, speed, sizeof speed));
     bar_draw(s->ratio.median, timed ? s->bar : 0, bar, sizeof bar);
     bar_percent(s->ratio.median, timed ? s->bar : 0, speed, sizeof speed);
     say_rate(s, rate, sizeof rate);
-    printf("  %-16.16s %s %5s, %-11s  %s\n", s->lab_case->label, bar, speed, needed, rate);
+    printf("  %-16.16s %s %5s, %-11s %*s%s\n", s->lab_case->label, bar, speed, needed,
+           strlen(rate) < 18, "", rate);
 }
 
 static void print_speeds(const Result *result)
@@ -110,7 +122,7 @@ static void print_speeds(const Result *result)
 
     for (int i = 0; i < result->speeds; i++)
         if (result->speed[i].measured) {
-            print_speed(&result->speed[i]);
+            print_speed(&result->speed[i], result->entry->lab->unmarked);
             printed++;
         }
     if (printed)
@@ -154,6 +166,16 @@ static void print_lines(const char *text, int most)
         printf("... (-v shows all of it)\n");
 }
 
+static void print_shortened(const char *line)
+{
+    const int room = COLUMNS - 6;
+
+    if ((int) strlen(line) <= room)
+        printf("      %s\n", line);
+    else
+        printf("      %.*s...\n", room - 3, line);
+}
+
 /* The line of kernel.cu that the diagnosis names, as it is written there. */
 static void print_source_line(const Result *result)
 {
@@ -165,7 +187,7 @@ static void print_source_line(const Result *result)
     for (int i = 0; found && i < result->diagnosis.line; i++)
         found = next_line(&at, text + size, line, sizeof line);
     if (found && line[strspn(line, " \t")])
-        printf("      %.*s\n", COLUMNS - 6, line + strspn(line, " \t"));
+        print_shortened(line + strspn(line, " \t"));
     free(text);
 }
 
@@ -264,7 +286,7 @@ static void say_way(const Result *result, const Progress *p, char *text, size_t 
                p->attempts == 1 ? "" : "s");
     if (p->attempts && p->hints)
         append(text, size, " with %d hint%s", p->hints, p->hints == 1 ? "" : "s");
-    append(text, size, p->attempts && !p->hints ? " without a hint." : ".");
+    append(text, size, p->attempts && !p->hints && !p->remedy_shown ? " without a hint." : ".");
 }
 
 static void print_pass(const Session *session, const Result *result, const Progress *p)
@@ -302,7 +324,8 @@ static void print_failed(const Session *session, const Result *result, const Pro
     next_step(result->entry, progress, step, sizeof step);
     PUT(text, "Next: %s", step);
     if (result->verdict == SLOW)
-        APPEND(text, "  (in full: make explain LAB=%s)", lab_name(result->entry));
+        APPEND(text, next_in_watch() ? "; e explains it" : "  (in full: make explain LAB=%s)",
+               lab_name(result->entry));
     print_wrapped(text, 0, COLUMNS);
     if (result->verdict != BUILD && result->verdict != UNCHANGED && result->seed == session->seed)
         printf("Same inputs: make grade LAB=%s FLAGS=\"--seed %016" PRIx64 "\"\n",

@@ -280,6 +280,37 @@ static void predictions_take_one_line(void)
     remove(path);
 }
 
+/* The widest figures end in column 80, and what was not checked is said to be too large. */
+static void wide_figures_fit(void)
+{
+    static const double gflops[] = { 157, 28.3, 999, 38210 };
+    Progress p = { .graded = true, .best = PASS, .latest = PASS, .attempts = 4, .remedy_shown = 1 };
+    Result pass = timed(PASS, 0.98, 0.98);
+
+    pass.right_cases = 3;
+    for (size_t i = 0; i < COUNT(gflops); i++) {
+        char name[80];
+        pass.speed[0].gflops = gflops[i];
+        pass.speed[0].gbps = 1;
+        page(PUT(name, "%.0f GFLOP/s", gflops[i]), &pass, &p);
+    }
+}
+
+/* Next to make watch, no next step is to start make watch. */
+static void in_watch_keys_and_saves_are_next(void)
+{
+    static const Verdict verdicts[] = { UNCHANGED, BUILD, WRONG, SLOW, PASS };
+
+    setenv(NEXT_IN_WATCH, "1", true);
+    for (size_t i = 0; i < COUNT(verdicts); i++) {
+        Progress p = { .graded = true, .best = verdicts[i], .latest = verdicts[i] };
+        Result result = timed(verdicts[i], 0.42, 0.49);
+        char name[80];
+        page(PUT(name, "in watch, %s", verdict_word(verdicts[i])), &result, &p);
+    }
+    unsetenv(NEXT_IN_WATCH);
+}
+
 static void a_row_fits(void)
 {
     static Capture capture;
@@ -335,6 +366,8 @@ CU_SuiteInfo test_screens = {
             { "a page has one next step", a_page_has_one_next_step },
             { "TODO lines that are open", todos_that_are_open },
             { "predictions take one line", predictions_take_one_line },
+            { "in watch, keys and saves are next", in_watch_keys_and_saves_are_next },
+            { "wide figures fit", wide_figures_fit },
             { "a row fits", a_row_fits },
             { "the first lab that is not done is next", the_first_lab_that_is_not_done_is_next },
             CU_TEST_INFO_NULL,

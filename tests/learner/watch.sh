@@ -52,6 +52,7 @@ fresh
 verdicts() {
     on_terminal << SCRIPT
 see 60 not started
+see 60 each save of kernel.cu is graded
 $(save wrong)
 see 60 ^06 transpose .*wrong\$
 see 60 labs/06_transpose/kernel.cu
@@ -91,6 +92,10 @@ run sleep 0.3; pgrep -f $build/[f]ake_runner
 type h
 see 5 Hint 1 of 3
 lasted 2000
+see 5 Enter: back
+see 5 h: the next hint
+type ?
+see 5 each save is graded here
 type l
 see 5 The lab's number
 type \x1b
