@@ -187,21 +187,41 @@ static void print_stretch(const Picture *picture, FILE *to, const Stretch *s)
         fprintf(to, "%5s %5d  %s  in a header\n", "-", s->count, lanes);
 }
 
+/* Marks the `most` rows with the fewest lanes, the first of equal ones: where lanes are idle. */
+static void choose_rows(const Stretches *all, int most, bool *chosen)
+{
+    for (int n = 0; n < most; n++) {
+        int best = -1;
+        for (int i = 0; i < all->count; i++)
+            if (!chosen[i] && (best < 0 || __builtin_popcount(all->rows[i].lanes) <
+                                               __builtin_popcount(all->rows[best].lanes)))
+                best = i;
+        chosen[best] = true;
+    }
+}
+
 bool print_lanes(const Picture *picture, FILE *to, Words *words)
 {
     char place[300], sample[600];
+    bool chosen[MOST_STRETCHES] = { false };
     Stretches all;
+    int rows;
     const int launch = find(picture, &all, words);
 
     if (launch < 0)
         return false;
+    rows = picture_rows(picture, all.count);
     say(picture, launch, &all, words, sample, sizeof sample);
     picture_place(picture, 0, place, sizeof place);
     fprintf(to, "%s\n%s\n\n%5s %5s  %-32s\n", words->title, place, "line", "instr",
             "lanes 0 to 31");
-    for (int i = 0; i < picture_rows(picture, all.count); i++)
-        print_stretch(picture, to, &all.rows[i]);
-    picture_rest(to, all.count, picture_rows(picture, all.count));
+    choose_rows(&all, rows, chosen);
+    for (int i = 0; i < all.count; i++)
+        if (chosen[i])
+            print_stretch(picture, to, &all.rows[i]);
+    if (rows < all.count)
+        fprintf(to, "... %d more row%s with at least as many lanes\n", all.count - rows,
+                all.count - rows == 1 ? "" : "s");
     fprintf(to, "\n# active, . not. %s\n", sample);
     return true;
 }

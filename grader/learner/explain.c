@@ -12,6 +12,7 @@
 #include <string.h>
 
 static const double call_limit_s = 60;
+static const double long_s = 10; /* after that, the line of progress says how long it takes */
 enum { LAUNCH_MILLIONS = 1000, MOST_LINES = 3, COLUMNS = 80, SOURCE = 66 };
 
 /* One kernel on one case. */
@@ -34,6 +35,7 @@ typedef struct Explained {
     WhatIf without[CAUSES]; /* your call without one cause each */
     int without_count;
     char why_not[400]; /* why these could not be run */
+    double began_s;    /* by now_s() */
 } Explained;
 
 /* ---- Running both kernels ---- */
@@ -76,6 +78,11 @@ static void see(Explained *e, const char *object, const Case *sized, Seen *seen)
     worker_end(&worker);
 }
 
+static const char *patience(const Explained *e)
+{
+    return now_s() - e->began_s > long_s ? " (about a minute; Ctrl-C is safe)" : "";
+}
+
 /* The size that was graded, or the size in the lab's table for simulated GPUs. */
 static Case size_of(const Explained *e, const Case *lab_case)
 {
@@ -104,8 +111,8 @@ static bool see_case(Explained *e, const Case *lab_case, const char *yours, cons
     *other = *e;
     other->lab_case = lab_case;
     other->sized = size_of(e, lab_case);
-    session_say(e->session, "%02d %s: where time goes, %s", lab_number(e->entry),
-                lab_name(e->entry), lab_case->label);
+    session_say(e->session, "%02d %s: where time goes, %s%s", lab_number(e->entry),
+                lab_name(e->entry), lab_case->label, patience(e));
     see(other, yours, &other->sized, &other->yours);
     if (!*other->yours.why)
         see(other, reference, &other->sized, &other->reference);
@@ -150,8 +157,8 @@ static bool see_cases(Explained *e, const char *yours, const char *reference)
 /* Runs the student's kernel again, on the case that is shown. */
 static void see_without(Explained *e, const char *yours)
 {
-    session_say(e->session, "%02d %s: what if, %s", lab_number(e->entry), lab_name(e->entry),
-                e->lab_case->label);
+    session_say(e->session, "%02d %s: what if, %s%s", lab_number(e->entry), lab_name(e->entry),
+                e->lab_case->label, patience(e));
     e->without_count = whatif_choose(&e->yours.limited.limits, e->without);
     if (!whatif_run(e->session, e->entry, yours, &e->sized, contents_of(e), e->without,
                     e->without_count, e->why_not, sizeof e->why_not))
@@ -361,6 +368,16 @@ static void print_lines(const Explained *e)
 
 /* ---- Output ---- */
 
+/* make see shows the lab's size for simulated GPUs, which may differ from the size graded here. */
+static const char *why_this_size(const Explained *e)
+{
+    if (e->lab_case->kind != TIMED)
+        return "the lab's first control case, since none is timed";
+    if (worst_of(&e->result))
+        return "the slowest in grading, at the size that was graded";
+    return "the slowest as modelled, at the lab's size for simulated GPUs";
+}
+
 static void print_head(const Explained *e)
 {
     char text[500];
@@ -373,7 +390,9 @@ static void print_head(const Explained *e)
     if (e->lab_case->kind == TIMED)
         APPEND(text, ", the bar is %.2f", e->lab_case->bar);
     print_wrapped(text, 0, COLUMNS);
-    printf("Times are modelled on a simulated GPU, even if this machine has a GPU.\n\n");
+    printf("Times are modelled on a simulated GPU, even if this machine has a GPU.\n");
+    print_wrapped(PUT(text, "This case and size: %s.", why_this_size(e)), 0, COLUMNS);
+    printf("\n");
 }
 
 static void print_sentence(const char *whose, const Seen *seen)
@@ -433,15 +452,16 @@ static void print_pictures(const Explained *e)
 static void print_all(const Explained *e)
 {
     print_head(e);
+    print_sentence("Yours", &e->yours);
+    print_sentence("The reference", &e->reference);
+    print_advice(e);
+    printf("\n");
     print_table(e);
     printf("\n");
     print_lines(e);
     printf("\n");
     print_pictures(e);
     print_what_if(e);
-    print_sentence("Yours", &e->yours);
-    print_sentence("The reference", &e->reference);
-    print_advice(e);
 }
 
 static bool is_right(const Result *result)
@@ -501,6 +521,7 @@ bool explain(Session *session, const LabEntry *entry, const char *source, const 
     static Build yours, reference;
 
     e = (Explained){ .session = session, .entry = entry, .source = source, .shown = shown };
+    e.began_s = now_s();
     grade(session, entry, source, shown, &e.result);
     *sound = e.result.verdict != UNSOUND;
     if (!is_right(&e.result)) {

@@ -255,6 +255,23 @@ static void figures_are_those_of_the_records(void)
     }
 }
 
+/* With room for one row, the text form shows the row in which most lanes are idle. */
+static void short_lanes_show_where_lanes_are_idle(void)
+{
+    Made made = make();
+    Words words = { .why = "" };
+    char *text;
+
+    for (int i = 0; i < 20; i++)
+        made.records->lane_steps[i].executed = i < 10 ? UINT32_MAX : 0xff;
+    made.picture.most_rows = 1;
+    text = printed("lanes", &made, &words);
+    CU_ASSERT(text && strstr(text, "########........................"));
+    CU_ASSERT(text && !strstr(text, "################################"));
+    free(text);
+    free(made.records);
+}
+
 static void without_data_there_is_a_reason(void)
 {
     static const Ladder no_ladder = { .unit = "" };
@@ -375,6 +392,7 @@ CU_SuiteInfo test_pictures = {
         (CU_TestInfo[]){
             { "each kind is well-formed and fits", each_kind_is_well_formed_and_fits },
             { "figures are those of the records", figures_are_those_of_the_records },
+            { "short lanes show where lanes are idle", short_lanes_show_where_lanes_are_idle },
             { "without data there is a reason", without_data_there_is_a_reason },
             { "the longest names fit", the_longest_names_fit },
             { "what passes the check can be drawn", what_passes_the_check_can_be_drawn },

@@ -143,7 +143,9 @@ static inline Step *new_step(Op op, Space space, PtxType type, int vector)
                          .guard = -1,
                          .count = 2,
                          .file = 1,
+                         .charged_file = 1,
                          .line = w.step_count,
+                         .charged_line = w.step_count,
                          .text = { "op", 2 } };
     static uint32_t numbers;
     *step = (Step){ .in = in,

@@ -239,6 +239,8 @@ typedef struct Instruction {
                          or REGISTER), the arguments, and for an indirect call a TABLE */
     Roles roles;
     int file, line; /* from .loc: files[file]; 0 0: unknown */
+    int charged_file, charged_line; /* whose cost it is: for inlined code of a header, the nearest
+                                       call in a .cu file; otherwise file and line */
     int ptx_line;   /* line of the PTX text, from 1 */
     Name text;      /* the whole opcode as written: ld.global.nc.v4.f32 */
 } Instruction;

@@ -2,8 +2,9 @@
  *
  * The .loc of inlined code includes the location of the call: .loc 2 440 9, function_name X,
  * inlined_at 1 26 3. A line in one of the toolkit's headers does not help a user, so the location
- * where it was inlined is used instead, repeatedly if necessary. File names come at the end of the
- * text, so instructions first hold the index of their SourceLine.
+ * where it was inlined is used instead, repeatedly if necessary. The cost of code from any header
+ * is charged to the nearest call in a .cu file: students can change only that file. File names come
+ * at the end of the text, so instructions first hold the index of their SourceLine.
  */
 #include "sim/ptx/parse.h"
 
@@ -207,13 +208,40 @@ static void climb(Parser *p, const bool *toolkits)
     }
 }
 
-static void set_lines(Function *f, const Lines *lines)
+static bool is_cuda(const Module *module, int file)
 {
+    const char *name = file > 0 && file < module->file_count ? module->files[file] : NULL;
+    const char *end = name ? strrchr(name, '.') : NULL;
+
+    return end && !strcmp(end, ".cu");
+}
+
+/* The line itself if no caller lies in a .cu file. A caller has a lower index, so this ends. */
+static const SourceLine *charged_line(const Module *module, const Lines *lines,
+                                      const SourceLine *line)
+{
+    const SourceLine *at = line;
+
+    while (!is_cuda(module, at->file)) {
+        if (at->parent < 0)
+            return line;
+        at = &lines->all[at->parent];
+    }
+    return at;
+}
+
+static void set_lines(const Module *module, Function *f, const Lines *lines)
+{
+    static const SourceLine unknown = { 0, 0, 0, -1 };
+
     for (int i = 0; i < f->instruction_count; i++) {
         Instruction *in = &f->instructions[i];
-        const SourceLine *line = in->line > 0 ? &lines->all[in->line - 1] : NULL;
-        in->file = line ? line->file : 0;
-        in->line = line ? line->line : 0;
+        const SourceLine *line = in->line > 0 ? &lines->all[in->line - 1] : &unknown;
+        const SourceLine *charged = charged_line(module, lines, line);
+        in->file = line->file;
+        in->line = line->line;
+        in->charged_file = charged->file;
+        in->charged_line = charged->line;
     }
 }
 
@@ -230,7 +258,7 @@ void resolve_lines(Parser *p)
         toolkits[i] = is_toolkits(module, i);
     climb(p, toolkits);
     for (int i = 0; i < module->function_count && !p->failed; i++)
-        set_lines(&module->functions[i], &p->lines);
+        set_lines(module, &module->functions[i], &p->lines);
     free(toolkits);
 }
 

@@ -65,15 +65,15 @@ static void copy_variable_name(char to[RECORD_NAME], Name name)
     copy_name(to, name.at, name.length);
 }
 
-/* The line of a .cu file; 0 for other files and unknown lines. */
+/* The line of a .cu file that is charged; 0 for other files and unknown lines. */
 static int line_of(const Launch *launch, const Step *step)
 {
     const Module *module = launch->module;
-    const int file = step->in ? step->in->file : 0;
+    const int file = step->in ? step->in->charged_file : 0;
     const char *name = module && file > 0 && file < module->file_count ? module->files[file] : NULL;
     const char *end = name ? strrchr(name, '.') : NULL;
 
-    return end && !strcmp(end, ".cu") ? step->in->line : 0;
+    return end && !strcmp(end, ".cu") ? step->in->charged_line : 0;
 }
 
 /* ---- Launches ---- */

@@ -159,10 +159,11 @@ static void add_code(Kernel *kernel, const Launch *launch, int function, const i
     estimate_issues(code, counts, issues);
     for (int i = 0; i < code->step_count; i++) {
         const Step *step = &code->steps[i];
-        int file = step->in && step->in->file > 0 && step->in->file < file_count
-                       ? numbers[step->in->file]
+        const Instruction *in = step->in;
+        int file = in && in->charged_file > 0 && in->charged_file < file_count
+                       ? numbers[in->charged_file]
                        : 0;
-        int line = !step->in ? 0 : file ? step->in->line : step->in->ptx_line;
+        int line = !in ? 0 : file ? in->charged_line : in->ptx_line;
         LineTotals *at;
         if (is_nothing(&counts[i], &issues[i]))
             continue;

@@ -47,6 +47,11 @@ static void block_played(Launch *launch, const BlockPlayed *played)
                                                            .end = played->end };
 }
 
+static int charged_line(const Step *step)
+{
+    return step->in->charged_line ? step->in->charged_line : step->in->ptx_line;
+}
+
 static void warp_waited(Launch *launch, const WarpWaited *waited)
 {
     (void) launch;
@@ -61,7 +66,7 @@ static void warp_waited(Launch *launch, const WarpWaited *waited)
                       .warp = waited->warp,
                       .block = waited->block,
                       .reason = waited->reason,
-                      .line = waited->step ? step_line(waited->step) : 0,
+                      .line = waited->step ? charged_line(waited->step) : 0,
                       .begin = waited->begin,
                       .end = waited->end };
 }

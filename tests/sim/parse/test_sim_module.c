@@ -221,7 +221,8 @@ static void module_says_what_it_is(void)
     module_free(module);
 }
 
-/* Code inlined from the toolkit's headers is reported at the line where it was inlined. */
+/* Code inlined from the toolkit's headers is reported at the line where it was inlined; the cost of
+ * code from any header is charged to the call in the .cu file, if there is one. */
 static void lines_are_the_users(void)
 {
     static const char source[] =
@@ -229,13 +230,16 @@ static void lines_are_the_users(void)
              ".loc 2 9 1, function_name $L0, inlined_at 1 6 2\nret;\n"
              ".loc 3 8 1, function_name $L0+3, inlined_at 2 9 1\nret;\n"
              ".loc 4 2 1, inlined_at 1 7 1\nret;\n"
+             ".loc 4 3 1, inlined_at 4 2 1\nret;\n"
+             ".loc 4 8 1\nret;\n"
              ".loc 9 1 1\nret;\n}\n"
              ".file 1 \"a/k.cu\", 123, 456\n"
              ".file 2 \"/usr/local/cuda/targets/x86_64-linux/include/x.hpp\"\n"
              ".file 3 \"/usr/local/cuda/targets/x86_64-linux/include/y.hpp\"\n"
              ".file 4 \"a/\\\"mine\\\".h\"\n";
-    static const int want[][3] = { { 0, 0, 5 },  { 1, 5, 7 },  { 1, 5, 8 }, { 1, 6, 10 },
-                                   { 1, 6, 12 }, { 4, 2, 14 }, { 0, 0, 16 } };
+    static const int want[][5] = { { 0, 0, 5, 0, 0 },  { 1, 5, 7, 1, 5 },  { 1, 5, 8, 1, 5 },
+                                   { 1, 6, 10, 1, 6 }, { 1, 6, 12, 1, 6 }, { 4, 2, 14, 1, 7 },
+                                   { 4, 3, 16, 1, 7 }, { 4, 8, 18, 4, 8 }, { 0, 0, 20, 0, 0 } };
     Module *module = parse_right(source);
 
     if (!module)
@@ -245,6 +249,8 @@ static void lines_are_the_users(void)
         CU_ASSERT_EQUAL(in->file, want[i][0]);
         CU_ASSERT_EQUAL(in->line, want[i][1]);
         CU_ASSERT_EQUAL(in->ptx_line, want[i][2]);
+        CU_ASSERT_EQUAL(in->charged_file, want[i][3]);
+        CU_ASSERT_EQUAL(in->charged_line, want[i][4]);
     }
     CU_ASSERT_EQUAL(module->file_count, 5);
     CU_ASSERT_PTR_NULL(module->files[0]);

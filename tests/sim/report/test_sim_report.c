@@ -18,21 +18,36 @@
 static char *files[] = { NULL, "/src/tile.cu", "/src/help.cuh" };
 
 static Instruction instructions[] = {
-    { .op = OP_ld, .types = { TYPE_F32 }, .type_count = 1, .file = 1, .line = 10, .ptx_line = 100 },
+    { .op = OP_ld,
+      .types = { TYPE_F32 },
+      .type_count = 1,
+      .charged_file = 1,
+      .charged_line = 10,
+      .ptx_line = 100 },
     { .op = OP_fma,
       .types = { TYPE_F32 },
       .type_count = 1,
-      .file = 1,
-      .line = 11,
+      .charged_file = 1,
+      .charged_line = 11,
       .ptx_line = 101 },
-    { .op = OP_st, .types = { TYPE_F32 }, .type_count = 1, .file = 1, .line = 12, .ptx_line = 102 },
-    { .op = OP_ld, .types = { TYPE_F32 }, .type_count = 1, .file = 1, .line = 11, .ptx_line = 103 },
+    { .op = OP_st,
+      .types = { TYPE_F32 },
+      .type_count = 1,
+      .charged_file = 1,
+      .charged_line = 12,
+      .ptx_line = 102 },
+    { .op = OP_ld,
+      .types = { TYPE_F32 },
+      .type_count = 1,
+      .charged_file = 1,
+      .charged_line = 11,
+      .ptx_line = 103 },
     { .op = OP_ret, .ptx_line = 104 },
     { .op = OP_atom,
       .types = { TYPE_F32 },
       .type_count = 1,
-      .file = 2,
-      .line = 3,
+      .charged_file = 2,
+      .charged_line = 3,
       .ptx_line = 105 },
 };
 
@@ -259,9 +274,9 @@ static void launches_are_added(void)
 /* Copies read global memory and write shared memory; generic accesses may use both. */
 static void both_memories(void)
 {
-    static Instruction both[] = { { .op = OP_cp_async, .file = 1, .line = 1 },
-                                  { .op = OP_ld, .file = 1, .line = 2 },
-                                  { .op = OP_atom, .file = 1, .line = 3 } };
+    static Instruction both[] = { { .op = OP_cp_async, .charged_file = 1, .charged_line = 1 },
+                                  { .op = OP_ld, .charged_file = 1, .charged_line = 2 },
+                                  { .op = OP_atom, .charged_file = 1, .charged_line = 3 } };
     static Step both_steps[] = { { .in = &both[0], .class_ = CLASS_LOAD },
                                  { .in = &both[1], .class_ = CLASS_LOAD },
                                  { .in = &both[2], .class_ = CLASS_ATOMIC } };
