@@ -238,11 +238,11 @@ typedef struct Instruction {
     int call_returns; /* call: number of operands that are results; then come the target (FUNCTION
                          or REGISTER), the arguments, and for an indirect call a TABLE */
     Roles roles;
-    int file, line; /* from .loc: files[file]; 0 0: unknown */
+    int file, line;                 /* from .loc: files[file]; 0 0: unknown */
     int charged_file, charged_line; /* whose cost it is: for inlined code of a header, the nearest
                                        call in a .cu file; otherwise file and line */
-    int ptx_line;   /* line of the PTX text, from 1 */
-    Name text;      /* the whole opcode as written: ld.global.nc.v4.f32 */
+    int ptx_line;                   /* line of the PTX text, from 1 */
+    Name text;                      /* the whole opcode as written: ld.global.nc.v4.f32 */
 } Instruction;
 
 bool has_mod(const Instruction *instruction, Mod mod);
