@@ -286,9 +286,11 @@ static Verdict describe_smallest(Trial *trial, int failed, Verdict verdict)
     const Case first = sized(trial, &cases[failed]);
     const size_t most = case_elements(trial->entry->lab, &first);
     const WrongCase known = wrong_of(trial->worker);
+    static Child child; /* for what it printed */
     uint64_t tried = trial->right_cases | trial->wrong_cases;
     Verdict found = PASS;
 
+    child = trial->worker->child;
     for (int row; found != TIMEOUT && (row = smallest_row(trial, tried, most)) >= 0;) {
         const Case lab_case = sized(trial, &cases[row]);
         tried |= 1ull << row;
@@ -301,6 +303,8 @@ static Verdict describe_smallest(Trial *trial, int failed, Verdict verdict)
             return found;
     }
     restore_wrong(trial->worker, &known);
+    PUT(trial->worker->child.printed, "%s", child.printed);
+    trial->worker->child.printed_bytes = child.printed_bytes;
     return verdict;
 }
 
