@@ -128,10 +128,10 @@ static double shift_of(const Block *blocks, int count, double (*figure)(const Pa
     return quantile(student, (size_t) count, 0.25) - quantile(reference, (size_t) count, 0.75);
 }
 
-/* Where the student's kernel ran without its events noticing. The time that the parent's clock
- * measures beyond the events, for replies and for fetching a part of the output, is the same for
- * both sides on any machine. So is the time to fill the arrays of a pass. A student's kernel that
- * is still or already running during the filling shares the GPU and slows the filling down. */
+/* Time of the student's kernel that its events did not measure. On any machine, both sides spend
+ * the same time outside the events: for replies, for fetching part of the output, and for filling
+ * the arrays of a pass. A student's kernel that still runs when the filling begins, or that starts
+ * before it ends, shares the GPU and slows the filling down. */
 typedef struct Hidden {
     bool in_calls, between;
     double usual_ms, usual_between_ms;

@@ -265,7 +265,7 @@ const Lab lab_bank_conflicts = {
     },
     .predictions = {
         { "degree_66",
-          "Lanes 0 to 31 read words 0, 66, 132, ...: how many of them wait for the busiest bank?",
+          "Lanes 0 to 31 read words 0, 66, 132, ...: how many of them access the busiest bank?",
           2, 0, "gcd(66, 32) = 2: every second bank is used, each by two lanes. A step of 65 would "
                 "have no conflicts." },
         { "degree_72",
@@ -295,7 +295,7 @@ const Lab lab_bank_conflicts = {
     .questions = {
         { "six_floats",
           "Particles are in shared memory as structs of six floats, and lane t reads the first "
-          "float of particle t. How many lanes wait for the busiest bank?",
+          "float of particle t. How many lanes access the busiest bank?",
           2, 0,
           "gcd(6, 32) = 2." },
         { "twenty_four_floats",

@@ -164,7 +164,7 @@ const Lab lab_streams = {
           "counts in bytes. If whole chunks are missing: which ones, and where should your loop "
           "have copied them?" },
         { "wrong",
-          "Two chunks in flight may share a buffer, or the steps of one chunk may be in different "
+          "Perhaps two chunks in flight share a buffer, or the steps of one chunk are in different "
           "streams. Follow one buffer: what makes the next chunk's upload wait until the previous "
           "chunk's download has finished? A stream orders only its own operations." },
         { "unsafe returned",

@@ -61,11 +61,11 @@ typedef struct SharedWords {
     Pair pair[];
 } SharedWords;
 
-/* The access history of 32 consecutive words of global memory. While whole warps access the line in
- * order, one Slot per side is enough: its thread accessed word 0, and the thread of word i is
- * i >> shift higher (the WHO_SHIFT bits of the tag hold the shift: 0, 1 or 2 for 4, 8 or 16 bytes
- * per lane). Otherwise these bits are LINE_SPREAD, and the other bits of the tag hold the number
- * of a Side in the pool. */
+/* The access history of a line: 32 consecutive words of global memory. While whole warps access the
+ * line in order, one Slot per side is enough. It records the thread that accessed word 0; the
+ * number of the thread that accessed word i is higher by i >> shift (the WHO_SHIFT bits of the tag
+ * hold the shift: 0, 1 or 2 for 4, 8 or 16 bytes per lane). Otherwise these bits are LINE_SPREAD,
+ * and the other bits of the tag hold the number of a Side in the pool. */
 typedef struct RaceLine {
     Slot side[2]; /* writes, reads */
 } RaceLine;

@@ -268,7 +268,7 @@ static const struct Correction {
       "counters of an H200)" },
     { "parameters", is_parameter, 0, NULL,
       "parameters are in constant memory, which arithmetic can read like a register" },
-    { "constants", is_constant, 0, NULL, "as for parameters, if the address is fixed" },
+    { "constants", is_constant, 0, NULL, "like a parameter if the address is fixed" },
     { "copies", is_copy, 0, NULL, "ptxas uses one register for both, or an immediate operand" },
     { "special registers", is_special, 1, &pipe_of_class[CLASS_SFU], "S2R: one slow instruction" },
     { "spaces", is_space_change, 0, NULL, "global and generic addresses are the same" },

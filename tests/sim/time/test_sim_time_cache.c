@@ -66,7 +66,8 @@ static void the_least_recently_used_leaves(void)
     }
 }
 
-/* A line stays until enough other lines of its set were used, and all sets are used equally. */
+/* A line stays in the cache until enough other lines of its set have been used; all sets are used
+ * equally. */
 static void lines_spread_over_all_sets(void)
 {
     static const uint64_t strides[] = { 1, 2, 64, 352, 1 << 14, 1ull << 34 };
