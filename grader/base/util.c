@@ -303,6 +303,7 @@ bool find_build_folder(char *folder, size_t size)
     char path[PATH_MAX];
     ssize_t length;
 
+    *folder = 0;
     if (named && *named) {
         if (!realpath(named, path))
             return false;

@@ -21,9 +21,7 @@ static bool has_line(const char *text, const char *line, size_t length)
 
 static bool contains(const char *line, size_t length, const char *word)
 {
-    const char *found = strstr(line, word);
-
-    return found && found + strlen(word) <= line + length;
+    return memmem(line, length, word, strlen(word));
 }
 
 int open_todos(const char *starter, const char *kernel, char *text, size_t size)

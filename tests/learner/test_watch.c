@@ -210,7 +210,7 @@ static void the_screen_fits_any_size(void)
     char body[2000] = "", word[16];
 
     for (int i = 0; i < 60; i++)
-        APPEND(body, "line %d of the text\n", i);
+        APPEND(body, "line %d of\tthe text\n", i); /* a tab is wider than some screens */
     for (int rows = 0; rows < 60; rows++)
         for (int columns = 0; columns < 120; columns += 7) {
             Screen screen = { columns, rows, "06 transpose  labs/06", "slow", body, 0, NULL };

@@ -276,8 +276,11 @@ void extract_files(Submission *submission, const Manifest *manifest, int only, E
     for (int lab = 0; lab < LABS; lab++) {
         if (other_clash[lab])
             found->predictions[lab] = NULL;
-        if (quiz_clash[lab])
+        if (quiz_clash[lab]) {
+            REMARK(submission, "ambiguous", quiz_clash[lab]->path,
+                   "differs from %s at the same depth: neither was taken", found->quiz[lab]->path);
             found->quiz[lab] = NULL;
+        }
         if (kernel_clash[lab]) {
             REMARK(submission, "ambiguous", kernel_clash[lab]->path,
                    "differs from %s at the same depth: neither was taken",

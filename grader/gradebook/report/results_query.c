@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/quiz_sheet.h"
 #include "base/util.h"
+#include "base/verdict.h"
 #include "gradebook/store/import_roster.h"
 #include "gradebook/store/queue.h"
 
@@ -184,13 +185,16 @@ static void mark_row(Store *store, Row *row)
                       .unmarked = entry && entry->lab->unmarked,
                       .sent = row->first_sent,
                       .marked_late = row->late };
+    Verdict verdict;
 
     if (row->attempt && entry)
         read_cases(store, row->attempt, entry, &graded);
     marks_of(policy, &graded, &row->earned);
     if (row->attempt && policy->quiz >= 0)
         check_quiz(store, row);
-    marks_mix_quiz(policy, row->quiz_right, row->quiz_asked, &row->earned);
+    /* A kernel that passes loses nothing if no question could be made for it. */
+    if (row->quiz_asked || !verdict_from_word(row->state, &verdict) || !verdict_passed(verdict))
+        marks_mix_quiz(policy, row->quiz_right, row->quiz_asked, &row->earned);
     row->weight = policy->weight;
     row->has_marks = row->earned.known;
     row->marks = row->earned.marks;

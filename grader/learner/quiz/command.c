@@ -94,15 +94,17 @@ static bool collect(Asked *asked, KernelFacts *facts)
 static void prepare(const Asked *asked, const KernelFacts *facts, bool is_submission, Quiz *quiz)
 {
     time_t now = time(NULL);
+    char device[sizeof quiz->records.device];
 
+    session_device_word(&asked->session, device, sizeof device);
     *quiz = (Quiz){ .entry = asked->entry };
     quiz->own = questions_choose(facts, asked->kernel, quiz->list);
     quiz->count = quiz->own + questions_transfer(asked->entry->lab, quiz->list + quiz->own);
     if (!is_submission)
         quiz_load(asked->file, asked->entry, &quiz->records);
-    if (quiz->records.kernel != asked->kernel)
+    if (quiz->records.kernel != asked->kernel || strcmp(quiz->records.device, device))
         quiz->records = (QuizRecords){ .kernel = asked->kernel };
-    session_device_word(&asked->session, quiz->records.device, sizeof quiz->records.device);
+    PUT(quiz->records.device, "%s", device);
     strftime(quiz->records.date, sizeof quiz->records.date, "%Y-%m-%d", localtime(&now));
 }
 

@@ -17,9 +17,9 @@ static const char *next_line_of(const char *at)
 static const char *place_end(const char *line)
 {
     static const char name[] = "kernel.cu:";
-    const char *end = strstr(line, name);
+    const char *end = memmem(line, strcspn(line, " \n"), name, sizeof name - 1);
 
-    if (!end || end > line + strcspn(line, " \n"))
+    if (!end)
         return NULL;
     end += sizeof name - 1;
     end += strspn(end, "0123456789");

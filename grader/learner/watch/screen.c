@@ -40,7 +40,7 @@ static const char *row_end(const char *at, int columns)
     while (*at && *at != '\n') {
         size_t skip = sgr(at);
         int width = *at == '\t' ? TAB - column % TAB : 1;
-        if (!skip && column + width > columns)
+        if (!skip && column && column + width > columns)
             return at;
         column += skip ? 0 : width;
         at += skip ? skip : 1;

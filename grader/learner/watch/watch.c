@@ -50,12 +50,14 @@ static bool catch_signals(void)
 }
 
 /* Stops like any program, but with the terminal as it was. */
-static void suspend(void)
+static void suspend(Watch *watch)
 {
     terminal_leave();
     signal(SIGTSTP, SIG_DFL);
     raise(SIGTSTP);
     catch (SIGTSTP);
+    terminal_enter(watch->kind); /* no SIGCONT follows if nobody could have sent it: setsid */
+    watch->dirty = true;
 }
 
 /* Returns the signal that ends the program, or 0. */
@@ -67,7 +69,7 @@ static int take_signals(Watch *watch)
     for (ssize_t i = 0; i < got; i++)
         switch (bytes[i]) {
         case SIGTSTP:
-            suspend();
+            suspend(watch);
             break;
         case SIGCONT:
             terminal_leave(); /* a shell may have changed the terminal in the meantime */

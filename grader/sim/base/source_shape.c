@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { NAME = 80, DEPTH = 8, SOURCE_BYTES = 1 << 20 };
+enum { NAME = 80, DEPTH = 8, STEPS = 1000, STATEMENT = 4096, SOURCE_BYTES = 1 << 20 };
 static const long most = 1 << 24;
 
 static bool is_word(char c)
@@ -41,6 +41,7 @@ typedef struct Expression {
     const char *source, *at;
     int depth;
     bool unknown;
+    int *steps; /* that are left for all expressions: the source may be hostile */
 } Expression;
 
 static long sum(Expression *e);
@@ -54,7 +55,8 @@ static long value_of(Expression *e, const char *name)
         const bool constant = *after == '=' && after[1] != '=';
         if (!macro && !constant)
             continue;
-        Expression inner = { e->source, after + constant, e->depth + 1, e->depth >= DEPTH };
+        Expression inner = { e->source, after + constant, e->depth + 1, e->depth >= DEPTH,
+                             e->steps };
         long value = inner.unknown ? 0 : sum(&inner);
         e->unknown |= inner.unknown || (constant && !strchr(",;}", *skip_blanks(inner.at)));
         return value;
@@ -69,6 +71,10 @@ static long factor(Expression *e)
     size_t length = 0;
     long value;
 
+    if (--*e->steps < 0) {
+        e->unknown = true;
+        return 0;
+    }
     e->at = skip_blanks(e->at);
     if (*e->at == '(') {
         e->at++;
@@ -106,6 +112,7 @@ static long product(Expression *e)
         e->unknown |= (operation != '*' && !by) || labs(value) > most || labs(by) > most;
         if (!e->unknown)
             value = operation == '*' ? value * by : operation == '/' ? value / by : value % by;
+        e->unknown |= labs(value) > most;
     }
     return value;
 }
@@ -131,7 +138,7 @@ static bool is_declared(const char *source, const char *at)
 {
     const char *begin = at;
 
-    while (begin > source && !strchr(";{}", begin[-1]))
+    while (begin > source && at - begin < STATEMENT && !strchr(";{}", begin[-1]))
         begin--;
     for (const char *word = begin; (word = strstr(word, "__shared__")); word++)
         return word < at;
@@ -139,12 +146,12 @@ static bool is_declared(const char *source, const char *at)
 }
 
 /* The dimensions after the name; 0: one of them is unknown. */
-static int dimensions(const char *source, const char *at, long dims[SHAPE_DIMS])
+static int dimensions(const char *source, const char *at, int *steps, long dims[SHAPE_DIMS])
 {
     int count = 0;
 
     for (at = skip_blanks(at); *at == '['; at = skip_blanks(at)) {
-        Expression e = { source, at + 1, 0, false };
+        Expression e = { source, at + 1, 0, false, steps };
         const long value = sum(&e);
         if (e.unknown || value < 1 || *e.at != ']' || count == SHAPE_DIMS)
             return 0;
@@ -157,7 +164,7 @@ static int dimensions(const char *source, const char *at, long dims[SHAPE_DIMS])
 int source_shape(const char *source, const char *name, long dims[SHAPE_DIMS])
 {
     long other[SHAPE_DIMS] = { 0 };
-    int count = 0;
+    int count = 0, steps = STEPS;
 
     memset(dims, 0, SHAPE_DIMS * sizeof *dims);
     for (const char *at = source; (at = find_word(source, at, name)); at++) {
@@ -165,7 +172,7 @@ int source_shape(const char *source, const char *name, long dims[SHAPE_DIMS])
         if (*skip_blanks(after) != '[' || !is_declared(source, at))
             continue;
         memset(other, 0, sizeof other);
-        const int found = dimensions(source, after, count ? other : dims);
+        const int found = dimensions(source, after, &steps, count ? other : dims);
         if (!found || (count && (found != count || memcmp(other, dims, sizeof other))))
             return 0;
         count = found;
@@ -189,8 +196,11 @@ static const char *rewrite(const char *at, const long *dims, int count, char *te
     const long more = last - first;
     if (*end != ']')
         return NULL;
-    for (int i = 1; i < count; i++)
+    for (int i = 1; i < count; i++) {
+        if (dims[i] < 1 || dims[i] > most / inner)
+            return NULL;
         inner *= dims[i];
+    }
     for (int i = 0; i < count && used < size; i++) {
         const long index = first / inner;
         used += (size_t) snprintf(text + used, size - used, "[%ld", index);

@@ -82,6 +82,33 @@ static void no_room(void)
     CU_ASSERT_STRING_EQUAL(text, "reads `tile[33]`");
 }
 
+/* A source that was written to overflow the stack, to divide by zero, or to take for ever. */
+static void hostile_sources(void)
+{
+    enum { BYTES = 256 << 10 };
+    static char text[BYTES + 1], sentence[100];
+    char *at = text;
+    long dims[SHAPE_DIMS];
+
+    memset(text, '(', BYTES);
+    memcpy(text, "__shared__ x tile[", 18);
+    CU_ASSERT_EQUAL(source_shape(text, "tile", dims), 0);
+    for (char c = 'A'; c < 'H'; c++) {
+        at += sprintf(at, "#define %c %c", c, c + 1);
+        for (int i = 0; i < 1000; i++)
+            at += sprintf(at, "-%c", c + 1);
+        at += sprintf(at, "\n");
+    }
+    sprintf(at, "#define H 1\n__shared__ float tile[A];");
+    CU_ASSERT_EQUAL(source_shape(text, "tile", dims), 0);
+    sprintf(text, "__shared__ float tile[2][16777216*16777216][16777216*16777216];");
+    CU_ASSERT_EQUAL(source_shape(text, "tile", dims), 0);
+    sprintf(text, "__shared__ float tile[2][16777216][16777216][16777216];");
+    sprintf(sentence, "reads `tile[33]`, which");
+    source_shape_sentence(text, sentence, sizeof sentence);
+    CU_ASSERT_STRING_EQUAL(sentence, "reads `tile[33]`, which");
+}
+
 /* A race within a warp gives way to a race between warps at the same line, not the other way. */
 static void provisional(void)
 {
@@ -108,6 +135,7 @@ CU_SuiteInfo test_source_shape = {
         (CU_TestInfo[]){
             { "dimensions of arrays", shapes },
             { "in sentences", sentences },
+            { "hostile sources", hostile_sources },
             { "no room, no file", no_room },
             { "findings that are replaced", provisional },
             CU_TEST_INFO_NULL,
