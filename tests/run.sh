@@ -70,7 +70,7 @@ waits_one() { each messages="tests/gradebook/messages.sh $build" gradebook="test
     reports="tests/gradebook/reports.sh $build" large="tests/gradebook/large.sh $build"; }
 waits_two() { each slurm="tests/gradebook/slurm.sh $build" machines="tests/gradebook/machines.sh $build"; }
 computes() {
-    each agree="nice tests/sim/time/agree.sh $build 07_reduction" whatif="nice tests/sim/time/whatif.sh $build 01_coalescing 06_transpose" \
+    each agree="nice tests/sim/time/agree.sh $build 07_reduction" whatif="nice tests/sim/time/whatif.sh $build 01_coalescing" \
         counters="nice tests/sim/counters/compare.sh $build" \
         merged="nice tests/sim/merged.sh $build" limits="nice tests/sim/limits.sh $build" trace="nice tests/sim/trace.sh $build" \
         occupancy="nice tests/sim/occupancy_check.sh $build" time_compare="nice tests/sim/time/compare_test.sh"
@@ -80,7 +80,7 @@ refuses() {
     [ -z "$gradebook" ] || each hostile="tests/gradebook/hostile.sh $build" class="tests/gradebook/class.sh $build 4 1,6,7" handed_in_quiz="tests/gradebook/quiz.sh $build"
     each guest="tests/runner/guest.sh $build" course_kit="tests/course_kit.sh $build" \
         two_devices="tests/judge/two_devices.sh $build" mistakes="nice tests/mistakes/run.sh $build" draw="tests/draw/draw.sh $build" \
-        quiz="nice tests/learner/quiz.sh $build" see="tests/learner/see.sh $build" portfolio="tests/learner/portfolio.sh $build"
+        quiz="nice tests/learner/quiz.sh $build 01_coalescing 03_divergence 06_transpose 07_reduction" see="tests/learner/see.sh $build" portfolio="tests/learner/portfolio.sh $build"
 }
 
 rest() {
