@@ -1,4 +1,4 @@
-// expect: unsafe (sim: stray) - word k at k ^ r, but rows not rounded up: words land in other rows
+// expect: unsafe_or_stray - word k at k ^ r, but rows not rounded up: words land in other rows
 #include "cudalab.cuh"
 #include "kernel.h"
 
