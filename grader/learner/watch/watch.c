@@ -56,7 +56,8 @@ static void suspend(Watch *watch)
     signal(SIGTSTP, SIG_DFL);
     raise(SIGTSTP);
     catch (SIGTSTP);
-    terminal_enter(watch->kind); /* no SIGCONT follows if nobody could have sent it: setsid */
+    terminal_enter(watch->kind); /* the kernel drops SIGTSTP in an orphaned process group, and no
+                                    SIGCONT follows */
     watch->dirty = true;
 }
 
