@@ -73,7 +73,7 @@ computes() {
     each agree="nice tests/sim/time/agree.sh $build 07_reduction" whatif="nice tests/sim/time/whatif.sh $build 01_coalescing" \
         counters="nice tests/sim/counters/compare.sh $build" \
         merged="nice tests/sim/merged.sh $build" limits="nice tests/sim/limits.sh $build" trace="nice tests/sim/trace.sh $build" \
-        occupancy="nice tests/sim/occupancy_check.sh $build" time_compare="nice tests/sim/time/compare_test.sh"
+        occupancy="nice tests/sim/occupancy_check.sh $build" faults="nice tests/sim/run_faults.sh $build" time_compare="nice tests/sim/time/compare_test.sh"
 }
 refuses() {
     each refused="tests/refused.sh $build"
