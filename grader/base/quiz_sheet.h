@@ -28,7 +28,7 @@ typedef struct QuizSheet {
 void quiz_sheet_read(const char *text, size_t size, QuizSheet *sheet);
 void quiz_sheet_write(const QuizSheet *sheet, FILE *to);
 
-/* The answer to this question; false if there is none. */
+/* Stores the answer to this question; returns false if the sheet has no answer to it. */
 bool quiz_sheet_answer(const QuizSheet *sheet, const char *key, double *given);
 
 #endif

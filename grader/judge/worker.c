@@ -41,7 +41,7 @@ static const struct {
     { "limit", UNSUPPORTED, "the simulated GPU does not support this kernel: " },
 };
 
-/* What the signal that killed a process with host code says about that code. The words are the
+/* Adds the likely mistake in the host code if a signal killed its process. The words are the
  * runner's (guest/work.c, device_sim.c). */
 static void explain_signal(Worker *worker)
 {

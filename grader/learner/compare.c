@@ -29,7 +29,7 @@ static bool has_passed(const Workbook *book, const LabEntry *entry)
     return false;
 }
 
-/* The width of the terminal; 0: there is none. */
+/* The width of the terminal in columns; 0 if output does not go to a terminal. */
 static int terminal_columns(void)
 {
     struct winsize size;

@@ -19,7 +19,7 @@ int next_count_done(const char *file, int *labs);
 /* The first lab that is not done; NULL if all are. `file`: of the progress. */
 const LabEntry *next_lab(const char *file);
 
-/* What to do now in this lab, as one sentence without its full stop: "make hint LAB=transpose". */
+/* Writes the next step in this lab as a clause without a full stop: "make hint LAB=transpose". */
 void next_step(const LabEntry *entry, const Progress *progress, char *text, size_t size);
 
 /* Prints "Next: " and the step of the lab to continue with, or that all labs are done. */

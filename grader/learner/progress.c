@@ -5,19 +5,18 @@
  * by hand) is never removed.
  */
 #include "learner/progress.h"
+#include "learner/state_file.h"
 #include "learner/next.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
-enum { FILE_MOST = 1 << 20, LINE_MOST = 512, FORMAT = 3 };
+enum { LINE_MOST = 512, FORMAT = 3 };
 
 /* ---- The progress file ---- */
 
@@ -121,7 +120,7 @@ static bool read_progress(const char *line, const LabEntry *entry, Progress *pro
 void progress_load(const char *file, const LabEntry *entry, Progress *progress)
 {
     size_t size;
-    char *text = read_file(file, FILE_MOST, &size), line[LINE_MOST];
+    char *text = read_file(file, STATE_MOST, &size), line[LINE_MOST];
 
     *progress = (Progress){ 0 };
     if (!text)
@@ -229,55 +228,24 @@ static char *replace_line(const char *text, size_t size, const LabEntry *entry, 
     return result;
 }
 
-static bool save_locked(const char *file, const LabEntry *entry, const Progress *progress)
+/* The lab's new line. */
+typedef struct NewLine {
+    const LabEntry *entry;
+    const Progress *progress;
+} NewLine;
+
+static char *edit(const char *text, size_t size, const void *context, size_t *new_size)
 {
-    char ours[LINE_MOST], *text, *new_text;
-    size_t size = 0, new_size;
-    bool saved;
+    const NewLine *line = context;
+    char ours[LINE_MOST];
 
-    text = read_file(file, FILE_MOST, &size);
-    if (!text && errno != ENOENT)
-        return false; /* an unreadable file must not be overwritten */
-    write_line(ours, sizeof ours, entry, progress);
-    new_text = replace_line(text ? text : "", size, entry, ours, &new_size);
-    saved = write_file(file, new_text, new_size);
-    free(new_text);
-    free(text);
-    return saved;
-}
-
-static int take_lock(const char *file)
-{
-    char path[4096];
-    int fd;
-
-    PUT(path, "%s.lock", file);
-    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    while (fd >= 0 && flock(fd, LOCK_EX))
-        if (errno != EINTR) {
-            close(fd);
-            return -1;
-        }
-    return fd;
+    write_line(ours, sizeof ours, line->entry, line->progress);
+    return replace_line(text, size, line->entry, ours, new_size);
 }
 
 bool progress_save(const char *file, const LabEntry *entry, const Progress *progress)
 {
-    const char *slash = strrchr(file, '/');
-    char folder[4096];
-    int lock, why;
-    bool saved;
-
-    if (slash && slash > file && !make_folders(PUT(folder, "%.*s", (int) (slash - file), file)))
-        return false;
-    lock = take_lock(file);
-    if (lock < 0)
-        return false;
-    saved = save_locked(file, entry, progress);
-    why = errno;
-    close(lock); /* also unlocks the file */
-    errno = why;
-    return saved;
+    return state_edit(file, edit, &(NewLine){ entry, progress });
 }
 
 /* ---- Better or worse ---- */
