@@ -1,0 +1,264 @@
+// rung: beyond, expect: pass - no tickets: a block takes the tile of its own number
+// It would wait forever if the blocks of earlier tiles did not start before it. CUDA does not
+// promise that they do; all GPUs so far start blocks in the order of their numbers, and CUB relies
+// on it, too.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256, WARP = 32, WARPS = BLOCK / WARP, QUAD = 4 };
+
+// Scan: a warp's share of a tile is ROUNDS runs of 128 elements, four per lane. Compaction: STEPS
+// runs of 32; fewer, since its tile waits in shared memory, too. The fastest sizes on an H200.
+enum { ROUNDS = 8, RUN = WARP * QUAD, SHARE = ROUNDS * RUN, TILE = WARPS * SHARE };
+enum { STEPS = 24, STEPS_SHARE = STEPS * WARP, STEPS_TILE = WARPS * STEPS_SHARE };
+
+// How long a block waits before it looks back, and before it looks again: states that are read all
+// the time are written later.
+enum { FIRST_NS = 350, AGAIN_NS = 100 };
+
+// The sum of the values of a warp's lanes up to this one. All 32 lanes must call it.
+static __device__ int warp_scan(int value)
+{
+    int lane = threadIdx.x % WARP;
+
+    for (int s = 1; s < WARP; s *= 2) {
+        int other = __shfl_up_sync(0xffffffff, value, s);
+        if (lane >= s)
+            value += other;
+    }
+    return value;
+}
+
+// The sum of the totals of all warps before this one; *all becomes the sum of all totals. All
+// threads of the block must call it.
+static __device__ int before_warp(int total, int *all)
+{
+    __shared__ int totals[WARPS];
+    int warp = threadIdx.x / WARP, before = 0;
+
+    if (threadIdx.x % WARP == 0)
+        totals[warp] = total;
+
+    // Separates storing each warp's total from the loads of all totals.
+    __syncthreads();
+
+    *all = 0;
+    for (int w = 0; w < WARPS; w++) {
+        before += w < warp ? totals[w] : 0;
+        *all += totals[w];
+    }
+    return before;
+}
+
+// Elements i .. i + 3 of an array of n; 0 for those past its end. i is a multiple of 4.
+static __device__ int4 load_quad(const int *in, long i, long n)
+{
+    if (i + QUAD <= n)
+        return *(const int4 *) (in + i);
+    return make_int4(i < n ? in[i] : 0, i + 1 < n ? in[i + 1] : 0, i + 2 < n ? in[i + 2] : 0, 0);
+}
+
+static __device__ void store_quad(int *out, long i, long n, int4 quad)
+{
+    if (i + QUAD <= n) {
+        __stwb((int4 *) (out + i), quad); // as one store; the compiler may split an assignment
+        return;
+    }
+    if (i < n)
+        out[i] = quad.x;
+    if (i + 1 < n)
+        out[i + 1] = quad.y;
+    if (i + 2 < n)
+        out[i + 2] = quad.z;
+}
+
+static __device__ int4 add(int4 quad, int value)
+{
+    return make_int4(quad.x + value, quad.y + value, quad.z + value, quad.w + value);
+}
+
+// Turns each element of a warp's share into the sum of the share up to it. Returns the sum of all.
+// All 32 lanes must call it.
+static __device__ int scan_share(int4 share[ROUNDS])
+{
+    int total = 0;
+
+#pragma unroll // so that the share stays in registers
+    for (int k = 0; k < ROUNDS; k++) {
+        int4 q = share[k];
+        int sum = q.x + q.y + q.z + q.w, up_to = warp_scan(sum);
+
+        q = make_int4(q.x, q.x + q.y, q.x + q.y + q.z, sum);
+        share[k] = add(q, total + up_to - sum);
+        total += __shfl_sync(0xffffffff, up_to, WARP - 1);
+    }
+    return total;
+}
+
+// The elements of a lane, 32 apart, so that a warp's loads and votes follow the array's order.
+// Elements past the end become 0, which is not kept.
+static __device__ void load_steps(int share[STEPS], const int *in, long first, long n)
+{
+    int left = n - first < STEPS_SHARE ? (int) (n - first) : STEPS_SHARE;
+
+#pragma unroll
+    for (int k = 0; k < STEPS; k++)
+        share[k] = k * WARP < left ? in[first + k * WARP] : 0;
+}
+
+// Returns how many elements of the warp's share are kept. votes[k] has a bit for each lane that
+// keeps its element of step k. All 32 lanes must call it.
+static __device__ int vote(const int share[STEPS], unsigned votes[STEPS])
+{
+    int count = 0;
+
+#pragma unroll
+    for (int k = 0; k < STEPS; k++) {
+        votes[k] = __ballot_sync(0xffffffff, share[k] > 0);
+        count += __popc(votes[k]);
+    }
+    return count;
+}
+
+// Collects the warp's kept elements in shared memory, from collected[place] on.
+static __device__ void collect(int collected[STEPS_TILE], int place, const int share[STEPS],
+                               const unsigned votes[STEPS])
+{
+    unsigned lanes_before = (1u << threadIdx.x % WARP) - 1;
+
+#pragma unroll
+    for (int k = 0; k < STEPS; k++) {
+        if (share[k] > 0)
+            collected[place + __popc(votes[k] & lanes_before)] = share[k];
+        place += __popc(votes[k]);
+    }
+}
+
+// The first element of this warp's share of a tile.
+static __device__ long first_of_warp(long tile, int share)
+{
+    return (tile * WARPS + threadIdx.x / WARP) * share;
+}
+
+// What is known about a tile: its own sum, or the sum of all elements up to its end. Both halves
+// are written and read together, so a state needs no fence.
+typedef unsigned long long State;
+enum { NOTHING, OWN, ALL };
+
+static __device__ State state_of(unsigned kind, int sum)
+{
+    return (State) kind << 32 | (unsigned) sum;
+}
+
+static __device__ unsigned kind_of(State state)
+{
+    return (unsigned) (state >> 32);
+}
+
+static __device__ int sum_of(State state)
+{
+    return (int) (unsigned) state;
+}
+
+// The sum of all tiles before this one. All lanes of one warp must call it.
+static __device__ int look_back(const volatile State *states, int tile)
+{
+    int lane = threadIdx.x % WARP, sum = 0;
+
+    __nanosleep(FIRST_NS);
+
+    // 32 states at a time, lane 31 reads the nearest; tiles before the first sum up to 0.
+    for (int t = tile - WARP + lane;; t -= WARP) {
+        State state;
+        while (state = t >= 0 ? states[t] : state_of(ALL, 0),
+               __any_sync(0xffffffff, kind_of(state) == NOTHING))
+            __nanosleep(AGAIN_NS);
+
+        // No lane below the last one that knows the sum of all tiles up to its own is needed.
+        unsigned all = __ballot_sync(0xffffffff, kind_of(state) == ALL);
+        sum += lane >= 31 - __clz(all) ? sum_of(state) : 0;
+        if (all)
+            return __shfl_sync(0xffffffff, warp_scan(sum), WARP - 1);
+    }
+}
+
+// The same for all threads, which must call it; `own` is the sum of this tile.
+static __device__ int before_tile(volatile State *states, int tile, int own)
+{
+    __shared__ int before;
+
+    if (threadIdx.x < WARP) {
+        if (threadIdx.x == 0)
+            states[tile] = state_of(tile ? OWN : ALL, own);
+        int sum = look_back(states, tile);
+        if (threadIdx.x == 0) {
+            states[tile] = state_of(ALL, sum + own);
+            before = sum;
+        }
+    }
+
+    // Separates thread 0's store to `before` from all threads' loads.
+    __syncthreads();
+    return before;
+}
+
+// out[i] becomes in[0] + ... + in[i].
+__global__ void scan_kernel(int *out, const int *in, long n, State *states)
+{
+    int tile = (int) blockIdx.x, before, all;
+    long first = first_of_warp(tile, SHARE) + threadIdx.x % WARP * QUAD;
+    int4 share[ROUNDS];
+
+#pragma unroll // all loads before the first addition
+    for (int k = 0; k < ROUNDS; k++)
+        share[k] = load_quad(in, first + k * RUN, n);
+    before = before_warp(scan_share(share), &all);
+    before += before_tile(states, tile, all);
+#pragma unroll
+    for (int k = 0; k < ROUNDS; k++)
+        store_quad(out, first + k * RUN, n, add(share[k], before));
+}
+
+// Stores the kept elements of a tile after those of the tiles before it.
+__global__ void compact_kernel(int *out, int *kept, const int *in, long n, State *states)
+{
+    __shared__ int collected[STEPS_TILE];
+    int tile = (int) blockIdx.x, share[STEPS], all;
+    long first = first_of_warp(tile, STEPS_SHARE) + threadIdx.x % WARP;
+    unsigned votes[STEPS];
+
+    load_steps(share, in, first, n);
+    int place = before_warp(vote(share, votes), &all);
+    collect(collected, place, share, votes);
+
+    // Its barrier also separates collecting from the loads of what other threads have collected.
+    int before = before_tile(states, tile, all);
+    for (int i = threadIdx.x; i < all; i += BLOCK)
+        out[before + i] = collected[i];
+    if (tile == gridDim.x - 1 && threadIdx.x == 0)
+        *kept = before + all;
+}
+
+__global__ void clear_kernel(State *states, int tiles)
+{
+    int t = blockIdx.x * BLOCK + threadIdx.x;
+
+    if (t < tiles)
+        states[t] = state_of(NOTHING, 0);
+}
+
+LAB_API void scan(int *out, int *kept, const int *in, long n, int task, int *scratch,
+                  long scratch_count)
+{
+    long tile = task == SCAN ? TILE : STEPS_TILE;
+    int tiles = (int) ((n + tile - 1) / tile);
+    State *states = (State *) scratch;
+
+    clear_kernel<<<ceil_div(tiles, BLOCK), BLOCK>>>(states, tiles);
+    CUDA_CHECK(cudaGetLastError());
+    if (task == SCAN)
+        scan_kernel<<<tiles, BLOCK>>>(out, in, n, states);
+    else
+        compact_kernel<<<tiles, BLOCK>>>(out, kept, in, n, states);
+    CUDA_CHECK(cudaGetLastError());
+}

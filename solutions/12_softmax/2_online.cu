@@ -1,0 +1,33 @@
+// rung: 2, expect: slow - online: maximum and sum in one pass, so a row is read only twice
+// Whenever the maximum grows, the sum is rescaled. The lowest float is a safe first maximum: with
+// -inf, a row that begins with -inf would need exp(-inf + inf), which is NaN.
+#include "cudalab.cuh"
+#include "kernel.h"
+#include <cfloat>
+
+enum { BLOCK = 64 };
+
+__global__ void softmax_kernel(float *out, const float *in, int rows, int cols)
+{
+    int row = blockIdx.x * BLOCK + threadIdx.x;
+    float max = -FLT_MAX, sum = 0;
+
+    if (row >= rows)
+        return;
+    in += row * (size_t) cols;
+    out += row * (size_t) cols;
+
+    for (int j = 0; j < cols; j++) {
+        float x = in[j], before = max;
+        max = fmaxf(max, x);
+        sum = sum * expf(before - max) + expf(x - max);
+    }
+    for (int j = 0; j < cols; j++)
+        out[j] = expf(in[j] - max) / sum;
+}
+
+LAB_API void softmax(float *out, const float *in, int rows, int cols, float *scratch)
+{
+    softmax_kernel<<<ceil_div(rows, BLOCK), BLOCK>>>(out, in, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+}

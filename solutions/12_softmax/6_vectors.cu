@@ -1,0 +1,233 @@
+// rung: 6, expect: device - 16 bytes per load, and rows of up to 16,384 columns held in registers
+// Each thread holds 16 floats, in four loads that are all in flight before the first is used. The
+// number of threads per row follows its length: 8 lanes for 128 columns, 256 threads for 4096.
+#include "cudalab.cuh"
+#include "kernel.h"
+#include <cfloat>
+
+enum { WARP = 32, BLOCK = 256, LARGEST = 1024, WARPS_MOST = LARGEST / WARP, HELD = 16 };
+
+// ---- A thread's share of a row: N floats in registers, V of them in each load ----
+
+// V floats at an address that is a multiple of V floats.
+template <int V> static __device__ void load(float *x, const float *from)
+{
+    if (V == 4) {
+        float4 four = *(const float4 *) from;
+        x[0] = four.x, x[1] = four.y, x[2] = four.z, x[3] = four.w;
+    } else
+        x[0] = *from;
+}
+
+template <int V> static __device__ void store(float *to, const float *x)
+{
+    if (V == 4)
+        *(float4 *) to = make_float4(x[0], x[1], x[2], x[3]);
+    else
+        *to = x[0];
+}
+
+// The share begins with vector `first` and continues `step` vectors further on. What lies past the
+// end of the row is -inf.
+template <int V, int N>
+static __device__ void load_share(float (&x)[N], const float *in, int first, int step, int cols)
+{
+#pragma unroll
+    for (int k = 0; k < N; k += V) {
+        int j = (first + k / V * step) * V;
+        for (int i = 0; i < V; i++)
+            x[k + i] = -INFINITY;
+        if (j < cols)
+            load<V>(x + k, in + j);
+    }
+}
+
+template <int V, int N>
+static __device__ void store_share(float *out, const float (&x)[N], int first, int step, int cols)
+{
+#pragma unroll
+    for (int k = 0; k < N; k += V) {
+        int j = (first + k / V * step) * V;
+        if (j < cols)
+            store<V>(out + j, x + k);
+    }
+}
+
+template <int N> static __device__ float share_max(const float (&x)[N])
+{
+    float max = -FLT_MAX;
+
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        max = fmaxf(max, x[k]);
+    return max;
+}
+
+// Replaces each x of the share by exp(x - max) * factor; returns their sum.
+template <int N> static __device__ float share_exp(float (&x)[N], float max, float factor = 1)
+{
+    float sum = 0;
+
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        sum += x[k] = __expf(x[k] - max) * factor;
+    return sum;
+}
+
+template <int N> static __device__ void scale_share(float (&x)[N], float factor)
+{
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        x[k] *= factor;
+}
+
+// ---- Between threads ----
+
+// The maximum, or sum, over `lanes` neighbouring lanes, a power of two; each of them gets it. All
+// 32 lanes must call these.
+static __device__ float lanes_max(float x, int lanes)
+{
+    for (int s = lanes / 2; s > 0; s /= 2)
+        x = fmaxf(x, __shfl_xor_sync(0xffffffff, x, s));
+    return x;
+}
+
+static __device__ float lanes_sum(float x, int lanes)
+{
+    for (int s = lanes / 2; s > 0; s /= 2)
+        x += __shfl_xor_sync(0xffffffff, x, s);
+    return x;
+}
+
+// The same over a block of at most 1024 threads, whole warps.
+static __device__ float block_max(float x)
+{
+    __shared__ float part[WARPS_MOST];
+    int lane = threadIdx.x % WARP;
+
+    x = lanes_max(x, WARP);
+    if (lane == 0)
+        part[threadIdx.x / WARP] = x;
+
+    // Separates storing each warp's maximum from the loads of all of them.
+    __syncthreads();
+
+    return lanes_max(lane < blockDim.x / WARP ? part[lane] : -FLT_MAX, WARP);
+}
+
+static __device__ float block_sum(float x)
+{
+    __shared__ float part[WARPS_MOST];
+    int lane = threadIdx.x % WARP;
+
+    x = lanes_sum(x, WARP);
+    if (lane == 0)
+        part[threadIdx.x / WARP] = x;
+
+    // Separates storing each warp's sum from the loads of all of them.
+    __syncthreads();
+
+    return lanes_sum(lane < blockDim.x / WARP ? part[lane] : 0, WARP);
+}
+
+// ---- Rows of up to 512 columns: a few lanes each; of up to 16,384: a block each ----
+
+template <int V, int N>
+__global__ void softmax_by_lanes(float *out, const float *in, int rows, int cols, int lanes)
+{
+    int lane = threadIdx.x & (lanes - 1);
+    size_t row = (blockIdx.x * (size_t) BLOCK + threadIdx.x) / lanes, first = row * cols;
+    int length = row < rows ? cols : 0; // lanes without a row take part in the shuffles
+    float x[N];
+
+    load_share<V>(x, in + first, lane, lanes, length);
+    float max = lanes_max(share_max(x), lanes);
+    float sum = lanes_sum(share_exp(x, max), lanes);
+    scale_share(x, 1 / sum);
+    store_share<V>(out + first, x, lane, lanes, length);
+}
+
+template <int V> __global__ void softmax_by_block(float *out, const float *in, int cols)
+{
+    size_t first = blockIdx.x * (size_t) cols;
+    float x[HELD];
+
+    load_share<V>(x, in + first, threadIdx.x, blockDim.x, cols);
+    float max = block_max(share_max(x));
+    float sum = block_sum(share_exp(x, max));
+    scale_share(x, 1 / sum);
+    store_share<V>(out + first, x, threadIdx.x, blockDim.x, cols);
+}
+
+// ---- Longer rows are read twice ----
+
+// The sum of exp(x - max) over some elements x, and their maximum. No elements: { -FLT_MAX, 0 }.
+struct Part {
+    float max, sum;
+};
+
+template <int N> static __device__ Part add_share(Part a, const float (&x)[N])
+{
+    float max = fmaxf(a.max, share_max(x));
+
+    a.sum *= __expf(a.max - max);
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        a.sum += __expf(x[k] - max);
+    return { max, a.sum };
+}
+
+template <int V>
+__global__ void __launch_bounds__(LARGEST) softmax_read_twice(float *out, const float *in, int cols)
+{
+    const int piece = LARGEST * HELD;
+    Part mine = { -FLT_MAX, 0 };
+    float x[HELD];
+
+    in += blockIdx.x * (size_t) cols;
+    out += blockIdx.x * (size_t) cols;
+    for (int j = 0; j < cols; j += piece) {
+        load_share<V>(x, in + j, threadIdx.x, LARGEST, cols - j);
+        mine = add_share(mine, x);
+    }
+
+    float max = block_max(mine.max);
+    float factor = 1 / block_sum(mine.sum * __expf(mine.max - max));
+    for (int j = 0; j < cols; j += piece) {
+        load_share<V>(x, in + j, threadIdx.x, LARGEST, cols - j);
+        share_exp(x, max, factor);
+        store_share<V>(out + j, x, threadIdx.x, LARGEST, cols - j);
+    }
+}
+
+template <int V, int N> static void launch_lanes(float *out, const float *in, int rows, int cols)
+{
+    int lanes = 1;
+
+    while (lanes * N < cols)
+        lanes *= 2;
+    softmax_by_lanes<V, N>
+        <<<(int) (((long) rows * lanes + BLOCK - 1) / BLOCK), BLOCK>>>(out, in, rows, cols, lanes);
+}
+
+template <int V> static void launch(float *out, const float *in, int rows, int cols)
+{
+    if (cols <= 8 * V)
+        launch_lanes<V, V>(out, in, rows, cols);
+    else if (cols <= WARP * HELD)
+        launch_lanes<V, HELD>(out, in, rows, cols);
+    else if (cols <= LARGEST * HELD)
+        softmax_by_block<V><<<rows, ceil_div(cols, WARP * HELD) * WARP>>>(out, in, cols);
+    else
+        softmax_read_twice<V><<<rows, LARGEST>>>(out, in, cols);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+// A float4 needs an address that is a multiple of 16 bytes, in each row.
+LAB_API void softmax(float *out, const float *in, int rows, int cols, float *scratch)
+{
+    if (cols % 4 == 0)
+        launch<4>(out, in, rows, cols);
+    else
+        launch<1>(out, in, rows, cols);
+}

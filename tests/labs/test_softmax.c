@@ -1,0 +1,174 @@
+/* test_softmax.c - lab 12's expected results and its test of large outputs: what honest floats give
+ * passes, NaN where it is right, and only there. */
+#include "base/registry.h"
+
+#include <CUnit/CUnit.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 70, COLS = 96, COUNT = ROWS * COLS };
+
+static const Lab *lab;
+static Arrays arrays;
+static Case lab_case;
+static Inputs inputs;
+static float in[COUNT], got[COUNT], want[COUNT];
+static double error[COUNT];
+
+static float element_of(size_t i)
+{
+    const Fill fill = arrays.in[0].fill;
+    const FillKey key = fill_key(inputs.seed, 0);
+    float value;
+
+    if (arrays.in[0].type == F32)
+        return fill_f32(fill, key, i);
+    int32_t bits = fill_i32(fill, key, i);
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Contents as in the case whose label contains `label`, at this test's size. */
+static void prepare(const char *label)
+{
+    lab = lab_find("softmax")->lab;
+    for (const Case *c = lab->cases; c->label; c++)
+        if (strstr(c->label, label))
+            lab_case = *c;
+    lab_case.dim[0] = ROWS;
+    lab_case.dim[1] = COLS;
+    arrays = (Arrays){ 0 };
+    lab->shape(&lab_case, &arrays);
+    inputs = (Inputs){ &arrays, 0x1234 };
+    memset(error, 0, sizeof error);
+    lab->truth(&lab_case, &inputs, 0, 0, COUNT, want, error);
+    for (size_t i = 0; i < COUNT; i++)
+        in[i] = element_of(i);
+}
+
+/* An online softmax in floats, with the elements cut to `bits` bits. */
+static void softmax_of_floats(int bits)
+{
+    const uint32_t mask = ~0u << (24 - bits);
+
+    for (size_t first = 0; first < COUNT; first += COLS) {
+        float max = -FLT_MAX, sum = 0, x[COLS];
+        for (size_t j = 0; j < COLS; j++) {
+            uint32_t word;
+            memcpy(&word, &in[first + j], sizeof word);
+            word &= mask;
+            memcpy(&x[j], &word, sizeof word);
+            float before = max;
+            max = fmaxf(max, x[j]);
+            sum = sum * expf(before - max) + expf(x[j] - max);
+        }
+        for (size_t j = 0; j < COLS; j++)
+            got[first + j] = expf(x[j] - max) / sum;
+    }
+}
+
+static bool is_right(void)
+{
+    size_t first, count;
+
+    return lab->check(&lab_case, &inputs, 0, got, &first, &count);
+}
+
+static const char *const contents[] = { "3 x 5",        "up to 100", "spikes",        "equal",
+                                        "lowest float", "nine in",   "highest float", NULL };
+
+static void honest_floats_pass(void)
+{
+    for (size_t i = 0; contents[i]; i++) {
+        prepare(contents[i]);
+        softmax_of_floats(24);
+        CU_ASSERT(is_right());
+    }
+}
+
+static void inputs_of_11_bits_are_found(void)
+{
+    prepare("3 x 5");
+    softmax_of_floats(11);
+    CU_ASSERT_FALSE(is_right());
+}
+
+/* The first element of each kind is changed to `value`: where NaN is right, where 0 is, elsewhere.
+ */
+static void changed(bool (*kind)(float), float value, bool right)
+{
+    size_t i = 0, first = COUNT, count = 0;
+
+    while (i < COUNT && !kind(want[i]))
+        i++;
+    CU_ASSERT_FATAL(i < COUNT);
+    got[i] = value;
+    CU_ASSERT_EQUAL(lab->check(&lab_case, &inputs, 0, got, &first, &count), right);
+    if (!right) {
+        CU_ASSERT_EQUAL(first, i);
+        CU_ASSERT_EQUAL(count, 1);
+    }
+    softmax_of_floats(24);
+}
+
+static bool is_nan(float x)
+{
+    return isnan(x);
+}
+
+static bool is_zero(float x)
+{
+    return x == 0;
+}
+
+static bool is_positive(float x)
+{
+    return x > 0;
+}
+
+static void nan_is_right_only_where_it_is(void)
+{
+    float unwritten;
+
+    memset(&unwritten, 0xff, sizeof unwritten);
+    prepare("nine in");
+    softmax_of_floats(24);
+    changed(is_nan, NAN, true);
+    changed(is_nan, 0, false);
+    changed(is_nan, unwritten, false);
+    changed(is_zero, NAN, false);
+    changed(is_zero, -0.0f, true);
+    changed(is_zero, FLT_MIN, false); /* where in is -inf, 0 is exact */
+    changed(is_positive, NAN, false);
+    changed(is_positive, 0, false);
+}
+
+/* A row is kept between calls: a window must not get another row's, nor that of other contents. */
+static void truth_of_a_window(void)
+{
+    for (size_t kind = 0; contents[kind]; kind++) {
+        prepare(contents[kind]);
+        for (size_t at = 0; at < COUNT; at += 61) {
+            size_t count = COUNT - at < 130 ? COUNT - at : 130;
+            float window[130];
+            double off[130] = { 0 };
+            lab->truth(&lab_case, &inputs, 0, at, count, window, off);
+            CU_ASSERT_EQUAL(memcmp(window, want + at, count * sizeof *window), 0);
+            CU_ASSERT_EQUAL(memcmp(off, error + at, count * sizeof *off), 0);
+        }
+    }
+}
+
+CU_SuiteInfo test_softmax = {
+    "softmax",
+    .pTests =
+        (CU_TestInfo[]){
+            { "honest floats pass", honest_floats_pass },
+            { "inputs of 11 bits are found", inputs_of_11_bits_are_found },
+            { "NaN is right only where it is", nan_is_right_only_where_it_is },
+            { "truth of a window", truth_of_a_window },
+            CU_TEST_INFO_NULL,
+        },
+};
