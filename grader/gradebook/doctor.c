@@ -18,12 +18,16 @@
 
 #include <errno.h>
 #include <float.h>
+#include <linux/magic.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum {
     COLUMNS = 80,
@@ -159,6 +163,30 @@ static void check_disk(DoctorReport *report, const char *what, const char *path,
                 "%.1f GiB free at %s", free_gib, path);
     else
         add_row(report, HEALTH_OK, what, "", "%.0f GiB free at %s", free_gib, path);
+}
+
+/* Root is not necessary, and a submission that escaped would own the machine. */
+static void check_user(DoctorReport *report)
+{
+    const struct passwd *user = getpwuid(geteuid());
+
+    add_row(report, geteuid() ? HEALTH_OK : HEALTH_WARN, "user",
+            geteuid() ? ""
+                      : "A submission that escapes its sandbox has all rights of the user who "
+                        "grades. Grade as an ordinary user who owns nothing else.",
+            "%s", user ? user->pw_name : "without a name");
+}
+
+/* SQLite's locks may fail on NFS. */
+static void check_file_system(DoctorReport *report, const char *folder)
+{
+    struct statfs system;
+
+    if (!statfs(folder, &system) && system.f_type == NFS_SUPER_MAGIC)
+        add_row(report, HEALTH_WARN, "disk for results",
+                "Two gradebooks may write at the same time there, which damages the database. "
+                "Choose a local disk.",
+                "%s is on NFS", folder);
 }
 
 /* The nearest existing folder at or above `out`. */
@@ -387,9 +415,11 @@ static void check_gpus(const char *const devices[], int count, const char *toolk
     int found = ask_gpus(gpus, version, why, sizeof why);
 
     if (!found)
-        add_row(report, count ? HEALTH_FAIL : HEALTH_WARN, "GPU",
-                "Without an NVIDIA GPU and its driver, gradings run on the simulated GPU.",
-                "not found; nvidia-smi: %s", why);
+        add_row(
+            report, count ? HEALTH_FAIL : HEALTH_WARN, "GPU",
+            "Without an NVIDIA GPU and its driver, gradings run on a simulated GPU, whose speed is "
+            "modelled. Name the device that counts in the course file: device = sim:h200",
+            "not found; nvidia-smi: %s", why);
     else
         driver_check(version, toolkit, report);
     for (int i = 0; found && i < count; i++) {
@@ -424,9 +454,11 @@ int doctor(const GradingOptions *options, const char *out, bool trusting)
             gpus[count++] = options->devices[i];
     check_programs(report);
     check_toolkit(report, toolkit, sizeof toolkit);
+    check_user(report);
     check_bubblewrap(report, trusting);
     existing_folder(out ? out : ".", folder, sizeof folder);
     check_disk(report, "disk for results", folder, 1, 10);
+    check_file_system(report, folder);
     check_disk(report, "disk for work", temporary_folder(), 0.5, 4);
     if (count || !options->device_count)
         check_gpus(gpus, count, toolkit, report);

@@ -10,7 +10,7 @@
 #
 # LABS: as in gradebook's --labs (1,2,...). KEPT: a folder in which to keep the class and the gradebook. FROM=cheats
 # takes only kernels whose path contains that word; SEED=N draws other kernels; JOBS=N runs N gradings at the same
-# time. Needs nvcc, libarchive, SQLite, jq and sqlite3, and bubblewrap unless TRUST=1.
+# time; COURSE=FILE is a course file. Needs nvcc, libarchive, SQLite, jq and sqlite3, and bubblewrap unless TRUST=1.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -145,7 +145,7 @@ grade() {
     local began=$SECONDS status line
     mkfifo "$work/said"
     "$build/gradebook" grade "$class" --out "$out" --devices "$devices" --labs "$(paste -sd, "$work/labs")" \
-        ${JOBS:+--jobs "$JOBS"} ${TRUST:+--trust-submissions} 2> "$work/said" &
+        ${JOBS:+--jobs "$JOBS"} ${COURSE:+--course "$COURSE"} ${TRUST:+--trust-submissions} 2> "$work/said" &
     local pid=$!
     watch_memory $pid &
     while IFS= read -r line; do

@@ -60,8 +60,9 @@ check "a course file with mistakes" status_is 2 grade --course "$work/course.ini
 for mistake in "course.ini:2: weight = heavy: expected" "course.ini:4: bar = 7: expected" "course.ini:5: unknown key lateness"; do
     check "each mistake is reported" says "$mistake" grade --course "$work/course.ini"
 done
-check "and nothing was imported" test "$(sql "$work/o" "SELECT count(*) FROM imports")" = 0
-check "a course file that does not exist" says "none.ini: No such file" grade --course "$work/none.ini"
+check "and nothing was stored" test ! -e "$work/o"
+check "a lab that does not exist is named" says "there is no lab '11'" "$gradebook" report --labs 6,11 --out "$work/o"
+check "a course file that does not exist" says "cannot read .*/none.ini: No such file" grade --course "$work/none.ini"
 
 # ---- A new course file changes marks without new gradings ----
 
@@ -81,16 +82,55 @@ check "but its marks count now" marks_are "bob 06_transpose 55"
 check "a later run without --course" status_is 0 grade --devices sim
 check "still uses the stored course file" marks_are "bob 06_transpose 55"
 
+alone() { "$gradebook" grade --out "$1" --devices sim --trust-submissions --course "$work/course.ini"; }
+course "[all]" "base = 20"
+imports=$(sql "$work/o" "SELECT count(*) FROM imports")
+check "a course file without submissions" status_is 0 alone "$work/o"
+check "is stored" marks_are "bob 06_transpose 60"
+check "and imports nothing" test "$(sql "$work/o" "SELECT count(*) FROM imports")" = "$imports"
+check "it needs a gradebook" status_is 3 alone "$work/none"
+check "and creates none" test ! -e "$work/none"
+check "no course file and no submissions" status_is 2 "$gradebook" grade --out "$work/o"
+
 course "[6]" "bar of flat = 0.6" "weight = 2"
+check "a report under another bar" marks_are "bob 06_transpose 85.7" --course "$work/course.ini"
 check "grading with another bar" status_is 0 grade --devices sim --course "$work/course.ini"
-check "grades only this lab again" test "$(attempts "$work/o")" = 7
+check "judges the stored speeds" test "$(attempts "$work/o")" = 4
 check "with marks by that bar" marks_are "bob 06_transpose 85.7"
-check "an attempt records the bar" test "$(sql "$work/o" "SELECT group_concat(DISTINCT terms) FROM attempts WHERE id > 4")" \
-    = $'[06_transpose]\nbar of flat = 0.6'
+course "[6]" "bar of flat = 0.5"
+check "a bar that a stored speed reaches" status_is 0 grade --devices sim --course "$work/course.ini"
+check "is a pass" marks_are "bob 06_transpose 100"
 course "[all]" "weight = 2"
 check "grading with the workbook's own bar again" status_is 0 grade --devices sim --course "$work/course.ini"
-check "the first gradings count again" test "$(attempts "$work/o")" = 7
+check "grades no kernel" test "$(attempts "$work/o")" = 4
 check "with the same marks as before" marks_are "bob 06_transpose 75"
+
+# ---- What people decide ----
+
+out=(--out "$work/o")
+cat > "$work/course.ini" << 'COURSE'
+[all]
+close = human
+COURSE
+check "waiting, by another course file" says "cid, 06_transpose: close.* gradebook decide cid 06_transpose" \
+    "$gradebook" waiting "${out[@]}" --course "$work/course.ini"
+check "a decision without a reason" status_is 2 "$gradebook" decide cid 6 pass "${out[@]}"
+check "marks that are none" status_is 2 "$gradebook" decide cid 6 101 --note x "${out[@]}"
+check "an unknown student" status_is 2 "$gradebook" decide zoe 6 pass --note x "${out[@]}"
+check "a lab without marks" status_is 2 "$gradebook" decide cid 0 pass --note x "${out[@]}"
+check "an extension by an unknown span" status_is 2 "$gradebook" extend cid all 2x --note x "${out[@]}"
+check "the usage of extend names its values, and how to undo" \
+    says "extend STUDENT LAB.all 2d.UNTIL --note .*extend STUDENT LAB.all --undo --note" "$gradebook" extend cid all 1d --undo --note x "${out[@]}"
+check "no decision is stored" test "$(sql "$work/o" "SELECT count(*) FROM decisions")" = 0
+check "a decision" says "bob, 06_transpose: 75.0 marks -> 62.5 marks" "$gradebook" decide bob 6 62.5 --note "see mail" --author kim "${out[@]}"
+check "counts" marks_are "bob 06_transpose 62.5"
+check "an excuse" says "bob, 07_reduction: 0.0 marks -> no marks .excused" "$gradebook" excuse bob 7 --note ill "${out[@]}"
+check "an extension" status_is 0 "$gradebook" extend bob all 2d --note ill "${out[@]}"
+check "history" says "decided +06_transpose +marks: 62.5 .on kernel .*, by kim: see mail" "$gradebook" history bob 6 "${out[@]}"
+check "undo" says "62.5 marks -> 75.0 marks" "$gradebook" decide bob 6 --undo --note "a mistake" "${out[@]}"
+check "nothing is left to undo" status_is 2 "$gradebook" decide bob 6 --undo --note "a mistake" "${out[@]}"
+check "undo of the others" status_is 0 "$gradebook" excuse bob 7 --undo --note "a mistake" "${out[@]}"
+check "no row was removed" test "$(sql "$work/o" "SELECT count(*) FROM decisions")" = 5
 
 # ---- The secret seed ----
 
@@ -111,6 +151,27 @@ check "no command line and no environment shows it" test -z "$shown"
 check "no file contains it either" test -z "$(grep -rl "$secret" "$work" --include='*' 2> /dev/null | grep -v -e gradebook.sqlite -e course.ini -e logs/)"
 check "the gradings used the seed" test "$(sql "$work/o" "SELECT count(*) FROM verdicts WHERE note LIKE '%seed = $secret%'")" = 4
 check "only its owner can read the gradebook" test "$(stat -c %a "$work/o/gradebook.sqlite")" = 600
+
+# ---- A course file alone ----
+
+course "[course]" "name = GPU" "device = sim:h200" "[all]" "deadline = 2026-01-01 00:00 Z" "seed = abc" "late_factor = 0.9" "[6]" "bar = 1.7"
+checks() { TZ=Europe/Berlin "$gradebook" check-course "$work/course.ini" "$@"; }
+check "a course file alone" status_is 0 checks
+check "is explained" says "device: sim:h200 .*06_transpose +1.7 +1 +2026-01-01 01:00 CET .*late: 0.9 of the marks are left per 1d \(all labs\)" checks
+course "[course]" "late_days = 3" "times = files" "[all]" "deadline = 2026-01-01 00:00 Z" "late_grace = 15m"
+check "with grace, late days and times of files" says "on time up to 15m late \(all labs\) late days: 3 .*else the file's" checks
+course "[course]" "name = GPU" "device = sim:h200" "[all]" "deadline = 2026-01-01 00:00 Z" "seed = abc" "late_factor = 0.9" "[6]" "bar = 1.7"
+check "with what is unusual" says "reach the bar 1.7 \(06_transpose\) .*01:00 CET is in the past .*line 6: a seed shorter than" checks
+rows=$(sql "$work/o" "SELECT count(*) FROM terms") kept=$(cat "$work/o/course.ini")
+check "and what it would change" says "06_transpose: 4 kernels are graded again 07_reduction: 1 kernel is graded again" checks --out "$work/o"
+check "but nothing changes" test "$(sql "$work/o" "SELECT count(*) FROM terms") $(cat "$work/o/course.ini")" = "$rows $kept"
+check "a gradebook that is not there is not created" status_is 3 checks --out "$work/none"
+cp "$work/o/course.ini" "$work/course.ini"
+check "the stored course file changes nothing" says "no kernel is graded again" checks --out "$work/o"
+course "[course]" "device = simm:h200" "[all]" "weight = heavy"
+check "mistakes are listed, each with its line" says "course.ini:2: device = simm:h200: .*course.ini:4: weight = heavy" checks
+check "by their status, too" status_is 2 checks
+check "grade refuses the same" status_is 2 grade --course "$work/course.ini"
 
 # ---- The device that counts ----
 
@@ -144,7 +205,7 @@ check "a submission on time" marks_are "Ann 06_transpose 100"
 check "14 hours late" marks_are "Bo 06_transpose 72"
 check "a submission after the cutoff" marks_are "Cy 06_transpose 0"
 mv "$work/folders" "$work/class"
-check "grading with file times only" status_is 0 grade --devices sim
+check "grading with file times only" status_is 0 grade --devices sim --replace
 check "file times do not count by default" marks_are "ann 06_transpose 100"
 course "[course]" "times = files" "[all]" "deadline = 2026-10-31 12:00 Z" "late_factor = 0.5"
 check "file times count if the course says so" marks_are "ann 06_transpose 50" --course "$work/course.ini"
@@ -160,7 +221,7 @@ roster "id,name,section" "1,Ann,A" "2,Zoe Zed,B" "cid,Cyrus,B" "4,=SUM(1),B"
 check "a roster" says "4 people" import
 check "students without a submission are reported" says "Zoe Zed, B: all labs are missing" "$gradebook" report --out "$work/o"
 check "such a student has a row in the export" marks_are "Zoe Zed 06_transpose 0"
-check "students who are not on the roster are reported" says "bob: no id or name on the roster" "$gradebook" report --out "$work/o"
+check "students who are not on the roster are reported" says "bob: no id, e-mail address, alias or name on the roster" "$gradebook" report --out "$work/o"
 check "a folder named by an id is matched" test -z "$("$gradebook" report --out "$work/o" | grep 'cid: no id')"
 check "no formula is exported" test -z "$("$gradebook" export --format csv --out "$work/o" | grep -E '(^|,)"?=')"
 check "import-roster without a file" status_is 2 "$gradebook" import-roster --out "$work/o"

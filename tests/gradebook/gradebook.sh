@@ -51,12 +51,19 @@ echo "gradebook from end to end: about two minutes."
 
 check "no command" status_is 2 "$gradebook"
 check "help" status_is 0 "$gradebook" --help
+helps() { # the help, and that of each command
+    "$gradebook" --help
+    for command in $("$gradebook" --help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do "$gradebook" "$command" --help || return 1; done
+}
+check "the help of each command lists its options" says "usage: gradebook grade SUBMISSIONS.*--shared DIR.*usage: gradebook doctor.*--memory MIB" helps
+check "each line of help fits 80 columns" not grep -E ".{81}" <(helps)
+check "each option and command has its help" not grep . <(helps | awk 'bare != "" && !/^        / { print bare } { bare = /^  [a-z-]+( [^ ]+)*$/ ? $0 : "" }')
 check "an unknown command" says "unknown command" "$gradebook" frobnicate
 check "an unknown option" says "unknown option" "$gradebook" grade x --out y --frob
 check "no folder for the gradebook" says "missing --out DIR" "$gradebook" grade x
-check "an unknown lab" says "invalid value for --labs: .99" "$gradebook" grade x --out y --labs 99
+check "an unknown lab" says "there is no lab '99'" "$gradebook" grade x --out y --labs 99
 check "an unknown format" status_is 2 "$gradebook" export --out y --format pdf
-check "and the known formats are listed" says "csv, json" "$gradebook" export --out y --format pdf
+check "and the known formats are listed" says "csv, marks, json" "$gradebook" export --out y --format pdf
 check "the same device twice" status_is 2 "$gradebook" grade x --out y --devices 0,0
 check "a gradebook that does not exist" status_is 3 "$gradebook" status --out "$work/none"
 check "submissions that do not exist" status_is 3 grade "$work/none" --out "$work/o0"
@@ -67,7 +74,7 @@ check "one student's folder is not a class" status_is 3 fast "$work/single" --ou
 check "the gradebook in a folder that submissions see" says "choose another" grade "$work/single" --out labs/x
 rm -rf labs/x
 check "the gradebook inside the submissions" says "is inside the submissions" fast "$work/single" --out "$work/single/results"
-rm -r "$work/single/results"
+check "is refused before its folder exists" test ! -e "$work/single/results"
 
 # ---- Two assignments in succession ----
 
@@ -83,7 +90,9 @@ for row in $(grep ",06_transpose,pass" "$work/of_first") ann,,07_reduction,pass 
 done
 check "two students had passed the first assignment" test "$(grep -c ",06_transpose,pass" "$work/of_first")" = 2
 rm -r "$work/first/ben"
-check "importing the first again, with one student less" status_is 0 fast "$work/first" --out "$work/both"
+check "importing the first again, with one student less, is refused" says "lab 06: 1 of 2 students would become missing .ben." fast "$work/first" --out "$work/both"
+check "and changes nothing" test "$(sql "$work/both" "SELECT count(*) FROM imports")" = 2
+check "unless it is meant" status_is 0 fast "$work/first" --out "$work/both" --replace
 check "a removed student no longer counts" not grep -q "^ben" <(states "$work/both")
 check "the second assignment keeps its marks" state_is "$work/both" ann,,07_reduction,pass
 
@@ -115,6 +124,7 @@ check "no nvcc" says "fail +CUDA Toolkit" env WARPBOOK_NVCC=/nonexistent "$grade
 check "doctor without --out creates no folder" test ! -e "$work/doctor-out"
 check "--out is accepted" says "disk for results" "$gradebook" doctor --devices sim --out "$work/doctor-out"
 check "and its folder is not created" test ! -e "$work/doctor-out"
+check "root is warned about" says "$([ "$(id -u)" = 0 ] && echo warn || echo ok) +user" "$gradebook" doctor --devices sim
 check "80 columns" test -z "$(doctor busy --devices 0,1 | grep -E '^.{81}')"
 
 # ---- Folders: verdicts, nesting, duplicates, changed files ----
@@ -139,8 +149,8 @@ mkdir -p "$c/hal/06_transpose" && cp "$work/large" "$c/hal/06_transpose/kernel.c
 kernel "$c/=cmd()/06_transpose/kernel.cu" 7
 check "a folder of students" status_is 0 fast "$c" --out "$work/o1"
 for row in ada,,06_transpose,pass,100 ada,,07_reduction,missing bob,,06_transpose,wrong,0 \
-    carol,,06_transpose,slow dan,,06_transpose,pass eve,,07_reduction,pass fay,,06_transpose,missing \
-    gil,,06_transpose,missing hal,,06_transpose,missing; do
+    carol,,06_transpose,slow dan,,06_transpose,pass eve,,07_reduction,pass fay,,06_transpose,unreadable \
+    gil,,06_transpose,unreadable hal,,06_transpose,unreadable; do
     check "$row" state_is "$work/o1" "$row"
 done
 check "identical kernels are graded once" test "$(grep -c 06_transpose "$work/o1/fake.log")" = 4
@@ -151,7 +161,7 @@ check "a kernel that is too large" remarks_are "$work/o1" hal refused
 check "a formula as a student's name" says "^\"'=cmd\(\)\"," "$gradebook" export --format csv --out "$work/o1"
 check "predictions are taken" says ",ada,yes,[0-9]+,1,1,Scripted" "$gradebook" export --format csv --out "$work/o1"
 check "JSON is JSON" jq -e '.students | length == 9' <("$gradebook" export --format json --out "$work/o1")
-check "status" says "06_transpose +5 +4 +0" "$gradebook" status --out "$work/o1"
+check "status" says "06_transpose +5 +5 +0" "$gradebook" status --out "$work/o1"
 check "no kernel is graded twice" status_is 0 fast "$c" --out "$work/o1"
 check "really nothing" test "$(wc -l < "$work/o1/fake.log")" = 5
 check "and no submission is stored twice" test "$(sql "$work/o1" "SELECT count(*) FROM submissions")" = 9
@@ -160,14 +170,14 @@ kernel "$c/bob/06_transpose/kernel.cu" 8
 check "new submissions are graded" status_is 0 fast "$c" --out "$work/o1"
 check "and counts" state_is "$work/o1" "bob,,06_transpose,pass"
 rm -r "$c/carol"
-check "grading after a student's folder was removed" status_is 0 fast "$c" --out "$work/o1"
+check "grading after a student's folder was removed" status_is 0 fast "$c" --out "$work/o1" --replace
 check "the export no longer contains this student" test -z "$(states "$work/o1" | grep carol)"
 
 check "regrade in a folder without a gradebook" status_is 3 "$gradebook" regrade --student ada --lab 6 --out "$work/nowhere"
 check "creates no folder there" test ! -e "$work/nowhere"
 check "regrade for an unknown student" status_is 3 "$gradebook" regrade --student zoe --lab 6 --out "$work/o1" --trust-submissions
 check "regrade of a lab that was not submitted" status_is 3 "$gradebook" regrade --student eve --lab 6 --out "$work/o1" --trust-submissions
-check "regrade" says "1 other student submitted the same" "$gradebook" regrade --student ada --lab 6 --out "$work/o1" \
+check "regrade" says "Grading 1 kernel again, for 2 students" "$gradebook" regrade --student ada --lab 6 --out "$work/o1" \
     --trust-submissions --devices sim
 check "regrade adds one grading" test "$(sql "$work/o1" "SELECT max(number) FROM attempts WHERE outcome = 'graded'")" = 2
 check "and all earlier rows are still there" test "$(sql "$work/o1" "SELECT count(*) FROM verdicts")" = 7
@@ -180,7 +190,7 @@ mkdir -p "$odd/fifo/06_transpose" "$odd/deep/$(printf 'd/%.0s' {1..30})"
 mkfifo "$odd/fifo/06_transpose/kernel.cu"
 ln -s "$c/ada" "$odd/thief"
 check "odd names and files" status_is 0 fast "$odd" --out "$work/odd-out"
-for row in 'new␊line,,06_transpose,pass' 'café,,06_transpose,pass' '␛.31mred,,06_transpose,pass' 'fifo,,06_transpose,missing'; do
+for row in 'new␊line,,06_transpose,pass' 'café,,06_transpose,pass' '␛.31mred,,06_transpose,pass' 'fifo,,06_transpose,unreadable'; do
     check "$row" state_is "$work/odd-out" "$(sed 's/?/[?]/g' <<< "$row")"
 done
 check "a student's folder that is a link" says "^  thief: it is a symbolic link" "$gradebook" report --out "$work/odd-out"
@@ -297,13 +307,13 @@ head -c 5000 /dev/urandom > "$h/noise.zip"
 patterns+=("noise, noise.zip.*: the archive is damaged")
 : > "$h/empty.zip"
 check "hostile archives" status_is 0 fast "$h" --out "$work/o8"
-"$gradebook" report --out "$work/o8" > "$work/report"
+"$gradebook" report --verbose --out "$work/o8" > "$work/report"
 for pattern in "${patterns[@]}"; do
     check "refused: $pattern" grep -qE -- "$pattern" "$work/report"
 done
 check "the honest one is graded" state_is "$work/o8" "honest,,06_transpose,pass"
 check "valid entries next to an invalid one are read" state_is "$work/o8" "escape,,06_transpose,pass"
-check "no file of a zip bomb counts" state_is "$work/o8" "bomb,,06_transpose,missing"
+check "no file of a zip bomb counts" state_is "$work/o8" "bomb,,06_transpose,unreadable"
 check "nothing was written outside" test ! -e "$work/evil.cu" -a ! -e evil.cu
 head -c 3000 "$work/moodle.zip" > "$work/half.zip"
 check "a truncated export is refused" status_is 3 fast "$work/half.zip" --out "$work/o9"
@@ -381,6 +391,9 @@ check "with the same results" diff <(states "$work/calm") <(states "$work/stoppe
 until_true has_graded "$work/locked"
 check "a second gradebook process is refused" says "another gradebook is working" slow "$work/locked"
 check "readers may" says "graded" "$gradebook" status --out "$work/locked"
+check "and a backup can be made" status_is 0 "$gradebook" backup --to "$work/kept.sqlite" --out "$work/locked"
+check "which is whole, one file, and private" test "$(sqlite3 "$work/kept.sqlite" "PRAGMA integrity_check; PRAGMA journal_mode" | paste -sd,) $(stat -c %a "$work/kept.sqlite") $(ls "$work"/kept.sqlite* | wc -l)" = "ok,delete 600 1"
+check "and is not overwritten" status_is 3 "$gradebook" backup --to "$work/kept.sqlite" --out "$work/locked"
 kill -INT $!
 wait $!
 
@@ -397,6 +410,13 @@ cp -r "$work/calm" "$work/lost"
 rm -f "$work"/lost/gradebook.sqlite*
 check "a missing database next to its logs" says "logs/ in the same folder has results" slow "$work/lost"
 check "and no log is overwritten" diff -r "$work/calm/logs" "$work/lost/logs"
+check "a new gradebook is made from them" status_is 0 "$gradebook" rebuild --from "$work/lost" --out "$work/found"
+check "then the submissions are imported again" status_is 0 slow "$work/found"
+check "with the same results" diff <(states "$work/calm") <(states "$work/found")
+check "and no grading" test "$(sql "$work/found" "SELECT count(*) FROM attempts")$(ls "$work/found/fake.log" 2> /dev/null)" = 36
+check "an existing gradebook is not replaced" status_is 2 "$gradebook" rebuild --from "$work/lost" --out "$work/found"
+check "logs without a result make no gradebook" status_is 3 "$gradebook" rebuild --from "$work/foreign" --out "$work/found2"
+check "and leave no folder" test -z "$(ls -d "$work"/found2* 2> /dev/null)"
 mkdir "$work/foreign"
 echo "not a database, whatever its name" > "$work/foreign/gradebook.sqlite"
 check "a file that is not a database" status_is 3 "$gradebook" report --out "$work/foreign"

@@ -128,7 +128,7 @@ compiles embeds_a_secret build "static const char secret[] = {
 echo "hostile submissions: about a minute."
 check "graded" "$build/gradebook" grade "$class" --out "$out" --devices sim --labs 1
 "$build/gradebook" export --format json --out "$out" > "$work/all.json"
-"$build/gradebook" report --out "$out" > "$work/report"
+"$build/gradebook" report --verbose --out "$out" > "$work/report"
 "$build/gradebook" export --format csv --out "$out" > "$work/all.csv"
 sqlite3 -readonly "$out/gradebook.sqlite" "SELECT why, note, flag FROM verdicts; SELECT value FROM figures" > "$work/kept"
 state() { jq -r --arg who "$1" '.students[] | select(.name == $who) | .labs[0].state' "$work/all.json"; }
@@ -141,10 +141,10 @@ is() { # NAME VERDICTS
     jq -r --arg who "$1" '.students[] | select(.name == $who) | .labs[0].why' "$work/all.json"
     return 1
 }
-nowhere() { # WORD...: true if no stored result of other submissions contains it
+nowhere() { # WORD...: true if no stored result of other submissions contains it; logs/ also holds their own sources
     local log
     log=$(jq -r '.students[] | select(.name == "honest") | .labs[0].log // empty' "$work/all.json")
-    ! grep -rIn -e "$1" "$out/logs" "$work/kept" "$work/report" "$work/all.csv" --exclude="$(basename "${log:-none}")"
+    ! grep -rIn -e "$1" "$out/logs" "$work/kept" "$work/report" "$work/all.csv" --exclude="$(basename "${log:-none}")" --exclude="*.cu"
 }
 remarked() { # NAME: prints whether it has a remark on suspicious words
     jq -e --arg who "$1" '[.students[] | select(.name == $who) | .remarks[]? | select(.kind == "suspicious")] | length > 0' "$work/all.json"
@@ -160,7 +160,8 @@ check "the report lists suspicious words" grep -q "Words in kernels that no lab 
 check "no secret from the environment, other files or other students" nowhere "swordfish"
 check "no line of the solutions" nowhere "neighbours in a warp are neighbours in memory"
 check "no password file" nowhere "root:x:0"
-check "no attack read anything but its own files" nowhere "LOOT.*\(SQLite\|honest\|it is there\|kernel.cu\)"
+check "no attack read anything but its own files" nowhere "LOOT.*\(SQLite\|honest\|it is there\|[^/]kernel.cu\)"
+check "no command line shows what is mounted" nowhere "LOOT.*-bind"
 check "no file was written outside the sandbox" test ! -e "$work/elsewhere/evil" -a ! -e "$out/evil" -a ! -e labs/evil -a ! -e /tmp/evil
 check "and existing files are unchanged" grep -q "last year" "$work/elsewhere/marks.txt"
 check "no log is larger than 2 MiB" test -z "$(find "$out" -size +2M -name '*.txt')"

@@ -1,7 +1,8 @@
 #!/bin/bash
-# large.sh BUILD [STUDENTS] - a large class whose results are already stored: import, queue, status, report and
-# exports together must take at most one minute of processor time, which does not depend on other load. The verdicts
-# are written directly into the database, each with 40 figures, as many as a grading on a GPU has.
+# large.sh BUILD [STUDENTS] - a large class whose results are already stored: import, queue, status, report, publishing
+# and exports together must take at most one minute of processor time, which does not depend on other load, and each
+# of them at most 200 MiB. The verdicts are written directly into the database, each with 40 figures, as many as a
+# grading on a GPU has.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -20,14 +21,25 @@ for lab in solutions/0[1-9]*; do
         printf '%s\nenum { handed_in_by = %d };\n' "$text" $s > "$work/class/student$s/labs/$lab/kernel.cu"
     done
 done
-grade() { "$gradebook" grade "$work/class" --out "$work/stored" --devices "$1" --labs 1,2,3,4,5,6,7,8,9 --trust-submissions; }
+grade() { measured "$gradebook" grade "$work/class" --out "$work/stored" --devices "$1" --labs 1,2,3,4,5,6,7,8,9 --trust-submissions; }
 
-# Some formats write one file per student.
-files_of() { # FORMAT
-    local said
-    said=$("$gradebook" export --format "$1" --out "$work/stored" 2>&1 > /dev/null)
-    [[ $said == *"add --to FOLDER"* ]] || return 0
-    mkdir -p "$work/files/$1" && echo "--to $work/files/$1"
+# Moodle's grading worksheet and Canvas's gradebook of this class.
+{ echo "Identifier,Full name,Email address,Status,Grade,Maximum Grade"; seq "$students" | awk '{ print "Participant " $1 ",student" $1 ",,Submitted,,10.00" }'; } > "$work/moodle.csv"
+{ printf '%s\n' "Student,ID,SIS Login ID,Section,Lab 6 (1)" "    Points Possible,,,,10.00"; seq "$students" | awk '{ print "student" $1 "," $1 ",,A," }'; } > "$work/canvas.csv"
+# The options that a format needs.
+options_of() { # FORMAT
+    case $1 in
+    moodle*) echo "--worksheet $work/moodle.csv --lab 6" ;;
+    canvas) echo "--worksheet $work/canvas.csv --lab 6" ;;
+    gradescope | classroom | feedback | pictures) mkdir -p "$work/files/$1" && echo "--to $work/files/$1" ;;
+    esac
+}
+# Runs a command and notes its memory.
+measured() {
+    python3 -c 'import resource, subprocess, sys
+status = subprocess.call(sys.argv[2:])
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024, *sys.argv[3:6], file=open(sys.argv[1], "a"))
+sys.exit(status)' "$work/peaks" "$@"
 }
 processor_s() { awk '{ print ($14 + $15 + $16 + $17) / 100 }' /proc/$$/stat; } # of this shell and its finished children
 
@@ -45,11 +57,12 @@ sqlite3 "$work/stored/gradebook.sqlite" "
 stored=$(date +%s.%N) stored_cpu=$(processor_s)
 check "no kernel is left to grade" status_is 0 grade sim
 queued=$(date +%s.%N)
-check "status" status_is 0 "$gradebook" status --out "$work/stored"
-check "report" status_is 0 "$gradebook" report --out "$work/stored"
+check "status" status_is 0 measured "$gradebook" status --out "$work/stored"
+check "report" status_is 0 measured "$gradebook" report --out "$work/stored"
+check "publish" status_is 0 measured "$gradebook" publish --labs 1,2,3,4,5,6,7,8,9 --out "$work/stored"
 for format in $("$gradebook" export --out "$work/stored" --format nothing 2>&1 | sed -n 's/.*--format //p' | tr -d ','); do
     began_one=$(date +%s.%N)
-    check "export $format" "$gradebook" export --format "$format" --out "$work/stored" $(files_of "$format")
+    check "export $format" measured "$gradebook" export --format "$format" --out "$work/stored" $(options_of "$format")
     [ -s "$work/said" ] || [ -n "$(ls "$work/files/$format" 2> /dev/null)" ] || { echo "FAILED: export $format is empty"; failed=$((failed + 1)); }
     spans="${spans:-}, $format $(awk "BEGIN { printf \"%.1f\", $(date +%s.%N) - $began_one }")"
 done
@@ -58,5 +71,8 @@ cpu=$(awk "BEGIN { printf \"%.1f\", $imported_cpu - $began_cpu + $(processor_s) 
 took=$(awk "BEGIN { printf \"%.1f\", $imported - $began + $over - $stored }")
 echo "$students students x 9 labs: import $(awk "BEGIN { printf \"%.1f\", $imported - $began }") s, again" \
     "$(awk "BEGIN { printf \"%.1f\", $queued - $stored }") s, all together $took s, $cpu s of a processor (exports${spans})"
+peak_mib=$(sort -rn "$work/peaks" | head -1)
+echo "most memory: ${peak_mib%% *} MiB (${peak_mib#* })"
+check "at most 200 MiB" test "${peak_mib%% *}" -le 200
 check "at most $most_s s of processor time" awk "BEGIN { exit !($cpu <= $most_s) }"
 [ $failed = 0 ]

@@ -184,13 +184,28 @@ if [ $works ] && mkdir "$work/small" && small 300000 true 2> /dev/null; then
         $gradebook status --out $work/small/out > $work/status-then 2>&1
         true" 2> /dev/null
     check "a full disk" test "$(cat "$work/status-full")" = 3
-    check "is reported" grep -qE "(disk is full|No space left|[Mm]ake room)" "$work/said-full"
+    check "is reported" grep -q "The disk is full" "$work/said-full"
+    small 65536 "
+        $gradebook grade $work/full --out $work/small/out --labs 6 --devices sim --trust-submissions 2> $work/said-tiny; echo \$? > $work/status-full
+        ls -A $work/small > $work/left"
+    check "a disk that cannot hold an empty gradebook" test "$(cat "$work/status-full")" = 3
+    check "is reported, too" grep -q "The disk is full" "$work/said-tiny"
+    check "and nothing is left there" test ! -s "$work/left"
+    cp -r "$work/drift-out" "$work/fixed"
+    bwrap --bind / / --dev-bind /dev /dev --proc /proc --ro-bind "$work/fixed" "$work/fixed" bash -c "
+        $gradebook report --out $work/fixed > $work/report-fixed 2>&1; echo \$? > $work/status-fixed
+        $gradebook grade $work/drift --out $work/fixed --labs 6 --trust-submissions > $work/said-fixed 2>&1; echo \$? >> $work/status-fixed"
+    check "on a read-only disk, reports work and grading does not" test "$(paste -sd, "$work/status-fixed")" = 0,3
+    check "the report is the same" diff <("$gradebook" report --out "$work/drift-out") "$work/report-fixed"
+    check "and the reason is reported" grep -q "You may not write there" "$work/said-fixed"
     small 12000000 "
         fast() { $gradebook grade $work/full --out $work/small/out --labs 6 --devices sim --jobs 2 --trust-submissions; }
-        (sleep 1.5; head -c 20000000 /dev/zero > $work/small/filler) 2> /dev/null &
+        verdicts() { sqlite3 -readonly $work/small/out/gradebook.sqlite 'SELECT count(*) FROM verdicts'; }
+        (for ((i = 0; i < 600; i++)); do [ \"\$(verdicts)\" -ge 1 ] && break; sleep 0.1; done
+            head -c 20000000 /dev/zero > $work/small/filler) 2> /dev/null &
         fast 2> $work/said-full; echo \$? > $work/status-full
         wait
-        sqlite3 -readonly $work/small/out/gradebook.sqlite 'SELECT count(*) FROM verdicts' > $work/then
+        verdicts > $work/then
         rm $work/small/filler
         fast > $work/again 2>&1; echo \$? >> $work/status-full
         sqlite3 -readonly $work/small/out/gradebook.sqlite 'PRAGMA integrity_check; SELECT count(*), count(DISTINCT kernel), max(number) FROM attempts' > $work/now"

@@ -61,9 +61,26 @@ check "one student's folder" grade "grade: one student's folder" class/ada o2
 check "no such folder" grade "grade: no such folder" none o3
 check "an unknown student" printed "regrade: an unknown student" regrade --student zoe --lab 6 --out "$work/results" --trust-submissions
 check "nothing submitted" printed "regrade: nothing submitted" regrade --student ada --lab 7 --out "$work/results" --trust-submissions
-check "regrade" printed "regrade" regrade --student ada --lab 6 --out "$work/results" --devices sim --trust-submissions
+check "regrade" printed "regrade" regrade --student ada --lab 6 --note "a shared device" --out "$work/results" --devices sim --trust-submissions
+check "its reason is stored" test "$(sqlite3 -readonly "$work/results/gradebook.sqlite" "SELECT note FROM requests WHERE id = 1")" = "a shared device"
+regrades=$("$gradebook" history ada 6 --out "$work/results" | grep -E "^[0-9-]+ [0-9:]+Z +(regrade|requested) ")
+check "history has the request once" test "$(wc -l <<< "$regrades") ${regrades##*: }" = "1 a shared device"
+printf 'Student,Lab,Note\nzoe,6,\nada,66,\n,,\nada,7,why\nbob,6,"he says, it is right"\n' > "$work/requests.csv"
+check "requests with mistakes" printed "regrade: requests with mistakes" regrade --requests "$work/requests.csv" --out "$work/results" --trust-submissions
+check "nothing was stored" test "$(sqlite3 -readonly "$work/results/gradebook.sqlite" "SELECT count(*) FROM requests")" = 1
+printf 'student;lab;note\nada;transpose;\nbob;06_transpose;"he says; it is right"\n' > "$work/requests.csv"
+check "requests" printed "regrade: requests" regrade --requests "$work/requests.csv" --out "$work/results" --devices sim --trust-submissions
+check "the reason is stored" test "$(sqlite3 -readonly "$work/results/gradebook.sqlite" "SELECT note FROM requests WHERE id = 3")" = "he says; it is right"
+check "a whole lab" printed "regrade: a whole lab" regrade --lab 6 --all --out "$work/results" --devices sim --trust-submissions
+check "too much" printed "regrade: wrong usage" regrade --student ada --requests x --out "$work/results"
 check "no gradebook" printed "report: no gradebook" report --out "$work/none"
 check "a device that cannot grade" printed "grade: a broken device" grade "$c" --out "$work/o4" --devices 9 --labs 6 --trust-submissions
 check "inside the submissions" grade "grade: inside the submissions" class class/results
+
+kernel "$c/ada/labs/06_transpose/kernel.cu" 31
+"$gradebook" grade "$c" --out "$work/results" --devices sim --labs 6,7 --trust-submissions > /dev/null 2>&1
+imports() { "$gradebook" history "$1" 6 --out "$work/results" | grep " imported " | sed 's/.*; //'; }
+check "history marks the import that a later one replaced" test "$(imports ada | grep -c "^replaced by a later import$") $(imports ada | wc -l)" = "1 2"
+check "and no other" test "$(imports bob | grep -c "replaced")" = 0
 
 finish

@@ -1,15 +1,14 @@
 /* test_gradebook_names.c - the owner and the lab of a file, from names that students choose. */
 #include "gradebook/import/extract.h"
+#include "gradebook/import/lab_names.h"
 #include "gradebook/import/lms.h"
 #include "gradebook/import/serialize.h"
 #include "base/util.h"
 #include "golden.h"
 
-#include <CUnit/CUnit.h>
+#include "rows.h"
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static void owners(void)
 {
@@ -45,6 +44,15 @@ static void owners(void)
         { "doejane_1_2_x", true, "plain", "doejane_1_2_x", "", "", false },
         { "doejane_1_99999999999999999999_x.cu", false, "plain",
           "doejane_1_99999999999999999999_x.cu", "", "doejane_1_99999999999999999999_x.cu", false },
+        { "anon_aB3dE_907_kernel.cu", false, "canvas", "anon_aB3dE", "", "kernel.cu", false },
+        { "anon_12345_LATE_907_k.cu", false, "canvas", "anon_12345", "", "k.cu", true },
+        { "anon_4711_907_k.cu", false, "canvas", "anon", "4711", "k.cu", false },
+        /* Text typed into Moodle is the same student's. */
+        { "Jo_1_assignsubmission_onlinetext_", true, "moodle", "Jo", "1", "", false },
+        { "Jo_1_assignsubmission_onlinetext_onlinetext.html", false, "moodle", "Jo", "1",
+          "onlinetext.html", false },
+        { "Jo_1_assignsubmission_comments_", true, "plain", "Jo_1_assignsubmission_comments_", "",
+          "", false },
         /* Gradescope */
         { "submission_42", true, "gradescope", "submission_42", "", "", false },
         { "submission_42", false, "plain", "submission_42", "", "submission_42", false },
@@ -56,6 +64,8 @@ static void owners(void)
         { "jane.TGZ", false, "plain", "jane", "", "jane.TGZ", false },
         { ".zip", false, "plain", ".zip", "", ".zip", false },
         { "jane.zip", true, "plain", "jane.zip", "", "", false },
+        { "jane.rar", false, "plain", "jane", "", "jane.rar", false },
+        { "jane.7Z", false, "plain", "jane", "", "jane.7Z", false },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -86,11 +96,18 @@ static void paths(void)
         { "caf\xc3\xa9", "caf\xc3\xa9" },
         { "caf\xe9", "caf\xc3\xa9" }, /* Latin-1 */
         { "M\xfcller", "M\xc3\xbcller" },
+        { "Mu\xcc\x88ller", "M\xc3\xbcller" }, /* macOS: u and a combining mark */
+        { "S\xcc\x8cimek", "\xc5\xa0imek" },
+        { "x\xcc\x88", "x\xcc\x88" },
         { "M\xf6ller", "M\xc3\xb6ller" },
         { "over\xc0\xaflong", "over\xc3\x80\xc2\xaflong" },
-        { "half\xed\xa0\x80", "half\xc3\xad\xc2\xa0?" }, /* half of a UTF-16 pair */
-        { "far\xf4\x90\x80\x80", "far\xc3\xb4???" },     /* beyond U+10FFFF */
-        { "turn\xe2\x80\xaered", "turn???red" },
+        { "half\xed\xa0\x80", "half\xc3\xad\xc2\xa0{80}" },   /* half of a UTF-16 pair */
+        { "far\xf4\x90\x80\x80", "far\xc3\xb4{90}{80}{80}" }, /* beyond U+10FFFF */
+        { "a\tb", "a\xe2\x90\x89"
+                  "b" }, /* different from "a\nb" */
+        { "turn\xe2\x80\xaered", "turn{202e}red" },
+        { "turn\xe2\x81\xa6red", "turn{2066}red" },
+        { "next\xc2\x85line", "next{85}line" },
         { "../a", NULL },
         { "a/../../b", NULL },
         { "a\\..\\b", NULL },
@@ -142,11 +159,44 @@ static void kernels_found(void)
         { { "06_transpose-12.cu" }, NULL, "transpose", "06_transpose-12.cu" },
         { { "x/transpose.cu" }, NULL, "transpose", "x/transpose.cu" },
         { { "x/y/transpose.cu" }, NULL, "transpose", NULL },
-        { { "transpose/kernel.cu" }, NULL, "transpose", NULL },
+        { { "transpose/kernel.cu" }, NULL, "transpose", "transpose/kernel.cu" },
         { { "kernel.cu" }, NULL, "transpose", NULL },
         { { "kernel.cu" }, "transpose", "transpose", "kernel.cu" },
         { { "kernel-2.cu" }, "transpose", "transpose", "kernel-2.cu" },
-        { { "x/kernel.cu" }, "transpose", "transpose", NULL },
+        { { "x/kernel.cu" }, "transpose", "transpose", "x/kernel.cu" },
+        { { "x/y/kernel.cu" }, "transpose", "transpose", NULL },
+        { { "Lab 12/kernel.cu" }, "transpose", "transpose", NULL },
+        { { "07_reduction/kernel.cu" }, "transpose", "transpose", NULL },
+        /* Nearly right names */
+        { { "Lab 6/kernel.cu" }, NULL, "transpose", "Lab 6/kernel.cu" },
+        { { "lab06/Kernel.cu" }, NULL, "transpose", "lab06/Kernel.cu" },
+        { { "06 transpose/kernel.cu" }, NULL, "transpose", "06 transpose/kernel.cu" },
+        { { "a/06_Transpose (1)/kernel.cu" }, NULL, "transpose", "a/06_Transpose (1)/kernel.cu" },
+        { { "06/kernel.cu" }, NULL, "transpose", "06/kernel.cu" },
+        { { "6/kernel.cu" }, NULL, "transpose", NULL },
+        { { "2 bank conflicts/kernel.cu" }, NULL, "bank_conflicts", "2 bank conflicts/kernel.cu" },
+        { { "06 reduction/kernel.cu" }, NULL, "transpose", NULL }, /* 06, or reduction? */
+        { { "06_transpose/KERNEL.CU" }, NULL, "transpose", "06_transpose/KERNEL.CU" },
+        { { "06_transpose/kernel (1).cu" }, NULL, "transpose", "06_transpose/kernel (1).cu" },
+        { { "06_transpose/kernel - Copy.cu" }, NULL, "transpose", "06_transpose/kernel - Copy.cu" },
+        { { "06_transpose/kernel copy 2.cu" }, NULL, "transpose", "06_transpose/kernel copy 2.cu" },
+        { { "06_transpose/kernel.cu.txt" }, NULL, "transpose", "06_transpose/kernel.cu.txt" },
+        { { "06_transpose/kernel.cpp" }, NULL, "transpose", "06_transpose/kernel.cpp" },
+        { { "06_transpose/my_kernel.cu" }, NULL, "transpose", NULL },
+        { { "06_transpose/kernels.cu" }, NULL, "transpose", NULL },
+        { { "transpose (1).cu" }, NULL, "transpose", "transpose (1).cu" },
+        { { "Transpose.cu" }, NULL, "transpose", "Transpose.cu" },
+        { { "Lab 6.cu" }, NULL, "transpose", "Lab 6.cu" },
+        { { "06.cu" }, NULL, "transpose", NULL },
+        { { "Kernel.cu" }, "transpose", "transpose", "Kernel.cu" },
+        { { "kernel_2.cu" }, "transpose", "transpose", "kernel_2.cu" },
+        { { "()).cu", "(.cu", ".cu" }, "transpose", "transpose", NULL },
+        /* An exact name wins, however deep it is; two nearly right ones do not decide. */
+        { { "06_transpose/kernel (1).cu", "a/06_transpose/kernel.cu" },
+          NULL,
+          "transpose",
+          "a/06_transpose/kernel.cu" },
+        { { "06_transpose/kernel (1).cu", "06_transpose/Kernel.cu" }, NULL, "transpose", NULL },
         { { "kernel.cu" }, "reduction", "transpose", NULL },
         /* The file nearer to the top wins; at equal depth neither does. */
         { { "a/06_transpose/kernel.cu", "06_transpose/kernel.cu" },
@@ -179,6 +229,144 @@ static void kernels_found(void)
         if (kernel && rows[i].taken)
             CU_ASSERT_STRING_EQUAL(kernel->path, rows[i].taken);
         class_free(&class);
+    }
+}
+
+static int remarks_of(const Submission *submission, const char *kind)
+{
+    int count = 0;
+
+    for (int i = 0; i < submission->remark_count; i++)
+        count += !strcmp(submission->remarks[i].kind, kind);
+    return count;
+}
+
+static void near_names_are_said(void)
+{
+    static const struct {
+        const char *path;
+        int matched;
+    } rows[] = {
+        { "06_transpose/kernel.cu", 0 },
+        { "transpose-1.cu", 0 },
+        { "06_transpose/kernel (1).cu", 1 },
+        { "Lab 6/kernel.cu", 1 },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Class class = { 0 };
+        Submission *submission = class_submission(&class, "x");
+        Extracted found;
+        submission_file(submission, rows[i].path, "x", 1, 1, 0);
+        extract_files(submission, NULL, -1, &found);
+        CU_ASSERT_EQUAL(remarks_of(submission, "matched"), rows[i].matched);
+        class_free(&class);
+    }
+}
+
+/* Earlier, kernel.cu and kernel-1.cu of one student were ambiguous, although Canvas numbers files
+ * in the order in which they arrive. */
+static void the_later_file_counts(void)
+{
+    static const struct {
+        int64_t order[2];
+        int taken; /* -1: neither */
+    } rows[] = { { { 900, 901 }, 1 }, { { 901, 900 }, 0 }, { { 0, 0 }, -1 }, { { 900, 0 }, -1 } };
+    int lab = (int) (lab_find("transpose") - all_labs);
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Class class = { 0 };
+        Submission *submission = class_submission(&class, "x");
+        Extracted found;
+        submission_file(submission, "kernel.cu", "a", 1, 1, 0);
+        submission_file(submission, "kernel-1.cu", "b", 1, 2, 0);
+        for (int k = 0; k < 2; k++)
+            submission->files[k].order = rows[i].order[k];
+        extract_files(submission, NULL, lab, &found);
+        CU_ASSERT_PTR_EQUAL(found.kernel[lab],
+                            rows[i].taken < 0 ? NULL : &submission->files[rows[i].taken]);
+        class_free(&class);
+    }
+}
+
+static void labs_in_a_text(void)
+{
+    static const struct {
+        const char *text, *lab;
+    } rows[] = {
+        { "Lab 6", "transpose" },
+        { "CS 101-Lab 6-12345", "transpose" },
+        { "moodle_lab1", "coalescing" },
+        { "transpose, 2nd try", "transpose" },
+        { "02 Bank Conflicts", "bank_conflicts" },
+        { "Lab 1 and Lab 6", NULL },
+        { "the first week", NULL },
+        { "week 6", NULL },
+        { "lab 99", NULL },
+        { "", NULL },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        int lab = lab_in_text(rows[i].text);
+        CU_ASSERT_STRING_EQUAL(lab < 0 ? "none" : lab_name(&all_labs[lab]),
+                               rows[i].lab ? rows[i].lab : "none");
+    }
+}
+
+/* Names of random parts cause no fault, and what they become is bounded, printable and the same
+ * each time. */
+static void random_names(void)
+{
+    static const char *const parts[] = { "kernel",
+                                         "Lab",
+                                         "6",
+                                         "06",
+                                         "_",
+                                         "-",
+                                         " ",
+                                         "(1)",
+                                         ")",
+                                         "(",
+                                         " - Copy",
+                                         ".cu",
+                                         ".CU",
+                                         "/",
+                                         ".txt",
+                                         ".cpp",
+                                         "copy",
+                                         "transpose",
+                                         "_assignsubmission_",
+                                         "file",
+                                         "onlinetext",
+                                         "anon_",
+                                         "aB3dE",
+                                         "_907_",
+                                         "LATE_",
+                                         "\xff",
+                                         "\xc3",
+                                         "\xe2\x80\xae",
+                                         "\t",
+                                         "999999999999999999999",
+                                         ".rar",
+                                         "submission_" };
+    uint64_t random = 4713;
+
+    for (int round = 0; round < 20000; round++) {
+        char name[400] = "", shown[SUBMISSION_PATH], again[SUBMISSION_PATH];
+        Owner owner;
+        LabFile file;
+        for (int i = 0; i < (int) (next_random(&random) % 12); i++)
+            APPEND(name, "%s", parts[next_random(&random) % COUNT(parts)]);
+        CU_ASSERT_TRUE(show_apart(name, shown, sizeof shown));
+        PUT(again, "%s", shown);
+        if (strcmp(show(again), shown))
+            FAIL_SAYING("not printable: %s", shown);
+        lms_owner(shown, round % 2, &owner);
+        CU_ASSERT_PTR_NOT_NULL(strstr(shown, owner.file));
+        file = lab_of_file(shown, round % 3 - 1);
+        CU_ASSERT_TRUE(file.lab >= -1 && file.lab < LABS);
+        lab_in_text(shown);
+        path_foreign_archive(shown);
     }
 }
 
@@ -305,10 +493,13 @@ static void parcels(void)
 
     PUT(submission->student, "Jane");
     PUT(submission->number, "4711");
+    PUT(submission->email, "j@x.org");
+    PUT(submission->export, "Lab 6");
     submission->layout = "moodle";
     submission->sent = -5;
     submission->late = true;
     submission_file(submission, "transpose.cu", "x\0y", 3, 77, 1234);
+    submission->files[0].order = 901;
     submission_file(submission, "large.bin", NULL, 1 << 20, 78, 0);
     REMARK(submission, "refused", "a", "b");
     for (int i = 0; i < 2 * SUBMISSION_REMARKS; i++)
@@ -323,6 +514,9 @@ static void parcels(void)
     CU_ASSERT_EQUAL(arrived.remark_count, 2 * SUBMISSION_REMARKS);
     CU_ASSERT_STRING_EQUAL(arrived.list[0]->student, "Jane");
     CU_ASSERT_STRING_EQUAL(arrived.list[0]->layout, "moodle");
+    CU_ASSERT_STRING_EQUAL(arrived.list[0]->email, "j@x.org");
+    CU_ASSERT_STRING_EQUAL(arrived.list[0]->export, "Lab 6");
+    CU_ASSERT_EQUAL(arrived.list[0]->files[0].order, 901);
     CU_ASSERT_EQUAL(arrived.list[0]->sent, -5);
     CU_ASSERT_TRUE(arrived.list[0]->late);
     CU_ASSERT_EQUAL_FATAL(arrived.list[0]->count, 2);
@@ -360,6 +554,10 @@ CU_SuiteInfo test_gradebook_names = {
             { "serialized classes", parcels },
             { "kernels are found", kernels_found },
             { "limits of a submission", limits_of_a_hand_in },
+            { "nearly right names are said", near_names_are_said },
+            { "Canvas's later file counts", the_later_file_counts },
+            { "labs in a text", labs_in_a_text },
+            { "random names", random_names },
             CU_TEST_INFO_NULL,
         },
 };

@@ -4,11 +4,15 @@
 #include "gradebook/report/csv.h"
 #include "gradebook/report/json.h"
 #include "gradebook/report/markup.h"
+#include "gradebook/report/output.h"
+#include "gradebook/report/worksheet.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* The output of one writer. */
 static char *written(void (*write)(FILE *to, const char *text), const char *text)
@@ -157,6 +161,7 @@ static void write_charts(FILE *to, const char *text)
 {
     static const double ratios[] = { 0.01, 0.5, 3.5 };
     const Speeds one = { ratios, 1, 1, 0, 0 }, some = { ratios, 3, 4, 0.5, 0.9 };
+    static const double marks[] = { 0, 50, 99.9, 100 };
     Page page = { .to = to };
 
     (void) text;
@@ -164,6 +169,7 @@ static void write_charts(FILE *to, const char *text)
     chart_share_over(&page, &one);
     chart_distribution(&page, &some);
     chart_share_over(&page, &some);
+    chart_marks(&page, &(MarksGiven){ marks, 4, 2 });
 }
 
 /* Speeds beyond the chart's range are counted in its last column. */
@@ -175,8 +181,123 @@ static void charts_hold_all(void)
     CU_ASSERT_PTR_NULL(strstr(said, "inf"));
     CU_ASSERT_PTR_NULL(strstr(said, "\"-"));
     CU_ASSERT_PTR_NOT_NULL(strstr(said, "3 measured; a quarter below 0.50"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "4 marked, 2 missing; quartiles: 50.0, 99.9 and 99.9"));
     CU_ASSERT_PTR_NOT_NULL(strstr(said, "times as fast as the reference: 50 % for p = 0.5"));
     free(said);
+}
+
+/* ---- Worksheets ---- */
+
+/* Writes a file, reads it as a worksheet, and prints it again with the cell (1, 1) set, if there
+ * is one; "" if it is refused. */
+static char *through_worksheet(const char *text)
+{
+    char path[] = "/tmp/worksheet.XXXXXX", problem[200];
+    static char *said;
+    size_t bytes = 0;
+    int fd = mkstemp(path);
+    FILE *to = open_memstream(&said, &bytes);
+    Worksheet sheet;
+
+    CU_ASSERT_FATAL(fd >= 0);
+    CU_ASSERT(write_file(path, text, strlen(text)));
+    if (worksheet_read(path, &sheet, problem, sizeof problem)) {
+        if (sheet.columns > 1)
+            worksheet_set(&sheet, 1, 1, "7.50");
+        worksheet_write(&sheet, NULL, to);
+    }
+    worksheet_free(&sheet);
+    close(fd);
+    unlink(path);
+    fclose(to);
+    return said;
+}
+
+static void worksheets(void)
+{
+    static const char *const rows[][2] = {
+        { "a,b\nx,y\n", "a,b\nx,7.50\n" },
+        { "a;b\r\nx;y;\"z\"\r\n", "" }, /* more cells than columns */
+        { "a;b;c\r\nx;\"y;\"\"\r\n\"\r\n", "a;b;c\r\nx;7.50\r\n" },
+        { "\xEF\xBB\xBF\"a\"\tb\n\"x, \"\ty\nlast", "\xEF\xBB\xBF\"a\"\tb\n\"x, \"\t7.50\nlast\n" },
+        { "a,b\nx\n\ny,z\n", "a,b\nx,7.50\n\ny,z\n" },
+        { "a,b\n\"x,y\n", "" }, /* the quote is not closed */
+        { "a,b\n", "" },
+        { "", "" },
+        { "\n\n", "\n\n" },
+        { "\"", "" },
+        { "a,b\n=1,-1\n", "a,b\n=1,7.50\n" }, /* what the learning system wrote stays */
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *said = through_worksheet(rows[i][0]);
+        CU_ASSERT_STRING_EQUAL(said, rows[i][1]);
+        free(said);
+    }
+}
+
+static void worksheet_cells(void)
+{
+    static const struct {
+        const char *raw, *text;
+        bool is_number;
+        double number;
+    } rows[] = {
+        { "x", "x", false, 0 },
+        { "  x y ", "x y", false, 0 },
+        { "\"a \"\"b\"\", c\"", "a \"b\", c", false, 0 },
+        { "\"\"", "", false, 0 },
+        { "10.00", "10.00", true, 10 },
+        { "\"10,50\"", "10,50", true, 10.5 },
+        { "\"(read only)\"", "(read only)", false, 0 },
+        { "\"1.000,00\"", "1.000,00", false, 0 },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char raw[60], text[60], problem[200], path[] = "/tmp/worksheet.XXXXXX";
+        Worksheet sheet;
+        double number;
+        int fd = mkstemp(path);
+        CU_ASSERT_FATAL(fd >= 0);
+        snprintf(raw, sizeof raw, "name,b\n%s,2\n", rows[i].raw);
+        CU_ASSERT(write_file(path, raw, strlen(raw)));
+        CU_ASSERT_FATAL(worksheet_read(path, &sheet, problem, sizeof problem));
+        CU_ASSERT_STRING_EQUAL(worksheet_text(&sheet, 1, 0, text, sizeof text), rows[i].text);
+        CU_ASSERT_EQUAL(worksheet_number(&sheet, 1, 0, &number), rows[i].is_number);
+        if (rows[i].is_number)
+            CU_ASSERT_EQUAL(number, rows[i].number);
+        CU_ASSERT_EQUAL(worksheet_column(&sheet, "NAME"), 0);
+        CU_ASSERT_EQUAL(worksheet_column(&sheet, "c"), -1);
+        worksheet_free(&sheet);
+        close(fd);
+        unlink(path);
+    }
+}
+
+static void output_files(void)
+{
+    char folder[] = "/tmp/output.XXXXXX", path[60];
+    struct stat file;
+    Output output;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    PUT(path, "%s/x", folder);
+    CU_ASSERT(output_open(&output, path, false));
+    fputs("one", output.to);
+    CU_ASSERT(stat(path, &file)); /* not before it is complete */
+    CU_ASSERT(output_close(&output, true));
+    CU_ASSERT(!stat(path, &file) && (file.st_mode & 0777) == 0600 && file.st_size == 3);
+    CU_ASSERT(!output_open(&output, path, false));
+    CU_ASSERT(output_open(&output, path, true));
+    fputs("other", output.to);
+    CU_ASSERT(output_close(&output, false)); /* dropped */
+    CU_ASSERT(!stat(path, &file) && file.st_size == 3);
+    CU_ASSERT(output_open(&output, path, true));
+    fputs("other", output.to);
+    CU_ASSERT(output_close(&output, true));
+    CU_ASSERT(!stat(path, &file) && file.st_size == 5);
+    unlink(path);
+    CU_ASSERT(!rmdir(folder)); /* nothing else is left */
 }
 
 CU_SuiteInfo test_gradebook_reports = {
@@ -190,6 +311,9 @@ CU_SuiteInfo test_gradebook_reports = {
             { "JSON is escaped", json_is_escaped },
             { "shares", shares },
             { "charts show all kernels", charts_hold_all },
+            { "worksheets change only where they are set", worksheets },
+            { "cells of worksheets", worksheet_cells },
+            { "files appear when they are complete", output_files },
             CU_TEST_INFO_NULL,
         },
 };

@@ -56,9 +56,8 @@ static int run_inside(const char *script, char *said, size_t size)
     };
     Words all, command = { 0 };
     Program program;
-    int status;
+    int status, options = sandbox_command(&sandbox, &job, &all);
 
-    sandbox_command(&sandbox, &job, &all);
     for (int i = 0; i < all.count; i++) {
         words_add(&command, all.word[i]);
         if (!strcmp(all.word[i], "--"))
@@ -69,6 +68,7 @@ static int run_inside(const char *script, char *said, size_t size)
     words_add(&command, script);
     CU_ASSERT_TRUE_FATAL(
         program_start(&program, command.word, sandbox.environment.word, "/", 20, 4096, 1 << 20));
+    close(options);
     while (!program_over(&program))
         program_wait((Program *const[]){ &program }, 1, 1);
     status = program.status;
@@ -104,6 +104,9 @@ static void the_view_from_inside(void)
         "! grep -q . /proc/1/root/etc/passwd 2>/dev/null",
         "! unshare -m true 2>/dev/null",
         "! grep -aq swordfish /proc/*/environ 2>/dev/null",
+        "grep -aq args /proc/1/cmdline", /* bubblewrap, without paths of this machine */
+        "! grep -aqe '-[b]ind' -e 'warpbook-[c]ell' /proc/[0-9]*/cmdline",
+        "! ls -l /proc/[0-9]*/fd 2>/dev/null | grep -q memfd:bubblewrap",
         "test $(ls -d /proc/[0-9]* | wc -l) -le 5", /* bubblewrap, the shell, ls, wc */
         "test $(grep -c : /proc/net/dev) -le 1",    /* only the loopback */
         "test ! -e /dev/sda -a ! -e /dev/nvidia0",
@@ -167,6 +170,28 @@ static void a_wrapper_shows_itself_alone(void)
     sandbox = kept;
     sandbox_close(&with_wrapper);
     setenv("WARPBOOK_NVCC", text, 1);
+}
+
+/* A submission learns nothing from folders that it does not see. */
+static void search_paths_are_visible(void)
+{
+    char path[4096], kept[4096], problem[1200];
+    Sandbox other;
+    bool found = false;
+
+    if (!works)
+        return;
+    PUT(kept, "%s", getenv("PATH"));
+    setenv("PATH", PUT(path, "/home/a-teacher/bin:%s:/usr", kept), 1);
+    CU_ASSERT_TRUE(sandbox_open(&other, folder, false, problem, sizeof problem));
+    setenv("PATH", kept, 1);
+    for (int i = 0; i < other.environment.count; i++) {
+        const char *word = other.environment.word[i];
+        CU_ASSERT_PTR_NULL(strstr(word, "a-teacher"));
+        found |= !strncmp(word, "PATH=", 5) && strstr(word, "/usr/bin") != NULL;
+    }
+    CU_ASSERT_TRUE(found);
+    sandbox_close(&other);
 }
 
 /* A file of 1.5 GiB does not fit, because the folder in memory is limited. */
@@ -238,6 +263,7 @@ CU_SuiteInfo test_gradebook_sandbox = {
     .pTests =
         (CU_TestInfo[]){
             { "the view from inside", the_view_from_inside },
+            { "search paths are visible", search_paths_are_visible },
             { "no user namespaces", no_user_namespaces },
             { "the gradebook is out of sight", the_gradebook_is_out_of_sight },
             { "a wrapper does not expose its folder", a_wrapper_shows_itself_alone },

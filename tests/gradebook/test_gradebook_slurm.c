@@ -3,6 +3,7 @@
 #include "gradebook/slurm/batch.h"
 #include "gradebook/slurm/job.h"
 #include "gradebook/store/attempt.h"
+#include "gradebook/store/log.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>

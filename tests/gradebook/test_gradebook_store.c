@@ -1,5 +1,5 @@
 /* test_gradebook_store.c - database rows: imports, open work, attempts. */
-#include "gradebook/store/import_submissions.h"
+#include "rig.h"
 #include "gradebook/store/queue.h"
 #include "gradebook/store/parsed_result.h"
 #include "gradebook/report/results_query.h"
@@ -48,7 +48,7 @@ static ImportCounts enrol_these(const char *const list[])
         submission_file(submission, "06_transpose/kernel.cu", list[1], strlen(list[1]),
                         hash_bytes(HASH_START, list[1], strlen(list[1])), 0);
     }
-    import_submissions(&store, &class, "class", requested, NULL, &counts);
+    import_plainly(&store, &class, requested, &counts);
     class_free(&class);
     return counts;
 }
@@ -117,7 +117,7 @@ static void a_text_with_a_0_is_itself_only(void)
     PUT(submission->student, "eve");
     submission->layout = "plain";
     submission_file(submission, "06_transpose/kernel.cu", "int a;\0x", 8, 1, 0);
-    import_submissions(&store, &class, "class", requested, NULL, &counts);
+    import_plainly(&store, &class, requested, &counts);
     class_free(&class);
     CU_ASSERT_EQUAL(count("SELECT count(*) FROM kernels"), 3);
     CU_ASSERT_EQUAL(counts.kernels, 1); /* the class now consists of eve alone */

@@ -1,9 +1,9 @@
 /* extract.c - extracts each lab's kernel and predictions from a submission.
  *
- * A kernel is .../06_transpose/kernel.cu, at any depth; or, for single files, 06_transpose.cu or
- * transpose.cu (Canvas adds -1 to a resubmitted file). The file nearest to the top wins.
+ * An exact name wins over a nearly right one (lab_names.h); then the file nearest to the top wins.
  */
 #include "gradebook/import/extract.h"
+#include "gradebook/import/lab_names.h"
 #include "gradebook/import/source.h"
 #include "base/tokens.h"
 #include "base/util.h"
@@ -94,62 +94,6 @@ static const Own *own_at(const Manifest *manifest, const char *path)
     return NULL;
 }
 
-/* ---- Which lab? ---- */
-
-static int depth_of(const char *path)
-{
-    int depth = 0;
-
-    for (; *path; path++)
-        depth += *path == '/';
-    return depth;
-}
-
-/* "transpose-1.cu" without .cu and -1. */
-static const char *stem(const char *name, char *text, size_t size)
-{
-    size_t length = strlen(name), digits;
-
-    put(text, size, "%.*s", (int) (length > 3 ? length - 3 : 0), name);
-    digits = strlen(text);
-    while (digits && text[digits - 1] >= '0' && text[digits - 1] <= '9')
-        digits--;
-    if (digits > 1 && text[digits - 1] == '-' && text[digits])
-        text[digits - 1] = 0;
-    return text;
-}
-
-typedef enum FileKind { IS_KERNEL, IS_PREDICTIONS, IS_QUIZ } FileKind;
-
-/* The index in all_labs of the lab whose kernel, predictions or quiz this file holds; -1: none. */
-static int lab_of(const char *path, int only, FileKind *kind)
-{
-    const char *name = strrchr(path, '/');
-    char folder[SUBMISSION_PATH], single[300];
-    size_t above;
-
-    name = name ? name + 1 : path;
-    *kind = !strcmp(name, "predictions.txt") ? IS_PREDICTIONS
-            : !strcmp(name, "quiz.txt")      ? IS_QUIZ
-                                             : IS_KERNEL;
-    above = (size_t) (name - path);
-    PUT(folder, "%.*s", (int) (above ? above - 1 : 0), path);
-    if (strrchr(folder, '/'))
-        memmove(folder, strrchr(folder, '/') + 1, strlen(strrchr(folder, '/')));
-    stem(name, single, sizeof single);
-    if (only >= 0 && !*folder && (!strcmp(single, "kernel") || *kind != IS_KERNEL))
-        return only;
-    for (int i = 0; i < LABS && all_labs[i].folder; i++) {
-        if (!strcmp(folder, all_labs[i].folder) &&
-            (!strcmp(name, "kernel.cu") || *kind != IS_KERNEL))
-            return i;
-        if (*kind == IS_KERNEL && depth_of(path) <= 1 &&
-            (!strcmp(single, all_labs[i].folder) || !strcmp(single, lab_name(&all_labs[i]))))
-            return i;
-    }
-    return -1;
-}
-
 /* ---- Choosing files ---- */
 
 static bool same_file(const SubmittedFile *a, const SubmittedFile *b)
@@ -157,17 +101,40 @@ static bool same_file(const SubmittedFile *a, const SubmittedFile *b)
     return a->bytes == b->bytes && a->text && b->text && !memcmp(a->text, b->text, a->bytes);
 }
 
-/* Chooses the file nearer to the top; sets `clash` if both are at the same depth. */
-static void choose(const SubmittedFile **chosen, const SubmittedFile *file,
-                   const SubmittedFile **clash)
+/* Above 0 if the first file counts rather than the second: a file that Canvas numbered later, an
+ * exact name, a file nearer to the top. */
+static int64_t better(const SubmittedFile *a, bool near_a, const SubmittedFile *b, bool near_b)
 {
-    int nearer = *chosen ? depth_of((*chosen)->path) - depth_of(file->path) : 1;
+    if (a->order && b->order && a->order != b->order)
+        return a->order - b->order;
+    if (near_a != near_b)
+        return near_b - near_a;
+    return path_depth(b->path) - path_depth(a->path);
+}
 
-    if (nearer > 0) {
-        *chosen = file;
-        *clash = NULL;
-    } else if (nearer == 0 && !same_file(*chosen, file))
-        *clash = file;
+/* A lab's file of one kind: the one chosen so far, and another that is as good but differs. */
+typedef struct Choice {
+    const SubmittedFile *file, *clash;
+    bool near;
+} Choice;
+
+static void choose(Choice *choice, const SubmittedFile *file, bool near)
+{
+    int64_t gain = choice->file ? better(file, near, choice->file, choice->near) : 1;
+
+    if (gain > 0)
+        *choice = (Choice){ file, NULL, near };
+    else if (gain == 0 && !same_file(choice->file, file))
+        choice->clash = file;
+}
+
+static bool is_taken(const SubmittedFile *file, const Extracted *found)
+{
+    for (int lab = 0; lab < LABS; lab++)
+        if (file == found->kernel[lab] || file == found->predictions[lab] ||
+            file == found->quiz[lab])
+            return true;
+    return false;
 }
 
 static void remark_others(Submission *submission, const Manifest *manifest, int only,
@@ -179,12 +146,8 @@ static void remark_others(Submission *submission, const Manifest *manifest, int 
     for (int i = 0; manifest && i < submission->count; i++) {
         const SubmittedFile *file = &submission->files[i];
         const Own *own = own_at(manifest, file->path);
-        bool taken = false;
-        FileKind kind;
-        for (int lab = 0; lab < LABS; lab++)
-            taken |= file == found->kernel[lab] || file == found->predictions[lab] ||
-                     file == found->quiz[lab];
-        if (taken || lab_of(file->path, only, &kind) >= 0 ||
+        const LabFile of = lab_of_file(file->path, only);
+        if (is_taken(file, found) || (of.lab >= 0 && !of.near) ||
             (own && own->size == file->bytes && own->hash == file->hash))
             continue;
         if (own && ++changed <= TOLD)
@@ -253,47 +216,55 @@ static void remark_suspicions(Submission *submission, const SubmittedFile *kerne
         REMARK(submission, "suspicious", kernel->path, "%s", sentence);
 }
 
+/* The chosen file, with remarks; NULL if there is none, or if two are equally good. */
+static const SubmittedFile *settle(Submission *submission, const Choice *choice, bool said)
+{
+    if (!choice->clash)
+        return choice->file;
+    if (said)
+        REMARK(submission, "ambiguous", choice->clash->path,
+               "differs from %s; either may be meant, so neither was taken", choice->file->path);
+    return NULL;
+}
+
+static const SubmittedFile *settle_kernel(Submission *submission, const Choice *choice, int lab)
+{
+    const SubmittedFile *kernel = settle(submission, choice, true);
+
+    if (kernel && !kernel->text) {
+        REMARK(submission, "refused", kernel->path,
+               "it is larger than %d KiB; a lab's kernel needs only a few KiB", KERNEL_BYTES >> 10);
+        return NULL;
+    }
+    if (kernel && choice->near)
+        REMARK(submission, "matched", kernel->path, "was taken as the kernel of %s",
+               all_labs[lab].folder);
+    if (kernel)
+        remark_suspicions(submission, kernel);
+    return kernel;
+}
+
 void extract_files(Submission *submission, const Manifest *manifest, int only, Extracted *found)
 {
-    const SubmittedFile *kernel_clash[LABS] = { 0 }, *other_clash[LABS] = { 0 };
-    const SubmittedFile *quiz_clash[LABS] = { 0 };
+    Choice choices[3][LABS] = { 0 }; /* by FileKind */
 
     *found = (Extracted){ 0 };
     if (submission->refused)
         return;
     for (int i = 0; i < submission->count; i++) {
-        const SubmittedFile *file = &submission->files[i];
-        FileKind kind;
-        int lab = lab_of(file->path, only, &kind);
-        if (lab >= 0 && kind == IS_KERNEL)
-            choose(&found->kernel[lab], file, &kernel_clash[lab]);
-        else if (lab >= 0 && kind == IS_QUIZ)
-            choose(&found->quiz[lab], file, &quiz_clash[lab]);
-        else if (lab >= 0)
-            choose(&found->predictions[lab], file, &other_clash[lab]);
+        const LabFile of = lab_of_file(submission->files[i].path, only);
+        if (of.lab >= 0)
+            choose(&choices[of.kind][of.lab], &submission->files[i], of.near);
+    }
+    for (int lab = 0; lab < LABS; lab++) {
+        found->kernel[lab] = choices[IS_KERNEL][lab].file;
+        found->predictions[lab] = choices[IS_PREDICTIONS][lab].file;
+        found->quiz[lab] = choices[IS_QUIZ][lab].file;
     }
     remark_others(submission, manifest, only, found);
     for (int lab = 0; lab < LABS; lab++) {
-        if (other_clash[lab])
-            found->predictions[lab] = NULL;
-        if (quiz_clash[lab]) {
-            REMARK(submission, "ambiguous", quiz_clash[lab]->path,
-                   "differs from %s at the same depth: neither was taken", found->quiz[lab]->path);
-            found->quiz[lab] = NULL;
-        }
-        if (kernel_clash[lab]) {
-            REMARK(submission, "ambiguous", kernel_clash[lab]->path,
-                   "differs from %s at the same depth: neither was taken",
-                   found->kernel[lab]->path);
-            found->kernel[lab] = NULL;
-        }
-        if (found->kernel[lab] && !found->kernel[lab]->text) {
-            REMARK(submission, "refused", found->kernel[lab]->path,
-                   "it is larger than %d KiB; a lab's kernel needs only a few KiB",
-                   KERNEL_BYTES >> 10);
-            found->kernel[lab] = NULL;
-        }
-        if (found->kernel[lab])
-            remark_suspicions(submission, found->kernel[lab]);
+        found->predictions[lab] = settle(submission, &choices[IS_PREDICTIONS][lab], false);
+        found->quiz[lab] = settle(submission, &choices[IS_QUIZ][lab], true);
+        found->kernel[lab] = settle_kernel(submission, &choices[IS_KERNEL][lab], lab);
     }
 }

@@ -18,10 +18,9 @@ typedef struct Manifest Manifest;
 Manifest *manifest_read(const char *root);
 void manifest_free(Manifest *manifest);
 
-/* Finds kernels and predictions at any depth. If two files for a lab differ at the same depth,
- * neither is taken. Remarks report this, and any other changed or added files. `manifest` may be
- * NULL. `only`: the index of the only requested lab, whose kernel may be a kernel.cu at the top;
- * -1 if several labs are requested. */
+/* Finds kernels and predictions at any depth. If two different files for a lab are equally good,
+ * neither is taken. Remarks report this, nearly right names that were taken (kind `matched`), and
+ * any other changed or added files. `manifest` may be NULL. `only`: as in lab_of_file. */
 void extract_files(Submission *submission, const Manifest *manifest, int only, Extracted *found);
 
 /* The finding with index `place` (from 0) about suspicious words in a kernel, as part of a sentence

@@ -8,6 +8,7 @@
 #include "base/util.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,18 +23,34 @@ static size_t digits(const char *text)
     return strspn(text, "0123456789");
 }
 
+/* The next mark of Moodle in a name; *end is what follows it. */
+static const char *moodle_mark(const char *text, const char **end, bool *is_text)
+{
+    static const char mark[] = "_assignsubmission_";
+    static const char *const kinds[] = { "file", "onlinetext" };
+
+    for (; (text = strstr(text, mark)); text++)
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            if (!strncmp(text + strlen(mark), kinds[i], strlen(kinds[i]))) {
+                *end = text + strlen(mark) + strlen(kinds[i]);
+                *is_text = i == 1;
+                return text;
+            }
+    return NULL;
+}
+
 /* NAME_123456_assignsubmission_file_ (a folder; some versions omit the last underscore), or the
  * same before a file's own name. NAME may contain anything. If the mark occurs twice in a folder's
  * name, Moodle wrote the last one. In a file's name either is possible, since the student chooses
- * both NAME and the file's name: such a file is kept separate, under its whole name. */
+ * both NAME and the file's name: such a file is kept separate, under its whole name. Text that the
+ * student typed into Moodle is in NAME_123456_assignsubmission_onlinetext_. */
 static bool moodle(const char *top, bool is_folder, Owner *owner)
 {
-    static const char mark[] = "_assignsubmission_file";
-    const char *at = strstr(top, mark), *number, *file, *next;
+    const char *file, *at = moodle_mark(top, &file, &owner->is_text), *number, *next;
 
     if (!at)
         return false;
-    while ((next = strstr(at + 1, mark))) {
+    while ((next = moodle_mark(at + 1, &file, &owner->is_text))) {
         if (!is_folder)
             return false;
         at = next;
@@ -41,7 +58,6 @@ static bool moodle(const char *top, bool is_folder, Owner *owner)
     number = at;
     while (number > top && isdigit((unsigned char) number[-1]))
         number--;
-    file = at + strlen(mark);
     if (number == at || number - top < 2 || number[-1] != '_' || (*file && *file != '_'))
         return false;
     file += *file == '_';
@@ -53,28 +69,42 @@ static bool moodle(const char *top, bool is_folder, Owner *owner)
     return true;
 }
 
+/* The length of an anonymous student, anon_aB3dE; 0: none. */
+static size_t anonymous(const char *top)
+{
+    size_t length = 0;
+
+    if (strncmp(top, "anon_", 5))
+        return 0;
+    while (isalnum((unsigned char) top[5 + length]))
+        length++;
+    return length == 5 && top[10] == '_' ? 10 : 0;
+}
+
 /* doejane_LATE_12345_67890_lab6-1.zip: the name in lower case, LATE if it is late, the numbers of
- * the student and the file, and -1, -2 for resubmissions. Always files. */
+ * the student and the file, and -1, -2 for resubmissions. Always files. In an anonymous assignment
+ * anon_aB3dE_67890_lab6.zip: name and number are replaced. */
 static bool canvas(const char *top, bool is_folder, Owner *owner)
 {
-    size_t name = strcspn(top, "_"), number, file;
+    size_t hidden = anonymous(top), name = hidden ? hidden : strcspn(top, "_"), number, file;
     const char *at = top + name;
     bool late = !strncmp(at, "_LATE_", 6) || !strncmp(at, "_late_", 6);
 
     if (is_folder || !name || !*at)
         return false;
     at += late ? 6 : 1;
-    number = digits(at);
-    if (!number || number > 18 || at[number] != '_')
+    number = hidden ? 0 : digits(at);
+    if (!hidden && (!number || number > 18 || at[number] != '_'))
         return false;
-    file = digits(at + number + 1);
-    if (!file || file > 18 || at[number + 1 + file] != '_' || !at[number + 2 + file])
+    at += hidden ? 0 : number + 1;
+    file = digits(at);
+    if (!file || file > 18 || at[file] != '_' || !at[file + 1])
         return false;
     PUT(owner->student, "%.*s", (int) name, top);
-    PUT(owner->number, "%.*s", (int) number, at);
-    PUT(owner->file, "%s", at + number + file + 2);
+    PUT(owner->number, "%.*s", (int) number, at - (hidden ? 0 : number + 1));
+    PUT(owner->file, "%s", at + file + 1);
     owner->late = late;
-    owner->order = strtoll(at + number + 1, NULL, 10);
+    owner->order = strtoll(at, NULL, 10);
     return true;
 }
 
@@ -96,8 +126,8 @@ static bool gradescope(const char *top, bool is_folder, Owner *owner)
 /* A folder or archive with the student's name. */
 static bool plain(const char *top, bool is_folder, Owner *owner)
 {
-    static const char *const ends[] = { ".zip",     ".tgz",     ".tar.gz", ".tar.xz",
-                                        ".tar.bz2", ".tar.zst", ".tar" };
+    static const char *const ends[] = { ".zip",     ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2",
+                                        ".tar.zst", ".tar", ".rar",    ".7z",     ".zipx" };
     size_t length = strlen(top);
 
     for (size_t i = 0; !is_folder && i < sizeof ends / sizeof *ends; i++) {
@@ -108,6 +138,8 @@ static bool plain(const char *top, bool is_folder, Owner *owner)
         }
     }
     PUT(owner->student, "%.*s", (int) length, top);
+    if (length >= sizeof owner->student) /* two long names stay apart */
+        PUT(owner->number, "%016" PRIx64, hash_bytes(HASH_START, top, length));
     PUT(owner->file, "%s", is_folder ? "" : top);
     return true;
 }
@@ -125,9 +157,8 @@ enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
 void lms_owner(const char *top, bool is_folder, Owner *owner)
 {
-    *owner = (Owner){ 0 };
     for (size_t i = 0; i < LAYOUTS; i++) {
-        owner->layout = layouts[i].layout;
+        *owner = (Owner){ .layout = layouts[i].layout };
         if (layouts[i].matches(top, is_folder, owner))
             return;
     }
@@ -240,7 +271,8 @@ static char *copy_text(const yaml_node_t *node, char *text, size_t size)
 {
     bool scalar = node && node->type == YAML_SCALAR_NODE;
 
-    return show(put(text, size, "%s", scalar ? (const char *) node->data.scalar.value : ""));
+    show_apart(scalar ? (const char *) node->data.scalar.value : "", text, size);
+    return text;
 }
 
 static void read_members(yaml_document_t *yaml, const yaml_node_t *list, Group *group)

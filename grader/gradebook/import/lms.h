@@ -13,6 +13,7 @@ typedef struct Owner {
     bool late;
     int64_t order;
     char file[256]; /* the student's file name; "" for a folder */
+    bool is_text;   /* text that was typed into the learning system: it holds no kernel */
 } Owner;
 
 /* The owner of a folder or file at the top of an export. One is always found, since "plain" accepts

@@ -1,15 +1,15 @@
 /* reader.c - reads all submissions of a class from a folder or archive.
  *
- * A first pass over the names finds out whether an export wraps everything in one more folder. Then
+ * A first pass over the names (survey.c) finds out how the class is packed. Then
  * each file from the folder (gradebook/import/folder.c) or archive (gradebook/import/archive.c) is
  * added to the submission of its owner, whom the name at the top of its path identifies (lms.c). An
  * archive found there is a separate submission, unpacked in memory; an archive inside an archive is
- * not opened.
+ * not opened. A folder may also hold several exports, which are read one after the other.
  */
 #include "gradebook/import/reader.h"
 #include "gradebook/import/lms.h"
 #include "gradebook/import/source.h"
-#include "base/registry.h"
+#include "gradebook/import/survey.h"
 #include "base/util.h"
 
 #include <dirent.h>
@@ -20,12 +20,12 @@
 #include <sys/stat.h>
 
 enum { METADATA_BYTES = 64 << 20 };
-static const char metadata_name[] = "submission_metadata.yml";
 
 typedef struct Reader {
     Class *class;
     char wrapper[SUBMISSION_PATH]; /* "export/", the prefix of all paths, or "" */
     char *metadata;                /* Gradescope's metadata, or NULL */
+    const char *export;            /* its name, among several; or "" */
 } Reader;
 
 /* ---- A student's archive ---- */
@@ -40,7 +40,7 @@ static void inner_file(void *context, const char *path, const VisitedFile *file)
 {
     Submission *submission = context;
 
-    if (path_is_archive(path))
+    if (path_is_archive(path) || path_foreign_archive(path))
         REMARK(submission, "refused", path, "an archive inside an archive is not opened");
     submission_file(submission, path, file->bytes, file->size, file->hash, file->changed);
 }
@@ -52,12 +52,15 @@ static void inner_refuse(void *context, const char *path, const char *sentence)
     REMARK(submission, "refused", path, "%s; skipped", sentence);
 }
 
-static void open_archive(Submission *submission, const VisitedFile *file)
+static void open_archive(Submission *submission, const char *path, const VisitedFile *file)
 {
     const Visitor visitor = { submission, inner_wants, inner_file, inner_refuse };
     char entry[SUBMISSION_PATH], why[300];
 
-    if (!file->bytes)
+    if (path_foreign_archive(path))
+        submission_refuse(submission, "", "%s archives cannot be read: ask the student for a .zip",
+                          path_foreign_archive(path));
+    else if (!file->bytes)
         submission_refuse(submission, "", "the archive is larger than %d MiB", ARCHIVE_BYTES >> 20);
     else if (!archive_memory(file->bytes, file->size, &archive_student, &visitor, entry, why,
                              sizeof why))
@@ -97,7 +100,8 @@ static bool is_handed_archive(const Place *place)
 {
     const char *slash = strchr(place->inside, '/');
 
-    return path_is_archive(place->inside) && (!slash || !strchr(slash + 1, '/'));
+    return (path_is_archive(place->inside) || path_foreign_archive(place->inside)) &&
+           (!slash || !strchr(slash + 1, '/'));
 }
 
 static bool is_metadata(const Place *place)
@@ -132,6 +136,7 @@ static Submission *submission_at(Reader *reader, const Place *place, bool archiv
         class_submission(reader->class, show(source)); /* truncation may split a character */
     if (submission->layout)
         return submission;
+    PUT(submission->export, "%s", reader->export);
     PUT(submission->student, "%s", place->owner.student);
     PUT(submission->number, "%s", place->owner.number);
     show(submission->student);
@@ -152,13 +157,34 @@ static size_t reader_wants(void *context, const char *path)
     if (is_metadata(&place))
         return METADATA_BYTES;
     if (is_handed_archive(&place))
-        return ARCHIVE_BYTES;
-    return path_is_wanted(path) ? KERNEL_BYTES : 0;
+        return path_foreign_archive(place.inside) ? 0 : ARCHIVE_BYTES;
+    return path_is_wanted(path) && !place.owner.is_text ? KERNEL_BYTES : 0;
 }
 
 static bool has_no_owner(const Place *place, bool archive)
 {
     return !place->is_folder && !archive && !strcmp(place->owner.layout, "plain");
+}
+
+static void add_file(Submission *submission, const Place *place, const VisitedFile *file)
+{
+    int before = submission->count;
+
+    submission_file(submission, place->inside, file->bytes, file->size, file->hash, file->changed);
+    if (submission->count > before)
+        submission->files[before].order = place->owner.order;
+}
+
+/* A submission is as late as its archive or its latest kernel, not as the notes next to it. */
+static void take_time(Submission *submission, const char *path, bool archive, int64_t changed)
+{
+    bool dates = archive || path_is_wanted(path);
+
+    if (submission->dated && !dates)
+        return;
+    if ((dates && !submission->dated) || changed > submission->sent)
+        submission->sent = changed;
+    submission->dated |= dates;
 }
 
 static void reader_file(void *context, const char *path, const VisitedFile *file)
@@ -186,15 +212,15 @@ static void reader_file(void *context, const char *path, const VisitedFile *file
     }
     submission = submission_at(reader, &place, archive);
     submission->late |= place.owner.late;
-    if (file->changed > submission->sent)
-        submission->sent = file->changed;
+    take_time(submission, path, archive, file->changed);
     if (place.owner.order > submission->order)
         submission->order = place.owner.order;
-    if (archive && !submission->refused)
-        open_archive(submission, file);
+    if (place.owner.is_text)
+        REMARK(submission, "note", place.inside, "text typed into the learning system; not used");
+    else if (archive && !submission->refused)
+        open_archive(submission, path, file);
     else if (!archive)
-        submission_file(submission, place.inside, file->bytes, file->size, file->hash,
-                        file->changed);
+        add_file(submission, &place, file);
 }
 
 static void reader_refuse(void *context, const char *path, const char *sentence)
@@ -210,134 +236,62 @@ static void reader_refuse(void *context, const char *path, const char *sentence)
                "%s; skipped", sentence);
 }
 
-/* ---- First pass over the names ---- */
+/* ---- The whole class ---- */
 
-/* The kinds of names at the top, and in the only folder at the top. */
-typedef struct Survey {
-    char top[SUBMISSION_PATH], second[SUBMISSION_PATH];
-    int tops, seconds; /* 0, 1, or 2 for more */
-    bool top_folder;
-    bool top_own, second_own; /* found only in a student's own folder */
-    bool second_lms, second_loose;
-} Survey;
-
-/* True for a name that belongs inside a student's folder. */
-static bool is_own(const char *name)
+static bool read_one(const char *path, bool is_folder, const char *export, Class *class,
+                     char *problem, size_t size)
 {
-    static const char *const names[] = { "labs",      "common",   "grader",
-                                         "solutions", "tests",    "docs",
-                                         "slides",    "Makefile", "predictions.txt",
-                                         "kernel.cu" };
+    Reader reader = { .class = class, .export = export };
+    const Visitor visitor = { &reader, reader_wants, reader_file, reader_refuse };
+    char entry[SUBMISSION_PATH], why[400];
+    bool read;
 
-    for (const LabEntry *entry = all_labs; entry->folder; entry++)
-        if (!strcmp(name, entry->folder))
-            return true;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i]))
-            return true;
-    return false;
-}
-
-static void count_name(char *first, int *count, const char *name)
-{
-    if (*count && !strcmp(first, name))
-        return;
-    if (!*count)
-        put(first, SUBMISSION_PATH, "%s", name);
-    *count = *count ? 2 : 1;
-}
-
-static bool look_at(void *context, const char *path, bool is_folder)
-{
-    Survey *survey = context;
-    char top[SUBMISSION_PATH], second[SUBMISSION_PATH];
-    size_t length = strcspn(path, "/");
-    const char *rest = path[length] ? path + length + 1 : "";
-
-    PUT(top, "%.*s", (int) length, path);
-    PUT(second, "%.*s", (int) strcspn(rest, "/"), rest);
-    count_name(survey->top, &survey->tops, top);
-    survey->top_folder |= is_folder || *rest;
-    survey->top_own |= is_own(top);
-    if (!*second)
-        return !survey->top_own;
-    is_folder |= strchr(rest, '/') != NULL;
-    count_name(survey->second, &survey->seconds, second);
-    survey->second_own |= is_own(second);
-    survey->second_lms |= lms_knows(second, is_folder) || !strcmp(second, metadata_name);
-    survey->second_loose |= !is_folder && !path_is_archive(second);
-    return !survey->top_own;
-}
-
-/* Visits the names in a folder and in its subfolders. */
-static bool folder_names(const char *path, NameVisitor *seen, void *context, const char *above)
-{
-    DIR *folder = opendir(path);
-    struct dirent *item;
-    bool on = true;
-
-    while (on && folder && (item = readdir(folder))) {
-        char inside[4096], name[SUBMISSION_PATH], clean[SUBMISSION_PATH];
-        struct stat about;
-        if (!strcmp(item->d_name, ".") || !strcmp(item->d_name, ".."))
-            continue;
-        PUT(inside, "%s/%s", path, item->d_name);
-        PUT(name, "%s%s", above, item->d_name);
-        if (path_clean(name, clean) || path_is_junk(clean) || lstat(inside, &about))
-            continue;
-        on = seen(context, clean, S_ISDIR(about.st_mode));
-        if (on && S_ISDIR(about.st_mode) && !*above) {
-            APPEND(clean, "/");
-            on = folder_names(inside, seen, context, clean);
-        }
-    }
-    if (folder)
-        closedir(folder);
-    return on;
-}
-
-/* True if one folder wraps all students. */
-static bool is_wrapped(const Survey *survey)
-{
-    if (survey->tops != 1 || !survey->top_folder || survey->second_own ||
-        lms_knows(survey->top, true))
+    if (!survey_wrapper(path, is_folder, reader.wrapper, why, sizeof why)) {
+        put(problem, size, "%s", why);
         return false;
-    return survey->second_lms || (survey->seconds > 1 && !survey->second_loose);
-}
-
-static bool survey_names(const char *path, bool is_folder, Reader *reader, char *problem,
-                         size_t size)
-{
-    Survey survey = { 0 };
-    char why[300];
-
-    if (is_folder)
-        folder_names(path, look_at, &survey, "");
-    else if (!archive_names(path, look_at, &survey, why, sizeof why)) {
+    }
+    read = is_folder ? walk(path, &visitor, why, sizeof why)
+                     : archive_file(path, &archive_class, &visitor, entry, why, sizeof why);
+    if (!read)
         put(problem, size, "%s cannot be read: %s", path, why);
+    else if (reader.metadata)
+        lms_gradescope(class, reader.metadata);
+    free(reader.metadata);
+    return read;
+}
+
+/* Names the export after its file, and each submission after both. */
+static bool read_export(const char *folder, const char *name, Class *class, char *problem,
+                        size_t size)
+{
+    char path[4096], export[SUBMISSION_PATH], source[sizeof class->list[0]->source];
+    Class one = { 0 };
+    struct stat about;
+    bool is_folder;
+    Owner owner;
+
+    PUT(path, "%s/%s", folder, name);
+    is_folder = !stat(path, &about) && S_ISDIR(about.st_mode);
+    lms_owner(name, is_folder, &owner); /* without .zip */
+    show_apart(owner.student, export, sizeof export);
+    if (!read_one(path, is_folder, export, &one, problem, size)) {
+        class_free(&one);
         return false;
     }
-    if (survey.top_own) {
-        put(problem, size,
-            "%s looks like one student's folder (it contains %s): give the folder that contains "
-            "all students' folders",
-            path, survey.tops == 1 ? survey.top : "labs or files of the workbook");
-        return false;
+    for (int i = 0; i < one.count; i++) {
+        PUT(source, "%s/%s", export, one.list[i]->source);
+        show(PUT(one.list[i]->source, "%s", source));
     }
-    if (is_wrapped(&survey))
-        PUT(reader->wrapper, "%s/", survey.top);
+    class_move(class, &one);
     return true;
 }
 
-/* ---- The whole class ---- */
-
 bool reader_read(const char *path, Class *class, char *problem, size_t size)
 {
-    Reader reader = { .class = class };
-    const Visitor visitor = { &reader, reader_wants, reader_file, reader_refuse };
-    char entry[SUBMISSION_PATH], why[400];
+    struct dirent **exports = NULL;
     struct stat about;
-    bool is_folder, read;
+    bool is_folder, read = true;
+    int count = 0;
 
     *class = (Class){ 0 };
     if (stat(path, &about)) {
@@ -350,17 +304,16 @@ bool reader_read(const char *path, Class *class, char *problem, size_t size)
             path);
         return false;
     }
-    if (!survey_names(path, is_folder, &reader, why, sizeof why)) {
-        put(problem, size, "%s", why);
-        return false;
+    if (is_folder)
+        count = survey_exports(path, &exports);
+    if (!count)
+        read = read_one(path, is_folder, "", class, problem, size);
+    for (int i = 0; i < count; i++) {
+        read = read && read_export(path, exports[i]->d_name, class, problem, size);
+        free(exports[i]);
     }
-    read = is_folder ? walk(path, &visitor, why, sizeof why)
-                     : archive_file(path, &archive_class, &visitor, entry, why, sizeof why);
-    if (!read)
-        put(problem, size, "%s cannot be read: %s", path, why);
-    else if (reader.metadata)
-        lms_gradescope(class, reader.metadata);
-    free(reader.metadata);
+    if (count)
+        free(exports);
     if (read && !class->count) {
         put(problem, size,
             "%s holds no submissions: give one folder or archive per student, or an export of "

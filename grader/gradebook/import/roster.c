@@ -1,4 +1,4 @@
-/* roster.c - the students of a course from a CSV, matched with those who submitted.
+/* roster.c - the students of a course, from a CSV.
  *
  * The CSV may come from various spreadsheets and learning systems. So the most frequent separator
  * in the first line counts, and each column may have one of several names. All errors are reported
@@ -9,13 +9,12 @@
 #include "base/util.h"
 
 #include <csv.h>
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { FIELDS = 60, FIELD_BYTES = 400, MOST_ERRORS = 100, WORDS = 12 };
+enum { FIELDS = 60, FIELD_BYTES = 400, MOST_ERRORS = 100 };
 
 /* ---- Fields ---- */
 
@@ -33,15 +32,15 @@ typedef struct Csv {
 static void end_field(void *text, size_t size, void *data)
 {
     Csv *csv = data;
+    char field[FIELD_BYTES];
 
     if (csv->count == FIELDS) {
         csv->error = "more than 60 fields";
         return;
     }
-    if (size >= FIELD_BYTES)
+    PUT(field, "%.*s", size < FIELD_BYTES ? (int) size : FIELD_BYTES - 1, (const char *) text);
+    if (!show_apart(field, csv->field[csv->count++], FIELD_BYTES) || size >= FIELD_BYTES)
         csv->error = "a field is longer than 399 bytes";
-    show(PUT(csv->field[csv->count++], "%.*s", size < FIELD_BYTES ? (int) size : FIELD_BYTES - 1,
-             (const char *) text));
 }
 
 static void end_record(int last, void *data)
@@ -126,7 +125,21 @@ static char separator_of(const char *text, size_t size)
 
 /* ---- Columns ---- */
 
-typedef enum Column { NUMBER, NAME, FIRST, LAST, EMAIL, SECTION, COLUMNS } Column;
+typedef enum Column {
+    NUMBER,
+    NAME,
+    FIRST,
+    LAST,
+    EMAIL,
+    SECTION,
+    LMS,
+    ALIAS,
+    STATUS,
+    CANVAS, /* only in an export of Canvas */
+    MOODLE, /* only in a grading worksheet of Moodle, with the next one */
+    MOODLE_MOST,
+    COLUMNS
+} Column;
 
 static const char *const column_names[COLUMNS] = {
     [NUMBER] = "|id|number|student id|studentid|student number|id number|sid|sis user id|"
@@ -136,6 +149,12 @@ static const char *const column_names[COLUMNS] = {
     [LAST] = "|last name|lastname|surname|family name|last|",
     [EMAIL] = "|email|e-mail|email address|mail|",
     [SECTION] = "|section|sections|group|class|",
+    [LMS] = "|lms|lms id|canvas|canvas id|moodle|moodle id|gradescope|",
+    [ALIAS] = "|alias|aliases|other names|",
+    [STATUS] = "|status|enrolment|enrollment|",
+    [CANVAS] = "|sis login id|sis user id|",
+    [MOODLE] = "|identifier|",
+    [MOODLE_MOST] = "|maximum grade|",
 };
 
 /* The index of each column in a record; -1: missing. */
@@ -153,6 +172,13 @@ static void find_columns(const Csv *csv, int place[COLUMNS])
     }
 }
 
+/* In Moodle's grading worksheet, the status is that of the submission. */
+static void leave_out_columns(int place[COLUMNS])
+{
+    if (place[MOODLE] >= 0 && place[MOODLE_MOST] >= 0)
+        place[STATUS] = -1;
+}
+
 static const char *cell(const Csv *csv, int place)
 {
     return place >= 0 && place < csv->count ? csv->field[place] : "";
@@ -164,6 +190,9 @@ typedef struct Errors {
     FILE *to;
     const char *shown;
     int count;
+    /* Rows with an unknown status are one mistake, most likely of the whole column. */
+    int status_rows, status_line; /* their number; the first one's line */
+    char status[44];              /* the first one's */
 } Errors;
 
 static void add_error(Errors *errors, int line, const char *format, ...)
@@ -181,10 +210,79 @@ static void add_error(Errors *errors, int line, const char *format, ...)
     fputc('\n', errors->to);
 }
 
+/* Adds the aliases in a cell, which | or ; separate. */
+static void add_aliases(char *aliases, size_t size, const char *text)
+{
+    while (*(text += strspn(text, " |;"))) {
+        size_t length = strcspn(text, "|;");
+        while (length && text[length - 1] == ' ')
+            length--;
+        append(aliases, size, "%s%.*s", *aliases ? "|" : "", (int) length, text);
+        text += length;
+    }
+}
+
+static void take_aliases(const Csv *csv, const int place[COLUMNS], Member *member, Errors *errors)
+{
+    const char *lms = cell(csv, place[LMS]), *alias = cell(csv, place[ALIAS]);
+
+    if (strlen(lms) + strlen(alias) + 1 >= sizeof member->aliases)
+        add_error(errors, csv->line, "the aliases are longer than %zu bytes",
+                  sizeof member->aliases - 1);
+    add_aliases(member->aliases, sizeof member->aliases, lms);
+    add_aliases(member->aliases, sizeof member->aliases, alias);
+    show(member->aliases);
+}
+
+static void take_status(const Csv *csv, const int place[COLUMNS], Member *member, Errors *errors)
+{
+    static const struct {
+        const char *words, *status;
+    } known[] = {
+        { "||active|enrolled|student|", "active" },
+        { "|withdrawn|dropped|inactive|", "withdrawn" },
+        { "|audit|auditor|guest|", "audit" },
+    };
+    const char *status = cell(csv, place[STATUS]);
+    char word[FIELD_BYTES + 2];
+
+    put(word, sizeof word, "|%s|", status);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strchr(status, '|') && strcasestr(known[i].words, word)) {
+            PUT(member->status, "%s", known[i].status);
+            return;
+        }
+    if (!errors->status_rows++) {
+        PUT(errors->status, "%.40s", status);
+        show(errors->status); /* truncation may split a character */
+        errors->status_line = csv->line;
+    }
+}
+
+static void report_status(Errors *errors)
+{
+    if (errors->status_rows)
+        add_error(
+            errors, errors->status_line,
+            "status '%s'%s must be active, withdrawn or audit. If the column does not say who "
+            "takes the course, remove or rename it",
+            errors->status, errors->status_rows > 1 ? ", and those of later lines," : "");
+}
+
+/* A gradebook that Canvas has exported has rows that are not of students: the points possible, and
+ * the test student. */
+static bool is_canvas_row(const Csv *csv, const int place[COLUMNS])
+{
+    const char *name = cell(csv, place[NAME]);
+
+    return place[CANVAS] >= 0 &&
+           (!strcmp(name, "Points Possible") || !strcmp(name, "Student, Test"));
+}
+
 static bool take_member(const Csv *csv, const int place[COLUMNS], Member *member, Errors *errors)
 {
     const char *name = cell(csv, place[NAME]);
-    int before = errors->count;
+    int before = errors->count + errors->status_rows;
 
     *member = (Member){ 0 };
     PUT(member->number, "%s", cell(csv, place[NUMBER]));
@@ -197,11 +295,13 @@ static bool take_member(const Csv *csv, const int place[COLUMNS], Member *member
     show(member->name); /* truncation may split a character */
     show(member->email);
     show(member->section);
+    take_aliases(csv, place, member, errors);
+    take_status(csv, place, member, errors);
     if (strlen(cell(csv, place[NUMBER])) >= sizeof member->number)
         add_error(errors, csv->line, "the id is longer than %zu bytes", sizeof member->number - 1);
     if (!*member->number && !*member->name)
         add_error(errors, csv->line, "the id and the name are missing");
-    return errors->count == before;
+    return errors->count + errors->status_rows == before;
 }
 
 typedef struct Line {
@@ -250,9 +350,11 @@ static void take_members(Csv *csv, const int place[COLUMNS], Roster *roster, Err
             add_error(errors, csv->line,
                       "%d fields, but the first line has %d: are quotation marks missing?",
                       csv->count, columns);
-        else if (take_member(csv, place, &roster->list[roster->count], errors))
+        else if (!is_canvas_row(csv, place) &&
+                 take_member(csv, place, &roster->list[roster->count], errors))
             lines[roster->count++].line = csv->line;
     }
+    report_status(errors);
     find_duplicates(roster, lines, errors);
     free(lines);
 }
@@ -262,7 +364,7 @@ bool roster_read(const char *text, size_t size, const char *shown, Roster *roste
 {
     Csv *csv = xcalloc(1, sizeof *csv);
     size_t bytes;
-    Errors errors = { text_open(error_text, &bytes), shown, 0 };
+    Errors errors = { .to = text_open(error_text, &bytes), .shown = shown };
     int place[COLUMNS], mark = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
 
     *roster = (Roster){ 0 };
@@ -274,11 +376,12 @@ bool roster_read(const char *text, size_t size, const char *shown, Roster *roste
         add_error(&errors, 1, "%s", csv->error ? csv->error : "it is empty");
     else {
         find_columns(csv, place);
+        leave_out_columns(place);
         if (place[NUMBER] < 0 && place[NAME] < 0 && place[LAST] < 0)
             add_error(
                 &errors, csv->line,
                 "the first line must name the columns: id, name (or first name, last name), and "
-                "optionally email and section");
+                "optionally email, section, alias and status");
         else
             take_members(csv, place, roster, &errors);
         if (!errors.count && !roster->count)
@@ -302,118 +405,4 @@ void roster_free(Roster *roster)
 {
     free(roster->list);
     *roster = (Roster){ 0 };
-}
-
-/* ---- Names ---- */
-
-/* A name's letters and digits without separators, and where its words begin. */
-typedef struct Plain {
-    char text[256];
-    size_t begins[WORDS], length;
-    int words;
-} Plain;
-
-static void plain_of(const char *name, Plain *plain)
-{
-    bool within = false;
-
-    *plain = (Plain){ 0 };
-    for (; *name && plain->length + 1 < sizeof plain->text; name++) {
-        unsigned char c = (unsigned char) *name;
-        if (c < 128 && !isalnum(c)) {
-            within = false;
-            continue;
-        }
-        if (!within && plain->words < WORDS)
-            plain->begins[plain->words++] = plain->length;
-        within = true;
-        plain->text[plain->length++] = (char) (c < 128 ? tolower(c) : c);
-    }
-}
-
-/* True if `a` is `b` rotated to start at one of its words. */
-static bool is_rotated(const Plain *a, const Plain *b)
-{
-    if (!a->length || a->length != b->length)
-        return false;
-    for (int word = 0; word < b->words; word++) {
-        size_t begin = b->begins[word], rest = b->length - begin;
-        if (!memcmp(a->text, b->text + begin, rest) && !memcmp(a->text + rest, b->text, begin))
-            return true;
-    }
-    return false;
-}
-
-bool same_name(const char *a, const char *b)
-{
-    Plain x, y;
-
-    plain_of(a, &x);
-    plain_of(b, &y);
-    return is_rotated(&x, &y) || is_rotated(&y, &x);
-}
-
-/* ---- Matching ---- */
-
-static bool same_number(const Member *member, const Submitter *submitter)
-{
-    if (!member->number[0])
-        return false;
-    return !strcmp(member->number, submitter->number) ||
-           (!submitter->number[0] && !strcasecmp(member->number, submitter->name));
-}
-
-static bool same_words(const Member *member, const Submitter *submitter)
-{
-    return member->name[0] && same_name(member->name, submitter->name);
-}
-
-typedef bool Fits(const Member *member, const Submitter *submitter);
-
-/* Matches members and students that are still unmatched, if the match is unique on both sides. */
-static void match_by(Roster *roster, Submitter *submitters, int count, Fits *fits)
-{
-    bool *taken = xcalloc((size_t) roster->count + 1, 1);
-    int *suitors = xcalloc((size_t) roster->count + 1, sizeof *suitors);
-    int *choice = xcalloc((size_t) count + 1, sizeof *choice); /* number of matching members */
-    int *last = xcalloc((size_t) count + 1, sizeof *last);
-
-    for (int i = 0; i < count; i++)
-        if (submitters[i].member >= 0)
-            taken[submitters[i].member] = true;
-    for (int i = 0; i < count; i++)
-        for (int m = 0; m < roster->count && submitters[i].member < 0; m++)
-            if (!taken[m] && fits(&roster->list[m], &submitters[i])) {
-                choice[i]++;
-                last[i] = m;
-                suitors[m]++;
-            }
-    for (int i = 0; i < count; i++) {
-        if (choice[i] == 1 && suitors[last[i]] == 1)
-            submitters[i].member = last[i];
-        submitters[i].unclear |= choice[i] > 0 && submitters[i].member < 0;
-        if (submitters[i].member >= 0)
-            submitters[i].unclear = false;
-        for (int m = 0; submitters[i].unclear && m < roster->count; m++)
-            roster->list[m].unclear |= !taken[m] && fits(&roster->list[m], &submitters[i]);
-    }
-    for (int i = 0; i < count; i++)
-        if (submitters[i].member >= 0)
-            roster->list[submitters[i].member].unclear = false;
-    free(taken);
-    free(suitors);
-    free(choice);
-    free(last);
-}
-
-void roster_match(Roster *roster, Submitter *submitters, int count)
-{
-    for (int i = 0; i < count; i++) {
-        submitters[i].member = -1;
-        submitters[i].unclear = false;
-    }
-    for (int m = 0; m < roster->count; m++)
-        roster->list[m].unclear = false;
-    match_by(roster, submitters, count, same_number);
-    match_by(roster, submitters, count, same_words);
 }

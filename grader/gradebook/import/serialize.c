@@ -12,9 +12,9 @@
 #include <string.h>
 
 static const char *const constants[] = { "moodle",  "canvas", "gradescope", "plain", "refused",
-                                         "changed", "extra",  "ambiguous",  "note" };
+                                         "changed", "extra",  "ambiguous",  "note",  "matched" };
 enum { CONSTANTS = sizeof constants / sizeof *constants, MOST_HANDINS = 200000 };
-static const char magic[] = "gradebook parcel 2";
+static const char magic[] = "gradebook parcel 3";
 
 /* ---- Writing ---- */
 
@@ -64,6 +64,7 @@ static void put_files(FILE *to, const Submission *submission)
         put_number(to, file->bytes);
         put_number(to, file->hash);
         put_number(to, (uint64_t) file->changed);
+        put_number(to, (uint64_t) file->order);
         put_number(to, file->text != NULL);
         if (file->text)
             put_text(to, file->text, file->bytes);
@@ -79,7 +80,9 @@ bool serialize(const Class *class, FILE *to)
         put_number(to, 1);
         put_string(to, submission->student);
         put_string(to, submission->number);
+        put_string(to, submission->email);
         put_string(to, submission->source);
+        put_string(to, submission->export);
         put_constant(to, submission->layout);
         put_number(to, submission->late);
         put_number(to, (uint64_t) submission->sent);
@@ -163,19 +166,22 @@ static bool get_remarks(FILE *from, Remark *remarks, int *count)
 static bool get_file(FILE *from, Submission *submission)
 {
     char path[SUBMISSION_PATH], clean[SUBMISSION_PATH];
-    uint64_t bytes, hash, changed, kept;
+    uint64_t bytes, hash, changed, order, kept;
     char *text = NULL;
     size_t size = 0;
 
     if (!get_string(from, path, sizeof path) || path_clean(path, clean) ||
         !get_number(from, SUBMISSION_BYTES, &bytes) || !get_number(from, UINT64_MAX, &hash) ||
-        !get_number(from, UINT64_MAX, &changed) || !get_number(from, 1, &kept))
+        !get_number(from, UINT64_MAX, &changed) || !get_number(from, UINT64_MAX, &order) ||
+        !get_number(from, 1, &kept))
         return false;
     if (kept && (!(text = get_text(from, KERNEL_BYTES, &size)) || size != bytes)) {
         free(text);
         return false;
     }
     submission_file(submission, clean, text, (size_t) bytes, hash, (int64_t) changed);
+    if (submission->count)
+        submission->files[submission->count - 1].order = (int64_t) order;
     free(text);
     return true;
 }
@@ -198,7 +204,9 @@ static bool get_submission(FILE *from, Class *class)
     submission->layout = "plain";
     if (!get_string(from, submission->student, sizeof submission->student) ||
         !get_string(from, submission->number, sizeof submission->number) ||
+        !get_string(from, submission->email, sizeof submission->email) ||
         !get_string(from, submission->source, sizeof submission->source) ||
+        !get_string(from, submission->export, sizeof submission->export) ||
         !get_constant(from, &submission->layout) || !get_number(from, 1, &late) ||
         !get_number(from, UINT64_MAX, &sent) || !get_number(from, 1, &timed) ||
         !get_number(from, UINT64_MAX, &order) || !get_number(from, 1, &refused) ||

@@ -30,15 +30,19 @@ static size_t utf8_length(const unsigned char *at)
     return length;
 }
 
+/* C1 controls and bidirectional marks can disguise a name. */
+static bool is_hidden(const unsigned char *at)
+{
+    return *at < ' ' || *at == 127 || (at[0] == 0xc2 && at[1] < 0xa0) ||
+           (at[0] == 0xe2 && at[1] == 0x80 && at[2] >= 0xaa && at[2] <= 0xae) ||
+           (at[0] == 0xe2 && at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9);
+}
+
 char *show(char *text)
 {
     for (unsigned char *at = (unsigned char *) text; *at;) {
         size_t length = utf8_length(at);
-        /* C1 controls and bidirectional marks can disguise a name. */
-        bool hidden = *at < ' ' || *at == 127 || (at[0] == 0xc2 && at[1] < 0xa0) ||
-                      (at[0] == 0xe2 && at[1] == 0x80 && at[2] >= 0xaa && at[2] <= 0xae) ||
-                      (at[0] == 0xe2 && at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9);
-        if (length && !hidden) {
+        if (length && !is_hidden(at)) {
             at += length;
             continue;
         }
@@ -48,40 +52,98 @@ char *show(char *text)
     return text;
 }
 
-/* Writes a control character as its Unicode picture, and an invalid byte as Latin-1. If both became
- * '?', two different names could become equal. Returns the number of bytes written to `to`. */
-static size_t write_character(const unsigned char *at, size_t length, char to[4])
+static unsigned code_point(const unsigned char *at, size_t length)
 {
-    const unsigned char picture = *at == 127 ? 0xa1 : (unsigned char) (0x80 + *at);
-
-    if (length == 1 && (*at < ' ' || *at == 127)) {
-        memcpy(to, (const unsigned char[]){ 0xe2, 0x90, picture }, 3);
-        return 3;
-    }
-    if (!length && *at >= 0xa0) {
-        memcpy(to, (const unsigned char[]){ 0xc0 | *at >> 6, 0x80 | (*at & 0x3f) }, 2);
-        return 2;
-    }
-    memcpy(to, length ? (const char *) at : "?", length ? length : 1);
-    return length ? length : 1;
+    return length == 2   ? (at[0] & 0x1fu) << 6 | (at[1] & 0x3fu)
+           : length == 3 ? (at[0] & 0x0fu) << 12 | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu)
+                         : *at;
 }
 
-/* Returns false if the result is too long. */
-static bool to_utf8(const char *name, char text[SUBMISSION_PATH])
+/* The letter that a letter and a combining mark are together; 0: none that is known. macOS writes
+ * names with such marks, and other systems without. */
+static unsigned compose(char letter, unsigned mark)
+{
+    static const struct {
+        unsigned mark;
+        const char *letters;
+        unsigned composed[32];
+    } rows[] = {
+        { 0x300, "AEIOUaeiou", { 0xc0, 0xc8, 0xcc, 0xd2, 0xd9, 0xe0, 0xe8, 0xec, 0xf2, 0xf9 } },
+        { 0x301,
+          "AEIOUYaeiouyCcLlNnRrSsZz",
+          { 0xc1,  0xc9,  0xcd,  0xd3,  0xda,  0xdd,  0xe1,  0xe9,  0xed,  0xf3,  0xfa,  0xfd,
+            0x106, 0x107, 0x139, 0x13a, 0x143, 0x144, 0x154, 0x155, 0x15a, 0x15b, 0x179, 0x17a } },
+        { 0x302, "AEIOUaeiou", { 0xc2, 0xca, 0xce, 0xd4, 0xdb, 0xe2, 0xea, 0xee, 0xf4, 0xfb } },
+        { 0x303, "ANOano", { 0xc3, 0xd1, 0xd5, 0xe3, 0xf1, 0xf5 } },
+        { 0x304,
+          "AEIOUaeiou",
+          { 0x100, 0x112, 0x12a, 0x14c, 0x16a, 0x101, 0x113, 0x12b, 0x14d, 0x16b } },
+        { 0x306, "AaGg", { 0x102, 0x103, 0x11e, 0x11f } },
+        { 0x307, "EeIZz", { 0x116, 0x117, 0x130, 0x17b, 0x17c } },
+        { 0x308,
+          "AEIOUaeiouy",
+          { 0xc4, 0xcb, 0xcf, 0xd6, 0xdc, 0xe4, 0xeb, 0xef, 0xf6, 0xfc, 0xff } },
+        { 0x30a, "AaUu", { 0xc5, 0xe5, 0x16e, 0x16f } },
+        { 0x30b, "OoUu", { 0x150, 0x151, 0x170, 0x171 } },
+        { 0x30c,
+          "CcDdEeNnRrSsTtZz",
+          { 0x10c, 0x10d, 0x10e, 0x10f, 0x11a, 0x11b, 0x147, 0x148, 0x158, 0x159, 0x160, 0x161,
+            0x164, 0x165, 0x17d, 0x17e } },
+        { 0x327, "CcSs", { 0xc7, 0xe7, 0x15e, 0x15f } },
+        { 0x328, "AaEe", { 0x104, 0x105, 0x118, 0x119 } },
+    };
+
+    for (size_t i = 0; letter && i < sizeof rows / sizeof *rows; i++) {
+        const char *at = rows[i].mark == mark ? strchr(rows[i].letters, letter) : NULL;
+        if (at)
+            return rows[i].composed[at - rows[i].letters];
+    }
+    return 0;
+}
+
+/* If a combining mark follows the ASCII letter at `at`, writes both as one letter and returns their
+ * number of bytes; else 0. */
+static size_t write_composed(const unsigned char *at, char to[12])
+{
+    const size_t length = *at < 128 ? utf8_length(at + 1) : 0;
+    const unsigned letter = length == 2 ? compose((char) *at, code_point(at + 1, 2)) : 0;
+
+    if (letter)
+        put(to, 12, "%c%c", 0xc0 | letter >> 6, 0x80 | (letter & 0x3f));
+    return letter ? 3 : 0;
+}
+
+/* Writes one character for show_apart. */
+static void write_character(const unsigned char *at, size_t length, char to[12])
+{
+    if (length == 1 && is_hidden(at)) /* U+2400 and following */
+        put(to, 12, "\xe2\x90%c", *at == 127 ? 0xa1 : 0x80 + *at);
+    else if (!length && *at >= 0xa0)
+        put(to, 12, "%c%c", 0xc0 | *at >> 6, 0x80 | (*at & 0x3f));
+    else if (!length || is_hidden(at))
+        put(to, 12, "{%x}", code_point(at, length));
+    else
+        put(to, 12, "%.*s", (int) length, (const char *) at);
+}
+
+bool show_apart(const char *from, char *text, size_t size)
 {
     size_t used = 0;
 
-    for (const unsigned char *at = (const unsigned char *) name; *at;) {
-        const size_t length = utf8_length(at);
-        char character[4];
-        const size_t bytes = write_character(at, length, character);
-        if (used + bytes >= SUBMISSION_PATH)
+    text[0] = 0;
+    for (const unsigned char *at = (const unsigned char *) from; *at;) {
+        size_t length = utf8_length(at), composed;
+        char character[12];
+        composed = write_composed(at, character);
+        if (composed)
+            length = composed;
+        else
+            write_character(at, length, character);
+        if (used + strlen(character) >= size)
             return false;
-        memcpy(text + used, character, bytes);
-        used += bytes;
+        used += strlen(strcpy(text + used, character));
         at += length ? length : 1;
     }
-    text[used] = 0;
     return true;
 }
 
@@ -93,7 +155,7 @@ const char *path_clean(const char *name, char clean[SUBMISSION_PATH])
     int depth = 0;
 
     clean[0] = 0;
-    if (!to_utf8(name, text))
+    if (!show_apart(name, text, sizeof text))
         return "its name is longer than 1023 bytes";
     if (*path == '/' || *path == '\\')
         return "its path begins at the root of the file system";
@@ -153,10 +215,28 @@ bool path_is_archive(const char *path)
     return false;
 }
 
+const char *path_foreign_archive(const char *path)
+{
+    static const char *const kinds[][2] = { { ".rar", "RAR" },   { ".7z", "7z" },
+                                            { ".gz", "gzip" },   { ".bz2", "bzip2" },
+                                            { ".xz", "xz" },     { ".zst", "Zstandard" },
+                                            { ".zipx", "ZIPX" }, { ".lzh", "LZH" },
+                                            { ".ace", "ACE" },   { ".cab", "CAB" } };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !path_is_archive(path); i++)
+        if (ends_with(path, kinds[i][0]))
+            return kinds[i][1];
+    return NULL;
+}
+
 bool path_is_wanted(const char *path)
 {
-    return ends_with(path, ".cu") || ends_with(path, "predictions.txt") ||
-           ends_with(path, "quiz.txt");
+    const char *name = strrchr(path, '/');
+
+    name = name ? name + 1 : path;
+    return ends_with(path, ".cu") || ends_with(path, ".cu.txt") ||
+           ends_with(path, "predictions.txt") || ends_with(path, "quiz.txt") ||
+           (ends_with(path, ".cpp") && !strncasecmp(name, "kernel", 6));
 }
 
 /* ---- Remarks ---- */
@@ -252,11 +332,26 @@ Submission *class_copy(Class *class, const Submission *submission)
         const SubmittedFile *file = &submission->files[i];
         copy->bytes -= file->bytes;
         submission_file(copy, file->path, file->text, file->bytes, file->hash, file->changed);
+        if (copy->count)
+            copy->files[copy->count - 1].order = file->order;
     }
     for (int i = 0; i < submission->remark_count && i < SUBMISSION_REMARKS; i++)
         REMARK(copy, submission->remarks[i].kind, submission->remarks[i].entry, "%s",
                submission->remarks[i].sentence);
     return copy;
+}
+
+void class_move(Class *class, Class *from)
+{
+    for (int i = 0; i < from->count; i++) {
+        class->list = grown(class->list, class->count, &class->capacity, sizeof *class->list);
+        class->list[class->count++] = from->list[i];
+    }
+    from->count = 0;
+    for (int i = 0; i < from->remark_count && i < SUBMISSION_REMARKS; i++)
+        REMARK(class, from->remarks[i].kind, from->remarks[i].entry, "%s",
+               from->remarks[i].sentence);
+    class_free(from);
 }
 
 static void keep_text(Submission *submission, SubmittedFile *file, const char *bytes, size_t size)
@@ -291,7 +386,7 @@ void submission_file(Submission *submission, const char *path, const char *bytes
     submission->files = grown(submission->files, submission->count, &submission->capacity,
                               sizeof *submission->files);
     file = &submission->files[submission->count++];
-    *file = (SubmittedFile){ copy_of(path), size, hash, NULL, changed };
+    *file = (SubmittedFile){ copy_of(path), size, hash, NULL, changed, 0 };
     if (bytes && size <= KERNEL_BYTES && path_is_wanted(path) && !submission->refused)
         keep_text(submission, file, bytes, size);
 }

@@ -10,11 +10,17 @@
 enum { WIDTH = 360, HEIGHT = 190, LEFT = 42, RIGHT = 10, TOP = 22, BOTTOM = 34 };
 enum { INNER_W = WIDTH - LEFT - RIGHT, INNER_H = HEIGHT - TOP - BOTTOM };
 enum { BINS = 26 }; /* each 0.05 wide; the last bin holds all faster kernels */
+enum { FULL_MARKS = 100, MARK_BINS = 20 };
 static const double most = 1.3;
+
+static double x_at(double value, double highest)
+{
+    return LEFT + INNER_W * (value < highest ? value : highest) / highest;
+}
 
 static double x_of(double ratio)
 {
-    return LEFT + INNER_W * (ratio < most ? ratio : most) / most;
+    return x_at(ratio, most);
 }
 
 static double y_of(double share)
@@ -40,13 +46,13 @@ static void line(Page *page, const char *class, double x1, double y1, double x2,
                class, x1, y1, x2, y2);
 }
 
-static void x_axis(Page *page, const char *name)
+static void x_axis(Page *page, const char *name, double step, double highest)
 {
     line(page, "axis", LEFT, TOP + INNER_H, WIDTH - RIGHT, TOP + INNER_H);
-    for (int i = 0; i <= 5; i++) {
+    for (int i = 0; i * step <= highest; i++) {
         char text[16];
-        double x = x_of(i * 0.25);
-        snprintf(text, sizeof text, "%.3g", i * 0.25);
+        double x = x_at(i * step, highest);
+        snprintf(text, sizeof text, "%.3g", i * step);
         line(page, "axis", x, TOP + INNER_H, x, TOP + INNER_H + 4);
         label(page, x, TOP + INNER_H + 15, "middle", text);
     }
@@ -70,42 +76,121 @@ static double quantile(const Speeds *speeds, double share)
     return speeds->ratios[(int) (share * (speeds->count - 1) + 0.5)];
 }
 
-void chart_distribution(Page *page, const Speeds *speeds)
+/* Columns for the numbers of values in `bins` equal parts from 0 to `highest`. */
+static void columns(Page *page, const int *counts, int bins, double highest)
 {
-    int bins[BINS] = { 0 }, highest = 1;
+    int tallest = 1;
+    char text[16];
+
+    for (int i = 0; i < bins; i++)
+        tallest = counts[i] > tallest ? counts[i] : tallest;
+    for (int i = 0; i < bins; i++)
+        if (counts[i])
+            page_print(
+                page,
+                "<rect class=\"bin\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+                x_at(i * highest / bins, highest) + 0.5, y_of((double) counts[i] / tallest),
+                (double) INNER_W / bins - 1, INNER_H * (double) counts[i] / tallest);
+    snprintf(text, sizeof text, "%d", tallest);
+    label(page, LEFT - 4, TOP + 8, "end", text);
+    label(page, LEFT - 4, TOP + INNER_H, "end", "0");
+}
+
+static void count_values(const double *values, int count, double highest, int *counts, int bins)
+{
+    for (int i = 0; i < count; i++) {
+        int bin = (int) (values[i] / highest * bins);
+        counts[bin < 0 ? 0 : bin < bins ? bin : bins - 1]++;
+    }
+}
+
+void chart_draw_distribution(Page *page, const Speeds *speeds)
+{
+    int counts[BINS] = { 0 };
     char text[200];
 
-    for (int i = 0; i < speeds->count; i++) {
-        int bin = (int) (speeds->ratios[i] / most * BINS);
-        bin = bin < 0 ? 0 : bin < BINS ? bin : BINS - 1;
-        highest = ++bins[bin] > highest ? bins[bin] : highest;
-    }
     snprintf(text, sizeof text,
              "Distribution of %d speeds: from %.2f to %.2f of the reference's, a quarter below "
              "%.2f, half below %.2f, three quarters below %.2f.",
              speeds->count, speeds->ratios[0], speeds->ratios[speeds->count - 1],
              quantile(speeds, 0.25), quantile(speeds, 0.5), quantile(speeds, 0.75));
-    page_print(page, "<figure>\n");
     begin(page, text);
-    for (int i = 0; i < BINS; i++)
-        if (bins[i])
-            page_print(
-                page,
-                "<rect class=\"bin\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
-                x_of(i * most / BINS) + 0.5, y_of((double) bins[i] / highest),
-                (double) INNER_W / BINS - 1, INNER_H * (double) bins[i] / highest);
-    snprintf(text, sizeof text, "%d", highest);
-    label(page, LEFT - 4, TOP + 8, "end", text);
-    label(page, LEFT - 4, TOP + INNER_H, "end", "0");
-    x_axis(page, "speed (reference = 1)");
+    count_values(speeds->ratios, speeds->count, most, counts, BINS);
+    columns(page, counts, BINS, most);
+    x_axis(page, "speed (reference = 1)", 0.25, most);
     bars(page, speeds);
+    page_print(page, "</svg>\n");
+}
+
+void chart_distribution(Page *page, const Speeds *speeds)
+{
+    page_print(page, "<figure>\n");
+    chart_draw_distribution(page, speeds);
     page_print(page,
-               "</svg>\n<figcaption>Kernels by speed: %d measured; a quarter below %.2f, half "
-               "below %.2f, three "
-               "quarters below %.2f.</figcaption></figure>\n",
+               "<figcaption>Kernels by speed: %d measured; a quarter below %.2f, half below %.2f, "
+               "three quarters below %.2f.</figcaption></figure>\n",
                speeds->count, quantile(speeds, 0.25), quantile(speeds, 0.5),
                quantile(speeds, 0.75));
 }
+
+/* ---- Marks ---- */
+
+static double marks_below(const MarksGiven *marks, double share)
+{
+    return marks->list[(int) (share * (marks->count - 1) + 0.5)];
+}
+
+void chart_draw_marks(Page *page, const MarksGiven *marks)
+{
+    int counts[MARK_BINS] = { 0 };
+    char text[200];
+
+    snprintf(text, sizeof text,
+             "Distribution of the marks of %d submissions: from %.1f to %.1f, half below %.1f.",
+             marks->count, marks->list[0], marks->list[marks->count - 1], marks_below(marks, 0.5));
+    begin(page, text);
+    count_values(marks->list, marks->count, FULL_MARKS, counts, MARK_BINS);
+    columns(page, counts, MARK_BINS, FULL_MARKS);
+    x_axis(page, "marks of 100", 20, FULL_MARKS);
+    page_print(page, "</svg>\n");
+}
+
+void chart_marks(Page *page, const MarksGiven *marks)
+{
+    page_print(page, "<figure>\n");
+    chart_draw_marks(page, marks);
+    page_print(page,
+               "<figcaption>Submissions by marks: %d marked, %d missing; quartiles: %.1f, %.1f and "
+               "%.1f.</figcaption></figure>\n",
+               marks->count, marks->missing, marks_below(marks, 0.25), marks_below(marks, 0.5),
+               marks_below(marks, 0.75));
+}
+
+/* ---- Files ---- */
+
+/* The classes of page.css that charts use. */
+static const char file_style[] =
+    "svg{background:#fff;font:11px system-ui,sans-serif}text{fill:#1c1c1c}.axis{stroke:#1c1c1c}"
+    ".bar{stroke:#a11d28;stroke-width:1.5;stroke-dasharray:4 3}.bin{fill:#1d5aa0}";
+
+void chart_file_begin(Page *page, FILE *to, const char *title)
+{
+    *page = (Page){ .to = to };
+    page_print(page,
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+               "viewBox=\"0 0 %d %d\">\n<style>%s</style>\n<title>%s</title>\n"
+               "<text x=\"%d\" y=\"14\">%s</text>\n<svg y=\"20\" width=\"%d\" "
+               "height=\"%d\">\n",
+               2 * WIDTH, 2 * (HEIGHT + 20), WIDTH, HEIGHT + 20, file_style, title, LEFT, title,
+               WIDTH, HEIGHT);
+}
+
+void chart_file_end(Page *page)
+{
+    page_print(page, "</svg>\n</svg>\n");
+}
+
+/* ---- The share of the class ---- */
 
 double share_at_least(const Speeds *speeds, double ratio)
 {
@@ -127,7 +212,7 @@ void chart_share_over(Page *page, const Speeds *speeds)
         line(page, "grid", LEFT, y_of(i / 4.0), WIDTH - RIGHT, y_of(i / 4.0));
         label(page, LEFT - 4, y_of(i / 4.0) + 3, "end", text);
     }
-    x_axis(page, "p (reference = 1)");
+    x_axis(page, "p (reference = 1)", 0.25, most);
     bars(page, speeds);
     page_print(page, "<path class=\"curve\" d=\"M%.1f %.1f", x_of(0),
                y_of(share_at_least(speeds, 0)));

@@ -11,7 +11,7 @@ enum { CELL_BYTES = 32000 }; /* an Excel cell holds 32767 characters */
 static const char *const formulas[] = { "=",  "+",  "-",  "@",  "\t", "\r",
                                         "\n", "＝", "＋", "－", "＠", NULL };
 
-static bool is_formula(const char *text)
+bool csv_is_formula(const char *text)
 {
     for (int i = 0; formulas[i]; i++)
         if (!strncmp(text, formulas[i], strlen(formulas[i])))
@@ -23,7 +23,7 @@ static bool is_formula(const char *text)
  * which separates cells in German and French Excel. */
 static void cell(FILE *to, const char *text)
 {
-    bool formula = is_formula(text);
+    bool formula = csv_is_formula(text);
     bool quoted = formula || strpbrk(text, ",\"\n\r;\t");
     const char *end = text + strnlen(text, CELL_BYTES);
 
@@ -37,7 +37,7 @@ static void cell(FILE *to, const char *text)
         if (*at == '"')
             fputc('"', to);
         fputc(*at, to);
-        if (strchr(";\t\r\n", *at) && is_formula(at + 1))
+        if (strchr(";\t\r\n", *at) && csv_is_formula(at + 1))
             fputc('\'', to);
     }
     fputs(*end ? " ..." : "", to);

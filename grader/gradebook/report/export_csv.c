@@ -4,7 +4,34 @@
 #include "gradebook/report/formats.h"
 #include "gradebook/report/similarity.h"
 
+#include <string.h>
+
 enum { NAMES_BYTES = 4000 };
+
+/* One row per student: the marks of each lab, which are empty while they are open, and the total of
+ * the labs marked so far. */
+void export_marks(Export *export)
+{
+    const ResultsTable *results = &export->results;
+
+    fputs("\xEF\xBB\xBFid,name,email,section,", export->to);
+    for (int i = 0; i < results->lab_count; i++)
+        csv_text(export->to, results->labs[i]);
+    fputs("total,open\r\n", export->to);
+    for (int i = 0; i < results->count; i++) {
+        const Student *student = &results->students[i];
+        const Row *first = student->labs;
+        const Total total = results_total(results, student);
+        csv_text(export->to, *first->roster_id ? first->roster_id : student->number);
+        csv_text(export->to, student->name);
+        csv_text(export->to, first->email);
+        csv_text(export->to, first->section);
+        for (int lab = 0; lab < results->lab_count; lab++)
+            csv_number(export->to, first[lab].has_marks, "%.1f", first[lab].marks);
+        csv_number(export->to, total.weight > 0, "%.1f", marks_total(&total));
+        fprintf(export->to, "%d\r\n", total.open);
+    }
+}
 
 void export_csv(Export *export)
 {
@@ -14,14 +41,15 @@ void export_csv(Export *export)
     fputs("\xEF\xBB\xBF"
           "student,number,lab,state,marks,ratio,why,note,flag,late,handed_in,source,predictions,"
           "kernel,same_as_others,attempts,device,simulated,driver,protocol,seed,graded_at,log,"
-          "whole,marks_why,late_s,weight,quiz_right,quiz_asked,section,email,roster_id,roster\r\n",
+          "whole,marks_why,late_s,weight,quiz_right,quiz_asked,section,email,roster_id,roster,"
+          "status,decided,decided_by,decided_note,extended,late_days,excused\r\n",
           to);
     for (int i = 0; i < export->results.row_count; i++) {
         const Row *row = &export->results.rows[i];
         csv_text(to, row->name);
         csv_text(to, row->number);
         csv_text(to, row->lab);
-        csv_text(to, row->state);
+        csv_text(to, row_state(row));
         csv_number(to, row->has_marks, "%.1f", row->marks);
         csv_number(to, row->has_ratio, "%.5f", row->ratio);
         csv_text(to, row->why);
@@ -50,8 +78,27 @@ void export_csv(Export *export)
         csv_text(to, row->section);
         csv_text(to, row->email);
         csv_text(to, row->roster_id);
-        csv_last(to, row->roster);
+        csv_text(to, row->roster);
+        csv_text(to, row->status);
+        csv_text(to, row->decided);
+        csv_text(to, row->decided_by);
+        csv_text(to, row->decided_note);
+        csv_text(to, row->extended);
+        csv_number(to, row->late_days > 0, "%.0f", (double) row->late_days);
+        csv_last(to, row->excused ? row->excused_note : "");
     }
+}
+
+/* True if the filter takes a student with this kernel. */
+static bool is_of_student(const Export *export, const char *lab, const ComparedKernel *kernel)
+{
+    for (int i = 0; i < export->results.row_count; i++) {
+        const Row *row = &export->results.rows[i];
+        if (row->kernel == kernel->kernel && kernel->kernel && !strcmp(row->lab, lab) &&
+            filter_takes_student(&export->options->filter, row))
+            return true;
+    }
+    return false;
 }
 
 static void write_pairs(Export *export, const char *lab, const Similarity *s,
@@ -61,6 +108,9 @@ static void write_pairs(Export *export, const char *lab, const Similarity *s,
 
     for (int i = 0; i < found->count; i++) {
         const Likeness *pair = &found->list[i];
+        if (!is_of_student(export, lab, &s->kernels[pair->a]) &&
+            !is_of_student(export, lab, &s->kernels[pair->b]))
+            continue;
         csv_text(export->to, lab);
         csv_number(export->to, true, "%.0f", pair->percent);
         csv_text(export->to, similarity_names(&export->results, lab, &s->kernels[pair->a], names,

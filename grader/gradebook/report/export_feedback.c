@@ -34,6 +34,13 @@ static const char *reason_of(const Row *row)
     return strcmp(row->earned.why, feedback_meaning(row)) ? row->earned.why : "";
 }
 
+/* When it was submitted; "" if that is unknown: the time of a file is none, unless the course takes
+ * it. */
+static const char *time_of(const Row *row, char text[32])
+{
+    return row_date(row->first_sent ? row->sent : 0, text);
+}
+
 static void print_total(Export *export, const Student *student, FILE *to)
 {
     const Total total = results_total(&export->results, student);
@@ -49,6 +56,8 @@ static void write_text(Export *export, const Student *student, FILE *to)
 {
     char sent[32];
 
+    if (*export->store->course.name)
+        fprintf(to, "%s\n", export->store->course.name);
     fprintf(to, "%s%s%s%s\n\n", student->name, *student->number ? " (" : "", student->number,
             *student->number ? ")" : "");
     print_total(export, student, to);
@@ -56,14 +65,15 @@ static void write_text(Export *export, const Student *student, FILE *to)
         const Row *row = &student->labs[i];
         Advice advice;
         const char *reason = reason_of(row);
-        fprintf(to, "%s: %s: %s\n", row->lab, row->state, feedback_meaning(row));
+        fprintf(to, "%s: %s: %s\n", row->lab, feedback_state(row), feedback_meaning(row));
         if (row->has_marks)
             fprintf(to, "    %.1f of 100 marks%s%s\n", row->marks, *reason ? ": " : "", reason);
         else
             fprintf(to, "    %s%s\n", row->earned.open ? "marks will follow: " : "",
                     row->earned.why);
-        if (*row_date(row->sent, sent) || row->late)
-            fprintf(to, "    submitted%s%s%s\n", *sent ? " " : "", sent, row->late ? ", late" : "");
+        if (*time_of(row, sent) || row->is_late)
+            fprintf(to, "    submitted%s%s%s\n", *sent ? " " : "", sent,
+                    row->is_late ? ", late" : "");
         feedback_of(export->store, row, &advice);
         feedback_print(to, &advice, 4);
         feedback_free(&advice);
@@ -92,14 +102,14 @@ static void put_lab(Export *export, Page *page, const Row *row)
     Advice advice;
     char sent[32];
 
-    page_print(page, "<section><h2>%s</h2>\n<p><strong>%s</strong>: %s.", row->lab, row->state,
-               feedback_meaning(row));
+    page_print(page, "<section><h2>%s</h2>\n<p><strong>%s</strong>: %s.", row->lab,
+               feedback_state(row), feedback_meaning(row));
     if (row->has_marks)
         page_print(page, " %.1f of 100 marks%s%s.", row->marks, *reason ? ": " : "", reason);
     else
         page_print(page, " %s%s.", row->earned.open ? "Marks will follow: " : "", row->earned.why);
-    if (*row_date(row->sent, sent) || row->late)
-        page_print(page, " Submitted%s%s%s.", *sent ? " " : "", sent, row->late ? ", late" : "");
+    if (*time_of(row, sent) || row->is_late)
+        page_print(page, " Submitted%s%s%s.", *sent ? " " : "", sent, row->is_late ? ", late" : "");
     page_print(page, "</p>\n");
     feedback_of(export->store, row, &advice);
     for (int i = 0; i < advice.count; i++)
@@ -126,12 +136,14 @@ static void put_remarks(Export *export, Page *page, const Student *student)
         page_print(page, "</ul>\n");
 }
 
-static void write_page(Export *export, const Student *student, FILE *to)
+void feedback_page(Export *export, const Student *student, FILE *to)
 {
     Page page;
 
     page_begin(&page, to, &(PageHead){ student->name, page_style });
     page_print(&page, "<main>\n");
+    if (*export->store->course.name)
+        page_print(&page, "<p>%s</p>\n", export->store->course.name);
     page_print(&page, "<h1><bdi>%s</bdi></h1>\n", student->name);
     if (*student->number)
         page_print(&page, "<p>%s</p>\n", student->number);
@@ -147,7 +159,7 @@ static void write_page(Export *export, const Student *student, FILE *to)
 
 void export_feedback(Export *export)
 {
-    static const FileKind kinds[] = { { ".txt", write_text }, { ".html", write_page }, { 0 } };
+    static const FileKind kinds[] = { { ".txt", write_text }, { ".html", feedback_page }, { 0 } };
 
-    files_write(export, kinds, false);
+    files_write(export, kinds, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * The page is one file and readable without network or script: the script only sorts and filters
  * the table of students. Everything shown by colour is also shown by a word or sign.
  */
+#include "gradebook/report/device_days.h"
 #include "gradebook/report/chart.h"
 #include "gradebook/report/formats.h"
 #include "gradebook/report/markup.h"
@@ -28,7 +29,7 @@ typedef struct Survey {
 static const Survey looks[] = {
     { "pass close", "good", "✓" },
     { "correct slow", "mid", "○" },
-    { "queued not unchanged missing", "open", "–" },
+    { "queued not unchanged missing withdrawn unreadable excused", "open", "–" },
     { NULL, "bad", "✗" },
 };
 
@@ -43,23 +44,17 @@ static const Survey *survey_of(const char *state)
     return &looks[i];
 }
 
-static bool needs_review(const Row *row)
-{
-    return *row->flag || (row->graded && row->earned.open) || !strcmp(row->state, "suspect") ||
-           !strcmp(row->state, "not graded");
-}
-
 static void put_cell(Page *page, const Row *row)
 {
-    const Survey *survey = survey_of(row->state);
-    bool late = row->earned.late_s > 0 || row->late, check = needs_review(row);
+    const Survey *survey = survey_of(row_state(row));
+    bool late = row->is_late, check = row_needs_review(row);
     double order = row->has_marks ? row->marks * 10 + (row->has_ratio ? row->ratio : 0) : -1;
 
     page_print(page, "<td class=\"%s\" data-sort=\"%.4f\" data-state=\"%s\" data-lab=\"%s\"",
-               survey->class, order, row->state, row->lab);
+               survey->class, order, row_state(row), row->lab);
     if (check)
         page_print(page, " data-flag=\"\"");
-    page_print(page, ">%s %s<small>", survey->sign, row->state);
+    page_print(page, ">%s %s<small>", survey->sign, row_state(row));
     if (row->has_marks)
         page_print(page, "%.0f", row->marks);
     if (row->has_ratio)
@@ -79,9 +74,10 @@ static void put_student(Page *page, const ResultsTable *results, const Student *
     const Total total = results_total(results, student);
 
     page_print(page,
-               "<tr><th scope=\"row\"><bdi>%s</bdi> <span class=\"soft\">%s %s</span></th>\n"
+               "<tr><th scope=\"row\"><bdi>%s</bdi> <span class=\"soft\">%s %s%s</span></th>\n"
                "<td class=\"number\" data-sort=\"%.4f\">%.1f",
-               student->name, student->number, student->labs->section, marks_total(&total),
+               student->name, student->number, student->labs->section,
+               strcmp(student->labs->status, "withdrawn") ? "" : " withdrawn", marks_total(&total),
                marks_total(&total));
     if (total.open)
         page_print(page, "<small>%d open</small>", total.open);
@@ -109,6 +105,9 @@ static void put_filter(Page *page, const ResultsTable *results)
         if (i != UNSOUND)
             put_choice(page, verdict_word((Verdict) i));
     put_choice(page, "missing");
+    put_choice(page, "unreadable");
+    put_choice(page, "excused");
+    put_choice(page, "withdrawn");
     put_choice(page, "queued");
     put_choice(page, "not graded");
     page_print(page, "</select></label>\n"
@@ -184,42 +183,60 @@ static void put_lists(Export *export, Page *page)
     const Listener listener = { &lists, put_head, put_entry };
 
     page_print(page, "<h2 id=\"look\">To be checked</h2>\n");
-    overview_each(export->store, &listener);
+    overview_each(export->store, &export->options->filter, &export->results, &listener);
     end_list(&lists);
 }
 
 /* ---- The page ---- */
 
-static void put_top(Page *page, const ResultsTable *results)
+/* "GPU programming: class report" */
+static const char *title_of(const Store *store, char title[200])
+{
+    const char *name = store->course.name;
+
+    return put(title, 200, "%s%s", name, *name ? ": class report" : "Class report");
+}
+
+static void put_top(Page *page, const ResultsTable *results, const char *title)
 {
     time_t now = time(NULL);
     char date[32];
 
     page_print(page,
-               "<h1>Class report</h1>\n"
+               "<h1>%s</h1>\n"
                "<p>%d students, %d labs; written on %s by gradebook %s.</p>\n",
-               results->count, results->lab_count, row_date((int64_t) now, date), WARPBOOK_VERSION);
-    page_print(page,
-               "<nav aria-label=\"On this page\"><ul><li><a href=\"#labs\">Labs</a></li>"
-               "<li><a href=\"#table\">Students</a></li><li><a href=\"#speeds\">Speeds</a></li>"
-               "<li><a href=\"#failures\">Common failures</a></li>"
-               "<li><a href=\"#look\">To be checked</a></li>"
-               "<li><a href=\"#alike\">Similar kernels</a></li></ul></nav>\n");
+               title, results->count, results->lab_count, row_date((int64_t) now, date),
+               WARPBOOK_VERSION);
+    page_print(
+        page,
+        "<nav aria-label=\"On this page\"><ul><li><a href=\"#labs\">Labs</a></li>"
+        "<li><a href=\"#table\">Students</a></li><li><a href=\"#speeds\">Marks and speeds</a></li>"
+        "<li><a href=\"#failures\">Common failures</a></li>"
+        "<li><a href=\"#look\">To be checked</a></li>"
+        "<li><a href=\"#alike\">Similar kernels</a></li>"
+        "<li><a href=\"#devices\">Devices</a></li></ul></nav>\n");
 }
 
 void export_html(Export *export)
 {
     Page page;
+    char title[200];
 
-    page_begin(&page, export->to, &(PageHead){ "Class report", page_style });
+    title_of(export->store, title);
+    page_begin(&page, export->to, &(PageHead){ title, page_style });
     page_print(&page, "<main>\n");
-    put_top(&page, &export->results);
+    put_top(&page, &export->results, title);
     put_labs(export, &page);
     put_students(&page, &export->results);
     put_speeds(export, &page);
     put_failures(export, &page);
     put_lists(export, &page);
-    put_pairs(export, &page);
+    if (filter_is_everyone(&export->options->filter))
+        put_pairs(export, &page);
+    else
+        page_print(&page, "<h2 id=\"alike\">Similar kernels</h2>\n<p class=\"soft\">A page of the "
+                          "whole class lists them, since each pair names two students.</p>\n");
+    device_days_page(export->store, &page);
     page_script(&page, page_sorting);
     page_print(&page, "</main>\n");
     page_end(&page);

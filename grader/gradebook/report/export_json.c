@@ -17,6 +17,21 @@ static void add_figures(Store *store, cJSON *lab, const Row *row)
         json_text(figures, store_text(rows, 0), store_text(rows, 1));
 }
 
+static void add_decisions(cJSON *lab, const Row *row)
+{
+    json_text(lab, "decided", row->decided);
+    json_text(lab, "decided_by", row->decided_by);
+    json_text(lab, "decided_note", row->decided_note);
+    json_text(lab, "extended", row->extended);
+    json_text(lab, "extended_note", row->extended_note);
+    if (row->excused) {
+        json_flag(lab, "excused", true);
+        json_text(lab, "excused_note", row->excused_note);
+    }
+    if (row->late_days)
+        json_number(lab, "late_days", (double) row->late_days, 0);
+}
+
 static void add_lab(Store *store, cJSON *labs, const Row *row)
 {
     cJSON *lab = json_object_of(labs);
@@ -31,6 +46,7 @@ static void add_lab(Store *store, cJSON *labs, const Row *row)
         json_number(lab, "late_s", (double) row->earned.late_s, 0);
     }
     json_text(lab, "marks_why", row->earned.why);
+    add_decisions(lab, row);
     if (row->quiz_asked) {
         json_number(lab, "quiz_right", row->quiz_right, 0);
         json_number(lab, "quiz_asked", row->quiz_asked, 0);
@@ -68,13 +84,15 @@ static void add_lab(Store *store, cJSON *labs, const Row *row)
 
 static void add_submissions(Store *store, cJSON *list, int64_t student)
 {
-    sqlite3_stmt *rows = store_ask(
-        store,
-        "SELECT s.source, s.layout, s.late, s.sent, s.refused,"
-        "  (SELECT count(*) FROM counted c WHERE c.submission = s.id)"
-        " FROM seen JOIN submissions s ON s.id = seen.submission"
-        " WHERE seen.import IN (SELECT import FROM counting) AND s.student = ? ORDER BY seen.place",
-        "i", student);
+    sqlite3_stmt *rows =
+        store_ask(store,
+                  "SELECT s.source, s.layout, s.late, s.sent, s.refused,"
+                  "  (SELECT count(*) FROM temp.handed_in c WHERE c.submission = s.id)"
+                  " FROM seen JOIN submissions s ON s.id = seen.submission"
+                  " JOIN temp.person_of o ON o.student = s.student"
+                  " WHERE seen.import IN (SELECT import FROM counting) AND o.person = ?"
+                  " ORDER BY seen.import, seen.place",
+                  "i", student);
     char sent[32];
 
     while (store_row(store, rows)) {
@@ -112,6 +130,7 @@ static void print_student(Export *export, const Student *student)
     json_text(json, "email", student->labs->email);
     json_text(json, "section", student->labs->section);
     json_text(json, "roster", student->labs->roster);
+    json_text(json, "status", student->labs->status);
     json_number(json, "total", marks_total(&total), 1);
     json_number(json, "open", total.open, 0);
     labs = json_list_in(json, "labs");
@@ -124,8 +143,15 @@ static void print_student(Export *export, const Student *student)
 
 void export_json(Export *export)
 {
-    fprintf(export->to, "{\"format\": 1, \"program\": \"gradebook %s\", \"students\": [",
-            WARPBOOK_VERSION);
+    cJSON *course = cJSON_CreateString(export->store->course.name);
+    char *name = course ? cJSON_PrintUnformatted(course) : NULL;
+
+    fprintf(export->to, "{\"format\": 1, \"program\": \"gradebook %s\", ", WARPBOOK_VERSION);
+    if (name && *export->store->course.name)
+        fprintf(export->to, "\"course\": %s, ", name);
+    fputs("\"students\": [", export->to);
+    cJSON_free(name);
+    cJSON_Delete(course);
     for (int i = 0; i < export->results.count; i++) {
         fputs(i ? ",\n" : "\n", export->to);
         print_student(export, &export->results.students[i]);

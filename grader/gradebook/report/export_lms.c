@@ -4,11 +4,14 @@
 #include "gradebook/report/feedback.h"
 #include "gradebook/report/feedback_files.h"
 #include "gradebook/report/json.h"
+#include "gradebook/report/markup.h"
 #include "base/util.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static bool is_marked(const Row *row)
 {
@@ -17,8 +20,8 @@ static bool is_marked(const Row *row)
 
 static bool is_passed(const Row *row)
 {
-    return !strcmp(row->state, "pass") || !strcmp(row->state, "close") ||
-           (!is_marked(row) && !strcmp(row->state, "correct"));
+    return !strcmp(row->decided, "pass") || !strcmp(row->state, "pass") ||
+           !strcmp(row->state, "close") || (!is_marked(row) && !strcmp(row->state, "correct"));
 }
 
 /* Weighted by the lab's weight in the course, so that scores add up to the total. */
@@ -41,7 +44,7 @@ static char *output_of(Store *store, const Row *row)
     Advice advice;
 
     feedback_of(store, row, &advice);
-    fprintf(to, "%s: %s\n", row->state, feedback_meaning(row));
+    fprintf(to, "%s: %s\n", feedback_state(row), feedback_meaning(row));
     if (strcmp(row->earned.why, feedback_meaning(row)))
         fprintf(to, "%s\n", row->earned.why);
     feedback_print(to, &advice, 0);
@@ -83,11 +86,67 @@ static void write_gradescope(Export *export, const Student *student, FILE *to)
     json_print(to, json);
 }
 
+typedef struct GradescopeIndex {
+    cJSON *json, *emails, *submissions;
+} GradescopeIndex;
+
+/* Adds the keys by which Gradescope's submission_metadata.json gives the student. */
+static void add_keys(Export *export, const Student *student, const char *file, void *context)
+{
+    const GradescopeIndex *index = context;
+    sqlite3_stmt *rows =
+        store_ask(export->store,
+                  "SELECT DISTINCT s.source FROM submissions s JOIN temp.person_of o"
+                  " ON o.student = s.student WHERE o.person = ? AND s.layout = 'gradescope'",
+                  "i", student->id);
+    char email[200];
+
+    while (store_row(export->store, rows)) {
+        const char *number = strstr(store_text(rows, 0), "submission_");
+        if (number)
+            json_text(index->submissions, number + strlen("submission_"), file);
+    }
+    PUT(email, "%s", student->labs->email);
+    for (char *at = email; *at; at++)
+        *at = (char) tolower((unsigned char) *at);
+    if (*email)
+        json_text(index->emails, email, file);
+    else
+        fprintf(stderr,
+                "%s: no e-mail address: Gradescope finds the result only for the submission "
+                "that was graded\n",
+                student->name);
+}
+
+static void write_part(Export *export, const char *name, const char *text, mode_t mode)
+{
+    char path[1200];
+
+    PUT(path, "%s/%s", export->folder, name);
+    if (!write_file(path, text, strlen(text)) || chmod(path, mode))
+        die("cannot write %s: %m", path);
+}
+
+/* Writes the results, and what makes the folder a complete autograder (Gradescope's documentation,
+ * "Submission metadata" and "Autograder specifications"). */
 void export_gradescope(Export *export)
 {
     static const FileKind kinds[] = { { ".json", write_gradescope }, { 0 } };
+    GradescopeIndex index = { .json = json_object() };
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *to = text_open(&text, &bytes);
 
-    files_write(export, kinds, true);
+    index.emails = json_object_in(index.json, "emails");
+    index.submissions = json_object_in(index.json, "submissions");
+    files_write(export, kinds, add_keys, &index);
+    json_print(to, index.json);
+    text_close(to);
+    write_part(export, "index.json", text, 0600);
+    write_part(export, "run_autograder", run_autograder, 0700);
+    write_part(export, "setup.sh",
+               "#!/bin/sh\ncommand -v python3 > /dev/null || apt-get install -y python3\n", 0700);
+    free(text);
 }
 
 /* ---- Classroom 50: whole numbers only ---- */
@@ -122,5 +181,5 @@ void export_classroom(Export *export)
 {
     static const FileKind kinds[] = { { ".json", write_classroom }, { 0 } };
 
-    files_write(export, kinds, true);
+    files_write(export, kinds, NULL, NULL);
 }

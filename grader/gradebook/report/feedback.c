@@ -7,6 +7,7 @@
 #include "gradebook/report/feedback.h"
 #include "base/number.h"
 #include "gradebook/import/submission.h"
+#include "gradebook/report/results_table.h"
 #include "base/registry.h"
 #include "base/remedy.h"
 #include "base/util.h"
@@ -82,6 +83,32 @@ static const char *figure(const Figures *figures, int number, const char *key)
     return "";
 }
 
+static const LabEntry *entry_of(const Row *row)
+{
+    for (const LabEntry *entry = all_labs; entry->folder; entry++)
+        if (!strcmp(entry->folder, row->lab))
+            return entry;
+    return NULL; /* from another version of the workbook */
+}
+
+/* A bar that the course has changed since then replaces the stored one. */
+static void set_bars(Store *store, const LabEntry *entry, Figures *figures)
+{
+    char name[80], text[40];
+
+    for (int n = 1; entry && n <= CASES; n++) {
+        const Case *own = case_labelled(entry->lab, figure(figures, n, "label"));
+        PUT(name, "case.%d.bar", n);
+        for (int i = 0; own && i < figures->count; i++)
+            if (!strcmp(figures->names[i], name)) {
+                int at = (int) (own - entry->lab->cases);
+                free(figures->values[i]);
+                figures->values[i] =
+                    xstrdup(PUT(text, "%.4f", course_bar(&store->course, entry, at)));
+            }
+    }
+}
+
 static bool number(const Figures *figures, int n, const char *key, double *value)
 {
     return parse_number(figure(figures, n, key), -DBL_MAX, DBL_MAX, value);
@@ -113,11 +140,11 @@ static void add_case(const Figures *figures, int n, Advice *advice)
         add(advice, LIMIT, "case %s: %s", label, limiter);
 }
 
-static void add_cases(const Figures *figures, Advice *advice)
+static void add_cases(const Figures *figures, Verdict verdict, Advice *advice)
 {
     const char *limiter = figure(figures, 0, "limiter");
 
-    if (*limiter)
+    if (*limiter && !verdict_passed(verdict))
         add(advice, LIMIT, "%s", limiter);
     for (int n = 1; n <= CASES && *figure(figures, n, "label"); n++)
         add_case(figures, n, advice);
@@ -201,14 +228,6 @@ static void add_reason(const Row *row, bool alone, Advice *advice)
     free(text);
 }
 
-static const LabEntry *entry_of(const Row *row)
-{
-    for (const LabEntry *entry = all_labs; entry->folder; entry++)
-        if (!strcmp(entry->folder, row->lab))
-            return entry;
-    return NULL; /* from another version of the workbook */
-}
-
 static void add_hint(const Row *row, Verdict verdict, const Figures *figures, Advice *advice)
 {
     const LabEntry *entry = entry_of(row);
@@ -239,18 +258,23 @@ static void add_verdict(Store *store, const Row *row, Verdict verdict, Advice *a
     Figures figures;
 
     figures_read(store, row, &figures);
+    set_bars(store, entry_of(row), &figures);
     printed = figure(&figures, 0, "printed");
 
+    if (store_number(store, 0, "SELECT protocol = 'quick' FROM verdicts WHERE attempt = ?", "i",
+                     row->attempt))
+        add(advice, SAYS, "This was a quick grading, so its speed is a rough estimate.");
     if (*row->why)
         add_reason(row, alone, advice);
     if (*row->note)
         add(advice, SAYS, "%s", row->note);
-    add_cases(&figures, advice);
+    add_cases(&figures, verdict, advice);
     if (alone)
         quote_lines(store, row, row->why, advice);
     if (*printed && !verdict_passed(verdict))
         add(advice, PRINTED, "%s", printed);
-    add_hint(row, verdict, &figures, advice);
+    if (!*row->decided)
+        add_hint(row, verdict, &figures, advice);
     figures_free(&figures);
 }
 
@@ -270,13 +294,29 @@ void feedback_free(Advice *advice)
     *advice = (Advice){ 0 };
 }
 
+const char *feedback_state(const Row *row)
+{
+    return *row->decided && !row->earned.excused ? "decided" : row_state(row);
+}
+
+/* A decision replaces the state's meaning. */
+static const char *decided_meaning(const Row *row)
+{
+    if (!strcmp(row->decided, "pass"))
+        return "the course staff decided that it counts as a pass";
+    return "the course staff decided the marks";
+}
+
 const char *feedback_meaning(const Row *row)
 {
     static const struct {
         const char *state, *meaning;
     } others[] = {
-        { "missing", "no kernel was submitted for this lab, or it could not be read" },
+        { "missing", "no kernel was submitted for this lab" },
+        { "withdrawn", "this lab does not count" },
+        { "unreadable", "something was submitted, but no kernel for this lab could be read" },
         { "queued", "not graded yet" },
+        { "open", "marks will follow" },
         { "not graded",
           "not graded yet, because of a problem with the machine, not with your kernel" },
         { NULL, "" },
@@ -284,6 +324,10 @@ const char *feedback_meaning(const Row *row)
     Verdict verdict;
     int i = 0;
 
+    if (row->earned.excused)
+        return "this lab does not count";
+    if (*row->decided)
+        return decided_meaning(row);
     if (row->graded && verdict_from_word(row->state, &verdict))
         return verdict_meaning(verdict);
     while (others[i].state && strcmp(others[i].state, row->state))

@@ -34,7 +34,10 @@ void feedback_of(Store *store, const Row *row, Advice *advice);
 void feedback_free(Advice *advice);
 const char *feedback_head(AdviceKind kind); /* a short heading; or "" */
 
-/* The state in words: "correct, but slower than the bar". */
+/* The state as students read it: a person's decision comes before the verdict. */
+const char *feedback_state(const Row *row);
+
+/* That state in words: "correct, but slower than the bar". */
 const char *feedback_meaning(const Row *row);
 
 /* Prints plain text, each line indented by `indent` spaces. */

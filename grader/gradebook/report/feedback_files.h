@@ -10,9 +10,11 @@ typedef struct FileKind {
     void (*write)(Export *export, const Student *student, FILE *to);
 } FileKind;
 
-/* Writes each student's files and index.csv; `kinds` ends with a NULL ending. With `whole`,
- * students whose marks are incomplete get no files, and a message on standard error says so. Exits
- * if it cannot write. */
-void files_write(Export *export, const FileKind *kinds, bool whole);
+/* Called for each student with the name of his first file. */
+typedef void EachFile(Export *export, const Student *student, const char *file, void *context);
+
+/* Writes each student's files and index.csv; `kinds` ends with a NULL ending. `each` may be NULL.
+ * Exits if it cannot write. */
+void files_write(Export *export, const FileKind *kinds, EachFile *each, void *context);
 
 #endif

@@ -5,5 +5,6 @@
 #include "base/markup.h"
 
 extern const char page_style[], page_sorting[]; /* page.css, page.js */
+extern const char run_autograder[];             /* run_autograder.py */
 
 #endif

@@ -49,25 +49,103 @@ static Speeds speeds_of(Export *export, int lab)
     return speeds;
 }
 
+/* Marks of submissions; the caller frees .list. */
+static MarksGiven marks_of_lab(const ResultsTable *results, int lab)
+{
+    double *list = xcalloc((size_t) results->count + 1, sizeof *list);
+    MarksGiven marks = { .list = list };
+
+    for (int i = 0; i < results->count; i++) {
+        const Row *row = &results->students[i].labs[lab];
+        if (row->kernel && row->has_marks)
+            list[marks.count++] = row->marks;
+        marks.missing += !strcmp(row_state(row), "missing");
+    }
+    qsort(list, (size_t) marks.count, sizeof *list, ascending);
+    return marks;
+}
+
+/* ---- Charts ---- */
+
+static void put_lab_charts(Export *export, Page *page, int lab)
+{
+    MarksGiven marks = marks_of_lab(&export->results, lab);
+    Speeds speeds = speeds_of(export, lab);
+
+    if (marks.count || speeds.count)
+        page_print(page, "<div class=\"charts\">\n");
+    if (marks.count)
+        chart_marks(page, &marks);
+    if (speeds.count) {
+        chart_distribution(page, &speeds);
+        chart_share_over(page, &speeds);
+    }
+    page_print(page,
+               marks.count || speeds.count
+                   ? "</div>\n"
+                   : "<p class=\"soft\">No speed was measured, and there are no marks.</p>\n");
+    free((void *) speeds.ratios);
+    free((void *) marks.list);
+}
+
 void put_speeds(Export *export, Page *page)
 {
     page_print(
-        page, "<h2 id=\"speeds\">Speeds</h2>\n<p class=\"soft\">Speeds of correct kernels relative "
-              "to the lab's reference, by their slowest timed case. Second chart: the share of all "
+        page, "<h2 id=\"speeds\">Marks and speeds</h2>\n<p class=\"soft\">Speeds of correct "
+              "kernels relative "
+              "to the lab's reference, by their slowest timed case. Last chart: the share of all "
               "students whose kernel is correct and reaches at least p times the reference's speed "
               "(fast_p of KernelBench, 2025). Dashed: the lab's bar.</p>\n");
     for (int i = 0; i < export->results.lab_count; i++) {
-        Speeds speeds = speeds_of(export, i);
         page_print(page, "<h3>%s</h3>\n", export->results.labs[i]);
-        if (speeds.count) {
-            page_print(page, "<div class=\"charts\">\n");
-            chart_distribution(page, &speeds);
-            chart_share_over(page, &speeds);
-            page_print(page, "</div>\n");
-        } else {
-            page_print(page, "<p class=\"soft\">No speed was measured.</p>\n");
-        }
+        put_lab_charts(export, page, i);
+    }
+}
+
+/* ---- Files ---- */
+
+typedef enum Picture { PICTURE_MARKS, PICTURE_SPEED, PICTURES } Picture;
+
+/* Writes FOLDER/06_transpose-marks.svg or -speed.svg, if there is anything to show. */
+static void write_picture(Export *export, int lab, Picture picture, const MarksGiven *marks,
+                          const Speeds *speeds)
+{
+    static const char *const words[PICTURES] = { "marks", "speed" };
+    const char *course = export->store->course.name;
+    char path[1200], title[300], *text = NULL;
+    size_t bytes = 0;
+    FILE *to;
+    Page page;
+
+    if (!(picture == PICTURE_MARKS ? marks->count : speeds->count))
+        return;
+    to = text_open(&text, &bytes);
+    chart_file_begin(&page, to,
+                     PUT(title, "%s%s%s: %s", course, *course ? ", " : "",
+                         export->results.labs[lab], words[picture]));
+    if (picture == PICTURE_MARKS)
+        chart_draw_marks(&page, marks);
+    else
+        chart_draw_distribution(&page, speeds);
+    chart_file_end(&page);
+    text_close(to);
+    PUT(path, "%s/%s-%s.svg", export->folder, export->results.labs[lab], words[picture]);
+    if (!write_file(path, text, bytes))
+        die("cannot write %s: %m", path);
+    free(text);
+}
+
+void export_pictures(Export *export)
+{
+    if (!make_folders(export->folder))
+        die("cannot write %s: %m", export->folder);
+    for (int lab = 0; lab < export->results.lab_count; lab++) {
+        MarksGiven marks = marks_of_lab(&export->results, lab);
+        Speeds speeds = speeds_of(export, lab);
+        for (int picture = 0; picture < PICTURES; picture++)
+            write_picture(export, lab, (Picture) picture, &marks, &speeds);
         free((void *) speeds.ratios);
+        free((void *) marks.list);
     }
 }
 
@@ -79,7 +157,7 @@ static int count_of(const ResultsTable *results, int lab, const char *states)
 
     for (int i = 0; i < results->count; i++) {
         char word[20];
-        const char *state = results->students[i].labs[lab].state;
+        const char *state = row_state(&results->students[i].labs[lab]);
         PUT(word, "%.*s", (int) strcspn(state, " "), state); /* "not graded" */
         count += is_in(states, word);
     }
@@ -89,8 +167,8 @@ static int count_of(const ResultsTable *results, int lab, const char *states)
 static void put_lab(Export *export, Page *page, int lab)
 {
     static const char *const columns[] = {
-        "pass close", "slow correct", "wrong unsafe stray crash timeout build suspect",
-        "unchanged",  "missing",      "queued not"
+        "pass close", "slow correct",       "wrong unsafe stray crash timeout build suspect",
+        "unchanged",  "missing unreadable", "queued not"
     };
     const ResultsTable *results = &export->results;
     Speeds speeds = speeds_of(export, lab);
@@ -165,8 +243,8 @@ static int gather(Export *export, int lab, Failure *failures)
     for (int i = 0; i < export->results.count; i++) {
         const Row *row = &export->results.students[i].labs[lab];
         Verdict verdict;
-        if (row->graded && verdict_from_word(row->state, &verdict) && !verdict_passed(verdict) &&
-            verdict != CORRECT_ONLY && verdict != UNCHANGED)
+        if (row->graded && verdict_from_word(row_state(row), &verdict) &&
+            !verdict_passed(verdict) && verdict != CORRECT_ONLY && verdict != UNCHANGED)
             name_failure(export->store, row, verdict, &failures[count++]);
     }
     qsort(failures, (size_t) count, sizeof *failures, by_what);

@@ -4,7 +4,9 @@
 #include "base/quiz_sheet.h"
 #include "base/util.h"
 #include "base/verdict.h"
-#include "gradebook/store/import_roster.h"
+#include "gradebook/store/decisions.h"
+#include "gradebook/store/judged.h"
+#include "gradebook/store/people.h"
 #include "gradebook/store/queue.h"
 
 #include <math.h>
@@ -14,102 +16,117 @@
 #include <time.h>
 
 #define SQL_STATE                                                                                  \
-    "CASE WHEN c.kernel IS NULL THEN 'missing' WHEN v.verdict IS NOT NULL THEN v.verdict"          \
+    "CASE WHEN c.kernel IS NULL THEN CASE WHEN (st.id, labs.lab) IN (SELECT person, lab FROM "     \
+    "temp.unreadable) THEN 'unreadable' WHEN st.status = 'withdrawn' THEN 'withdrawn' ELSE "       \
+    "'missing' END WHEN v.verdict IS NOT NULL"                                                     \
+    "   THEN coalesce(j.verdict, v.verdict)"                                                       \
     "  WHEN " SQL_GIVEN_UP " THEN 'not graded' ELSE 'queued' END"
 #define SQL_WHY                                                                                    \
-    "coalesce(v.why, (SELECT f.why FROM attempts f WHERE f.kernel = c.kernel"                      \
+    "coalesce(j.why, v.why, (SELECT f.why FROM attempts f WHERE f.kernel = c.kernel"               \
     "  ORDER BY f.id DESC LIMIT 1), '')"
+/* A kernel that was fast enough may be slow under a changed bar (judge/message.c: message_above).
+ */
+#define SQL_NOTE                                                                                   \
+    "CASE WHEN j.verdict = 'slow'"                                                                 \
+    "  THEN replace(v.note, 'Fast enough, but above a limit', 'Above a limit') ELSE v.note END"
+#define SQL_FLAG                                                                                   \
+    "CASE v.protocol WHEN 'quick' THEN 'quick' || CASE v.flag WHEN '' THEN '' ELSE char(10) END"   \
+    "  ELSE '' END || v.flag"
 #define SQL_FIRST_SENT                                                                             \
     "(SELECT CASE WHEN min(op.at > 0 AND (o.timed OR ?1)) THEN min(op.at) ELSE 0 END"              \
     "  FROM handed op JOIN submissions o ON o.id = op.submission"                                  \
-    "  JOIN seen os ON os.submission = o.id AND os.import IN (SELECT import FROM counting)"        \
-    "  WHERE op.kernel = c.kernel AND o.student = st.id)"
+    "  JOIN temp.person_of oo ON oo.student = o.student"                                           \
+    "  WHERE op.kernel = c.kernel AND oo.person = st.id)"
+#define SQL_LATE_DAYS                                                                              \
+    "(SELECT coalesce(sum(l.days), 0) FROM temp.late_days l WHERE l.person = st.id)"
+#define DECISION(kind)                                                                             \
+    "(SELECT r.decision FROM temp.decided r WHERE r.person = st.id AND r.lab = labs.lab"           \
+    " AND r.kind = '" kind "')"
 #define ROW_SQL(field, sql) sql ", "
 
-sqlite3_stmt *rows_ask(Store *store)
+static sqlite3_stmt *ask(Store *store)
 {
-    import_roster_match(store);
-    return store_ask(
-        store,
-        "WITH present AS (SELECT DISTINCT s.student AS student FROM seen"
-        "   JOIN submissions s ON s.id = seen.submission"
-        "   WHERE seen.import IN (SELECT import FROM counting)),"
-        " people AS (SELECT st.id AS id, st.name AS name, st.number AS number, e.member AS member,"
-        "   CASE WHEN e.member IS NOT NULL OR e.student IS NULL THEN '' WHEN e.unclear"
-        "    THEN 'unclear' ELSE 'unknown' END AS roster"
-        "   FROM present JOIN students st ON st.id = present.student"
-        "   LEFT JOIN temp.enlisted e ON e.student = st.id"
-        "  UNION ALL SELECT -m.id, CASE m.name WHEN '' THEN m.number ELSE m.name END, m.number, "
-        "m.id,"
-        "   CASE WHEN e.unclear THEN 'unclear' ELSE 'absent' END FROM temp.enlisted e JOIN members "
-        "m ON m.id = e.member"
-        "   WHERE e.student IS NULL),"
-        " labs AS (SELECT DISTINCT lab FROM asked),"
-        /* When a lab was submitted: the learning system's time of the whole submission, else the
-           time of the lab's own file. So a folder's other labs and notes do not make it late. */
-        " handed AS (SELECT p.submission AS submission, p.lab AS lab, p.kernel AS kernel,"
-        "   CASE WHEN s.timed OR NOT p.changed THEN s.sent ELSE p.changed END AS at"
-        "   FROM parts p JOIN submissions s ON s.id = p.submission),"
-        " twins AS (SELECT kernel, count(*) AS n FROM counted GROUP BY kernel)"
-        " SELECT " ROW_COLUMNS(
-            ROW_SQL, ROW_SQL, ROW_SQL,
-            ROW_SQL) "NULL"
-                     " FROM people st CROSS JOIN labs"
-                     "  LEFT JOIN counted c ON c.student = st.id AND c.lab = labs.lab"
-                     "  LEFT JOIN submissions s ON s.id = c.submission"
-                     "  LEFT JOIN handed h ON h.submission = c.submission AND h.lab = c.lab"
-                     "  LEFT JOIN parts qp ON qp.submission = c.submission AND qp.lab = c.lab"
-                     "  LEFT JOIN twins t ON t.kernel = c.kernel"
-                     "  LEFT JOIN progress p ON p.kernel = c.kernel"
-                     "  LEFT JOIN attempts a ON a.id = p.latest"
-                     "  LEFT JOIN verdicts v ON v.attempt = a.id"
-                     "  LEFT JOIN members m ON m.id = st.member"
-                     " ORDER BY st.name, st.number, st.id, labs.lab",
-        "i", (int64_t) store->course.times);
-}
-
-/* ---- Marks ---- */
-
-/* Takes a figure such as "case.2.floor". */
-static void take_figure(MarkedCase *cases, bool *timed, const LabEntry *entry, const char *name,
-                        const char *value)
-{
-    char what[20];
-    int number;
-    const Case *own = case_labelled(entry->lab, value);
-    MarkedCase *c;
-
-    if (sscanf(name, "case.%4d.%19[a-z_]", &number, what) != 2 || number < 1 ||
-        number > MARKED_CASES)
-        return;
-    c = &cases[number - 1];
-    if (!strcmp(what, "kind"))
-        timed[number - 1] = !strcmp(value, "timed");
-    else if (!strcmp(what, "bar"))
-        c->bar = number_or_zero(value);
-    else if (!strcmp(what, "ratio"))
-        c->ratio = number_or_zero(value);
-    else if (!strcmp(what, "floor"))
-        c->rung1 = number_or_zero(value);
-    else if (!strcmp(what, "label"))
-        c->spares_rung1 = own && own->spares_rung1;
-}
-
-/* Reads the measured timed cases of an attempt. */
-static void read_cases(Store *store, int64_t attempt, const LabEntry *entry, Graded *graded)
-{
-    sqlite3_stmt *rows = store_ask(store,
-                                   "SELECT name, value FROM figures WHERE attempt = ?"
-                                   " AND name >= 'case.' AND name < 'case/'",
-                                   "i", attempt);
-    MarkedCase cases[MARKED_CASES] = { 0 };
-    bool timed[MARKED_CASES] = { 0 };
-
-    while (store_row(store, rows))
-        take_figure(cases, timed, entry, store_text(rows, 0), store_text(rows, 1));
-    for (int i = 0; i < MARKED_CASES; i++)
-        if (timed[i] && cases[i].ratio > 0)
-            graded->cases[graded->count++] = cases[i];
+    return store_ask(store,
+                     "WITH labs AS (SELECT lab FROM course_labs),"
+                     /* When a lab was submitted: the learning system's time of the whole
+                        submission, else the time of the lab's own file. So a folder's other labs
+                        and notes do not make it late. */
+                     " handed AS (SELECT p.submission AS submission, p.lab AS lab, p.kernel AS "
+                     "kernel,"
+                     "   CASE WHEN s.timed OR NOT p.changed THEN s.sent ELSE p.changed END AS at"
+                     "   FROM parts p JOIN submissions s ON s.id = p.submission),"
+                     " twins AS (SELECT kernel, count(*) AS n FROM temp.handed_in GROUP BY kernel)"
+                     " SELECT " ROW_COLUMNS(
+                         ROW_SQL, ROW_SQL, ROW_SQL,
+                         ROW_SQL) "NULL"
+                                  " FROM temp.people st CROSS JOIN labs"
+                                  "  LEFT JOIN temp.handed_in c ON c.person = st.id AND c.lab = "
+                                  "labs.lab"
+                                  "  LEFT JOIN submissions s ON s.id = c.submission"
+                                  "  LEFT JOIN parts qp ON qp.submission = c.submission AND qp.lab "
+                                  "= c.lab"
+                                  "  LEFT JOIN twins t ON t.kernel = c.kernel"
+                                  "  LEFT JOIN progress p ON p.kernel = c.kernel"
+                                  "  LEFT JOIN temp.judged j ON j.kernel = c.kernel"
+                                  "  LEFT JOIN attempts a ON a.id = CASE WHEN j.kernel IS NULL "
+                                  "THEN p.latest"
+                                  "   ELSE j.attempt END"
+                                  "  LEFT JOIN verdicts v ON v.attempt = a.id"
+                                  "  LEFT JOIN members m ON m.id = st.member"
+                                  "  LEFT JOIN decisions dm ON dm.id = " DECISION(
+                                      "marks") "  LEFT JOIN decisions dx ON dx.id = "
+                                               "coalesce(" DECISION("extend") ","
+                                                                              "   (SELECT "
+                                                                              "r.decision FROM "
+                                                                              "temp.decided r "
+                                                                              "WHERE r.person = "
+                                                                              "st.id"
+                                                                              "    AND r.lab = '' "
+                                                                              "AND r.kind = "
+                                                                              "'extend'))"
+                                                                              "  LEFT JOIN "
+                                                                              "decisions de ON "
+                                                                              "de.id = " DECISION(
+                                                                                  "excuse") "  "
+                                                                                            "LEFT "
+                                                                                            "JOIN "
+                                                                                            "temp."
+                                                                                            "late_"
+                                                                                            "days "
+                                                                                            "ld ON "
+                                                                                            "ld."
+                                                                                            "person"
+                                                                                            " = "
+                                                                                            "st.id "
+                                                                                            "AND "
+                                                                                            "ld."
+                                                                                            "lab = "
+                                                                                            "labs."
+                                                                                            "lab"
+                                                                                            " WHERE"
+                                                                                            " NOT "
+                                                                                            "(st."
+                                                                                            "state "
+                                                                                            "= "
+                                                                                            "'absen"
+                                                                                            "t' "
+                                                                                            "AND "
+                                                                                            "st."
+                                                                                            "status"
+                                                                                            " = "
+                                                                                            "'withd"
+                                                                                            "rawn')"
+                                                                                            " ORDER"
+                                                                                            " BY "
+                                                                                            "st."
+                                                                                            "name, "
+                                                                                            "st."
+                                                                                            "number"
+                                                                                            ", "
+                                                                                            "st.id,"
+                                                                                            " labs."
+                                                                                            "lab",
+                     "i", (int64_t) store->course.times);
 }
 
 /* ---- The quiz ---- */
@@ -175,27 +192,53 @@ static void check_quiz(Store *store, Row *row)
     }
 }
 
-static void mark_row(Store *store, Row *row)
+/* ---- Marks ---- */
+
+static Policy policy_of(const Store *store, const Row *row)
 {
     const LabEntry *entry = lab_find(row->lab);
     const Policy *policy = entry && entry - all_labs < COURSE_LABS
                                ? &store->course.lab[entry - all_labs].policy
                                : &policy_default;
+    double by_s;
+    int64_t until;
+
+    return decision_extension(row->extended, &by_s, &until) ? marks_extended(policy, by_s, until)
+                                                            : *policy;
+}
+
+static bool is_pass(const Row *row, const Graded *graded)
+{
+    Verdict verdict;
+
+    return graded->decided == DECIDED_PASS ||
+           (verdict_from_word(row->state, &verdict) && verdict_passed(verdict));
+}
+
+static void mark_row(Store *store, Row *row)
+{
+    const LabEntry *entry = lab_find(row->lab);
+    const Policy policy = policy_of(store, row);
     Graded graded = { .state = row->state,
                       .unmarked = entry && entry->lab->unmarked,
                       .sent = row->first_sent,
-                      .marked_late = row->late };
-    Verdict verdict;
+                      .marked_late = row->late,
+                      .excused = row->excused,
+                      .late_days = (int) row->late_days };
 
+    if (*row->decided)
+        decision_marks(row->decided, &graded.decided, &graded.decided_marks);
     if (row->attempt && entry)
-        read_cases(store, row->attempt, entry, &graded);
-    marks_of(policy, &graded, &row->earned);
-    if (row->attempt && policy->quiz >= 0)
+        judged_cases(store, row->attempt, entry, &graded);
+    marks_of(&policy, &graded, &row->earned);
+    if (row->attempt && policy.quiz >= 0)
         check_quiz(store, row);
     /* A kernel that passes loses nothing if no question could be made for it. */
-    if (row->quiz_asked || !verdict_from_word(row->state, &verdict) || !verdict_passed(verdict))
-        marks_mix_quiz(policy, row->quiz_right, row->quiz_asked, &row->earned);
-    row->weight = policy->weight;
+    if (graded.decided != DECIDED_MARKS && (row->quiz_asked || !is_pass(row, &graded)))
+        marks_mix_quiz(&policy, row->quiz_right, row->quiz_asked, &row->earned);
+    row->is_late =
+        row->earned.late_s > 0 || (row->late && (!policy.has_deadline || !row->first_sent));
+    row->weight = policy.weight;
     row->has_marks = row->earned.known;
     row->marks = row->earned.marks;
 }
@@ -217,6 +260,85 @@ bool rows_next(Store *store, sqlite3_stmt *q, Row *row)
     return true;
 }
 
+/* ---- Late days ---- */
+
+/* A late lab of a person. */
+typedef struct LateLab {
+    int64_t person;
+    char lab[40];
+    Policy policy;
+    Marks marks; /* without late days */
+} LateLab;
+
+static int by_deadline(const void *a, const void *b)
+{
+    const LateLab *one = a, *other = b;
+
+    if (one->person != other->person)
+        return one->person < other->person ? -1 : 1;
+    if (one->policy.deadline != other->policy.deadline)
+        return one->policy.deadline < other->policy.deadline ? -1 : 1;
+    return strcmp(one->lab, other->lab);
+}
+
+static LateLab *late_labs(Store *store, int *count)
+{
+    sqlite3_stmt *rows = ask(store);
+    LateLab *labs = NULL;
+    Row row;
+
+    *count = 0;
+    while (rows_next(store, rows, &row)) {
+        if (row.earned.late_s <= 0)
+            continue;
+        labs = xrealloc(labs, (size_t) (*count + 1), sizeof *labs);
+        labs[*count] = (LateLab){ .person = row.student,
+                                  .policy = policy_of(store, &row),
+                                  .marks = row.earned };
+        PUT(labs[*count].lab, "%s", row.lab);
+        ++*count;
+    }
+    return labs;
+}
+
+/* Takes late days from each person's budget, in the order of the labs' deadlines. */
+static void spend_late_days(Store *store)
+{
+    LateLab *labs;
+    int count, left = 0;
+
+    store_scratch(store);
+    store_do(store,
+             "CREATE TEMP TABLE IF NOT EXISTS late_days (person INTEGER, lab TEXT, days INTEGER,"
+             " PRIMARY KEY (person, lab)) WITHOUT ROWID",
+             "");
+    store_do(store, "DELETE FROM temp.late_days", "");
+    labs = store->course.late_days ? late_labs(store, &count) : (count = 0, NULL);
+    if (count)
+        qsort(labs, (size_t) count, sizeof *labs, by_deadline);
+    for (int i = 0; i < count; i++) {
+        int days;
+        if (!i || labs[i].person != labs[i - 1].person)
+            left = store->course.late_days;
+        days = marks_late_days(&labs[i].policy, &labs[i].marks, left);
+        left -= days;
+        if (days)
+            store_do(store, "INSERT INTO temp.late_days VALUES (?, ?, ?)", "iti", labs[i].person,
+                     labs[i].lab, (int64_t) days);
+    }
+    store_scratch_end(store);
+    free(labs);
+}
+
+sqlite3_stmt *rows_ask(Store *store)
+{
+    people_match(store);
+    judged_find(store);
+    decisions_find(store);
+    spend_late_days(store);
+    return ask(store);
+}
+
 const char *row_date(int64_t seconds, char text[32])
 {
     time_t when = (time_t) seconds;
@@ -228,13 +350,14 @@ const char *row_date(int64_t seconds, char text[32])
     return text;
 }
 
-sqlite3_stmt *remarks_ask(Store *store, int64_t student)
+sqlite3_stmt *remarks_ask(Store *store, int64_t person)
 {
     return store_ask(
         store,
         "SELECT s.source, r.kind, r.entry, r.sentence FROM seen"
         " JOIN submissions s ON s.id = seen.submission JOIN remarks r ON r.submission = s.id"
-        " WHERE seen.import IN (SELECT import FROM counting) AND s.student = ?"
-        " ORDER BY seen.place, r.id",
-        "i", student);
+        " JOIN temp.person_of o ON o.student = s.student"
+        " WHERE seen.import IN (SELECT import FROM counting) AND o.person = ?"
+        " ORDER BY seen.import, seen.place, r.id",
+        "i", person);
 }

@@ -4,6 +4,7 @@
  * compared only with each other.
  */
 #include "gradebook/report/similarity.h"
+#include "gradebook/store/people.h"
 #include "base/util.h"
 
 #include <glob.h>
@@ -22,10 +23,13 @@ static void add(Similarity *s, char *text, int64_t kernel, const char *file)
 
 static void add_kernels(Store *store, const char *lab, Similarity *s)
 {
-    sqlite3_stmt *rows = store_ask(store,
-                                   "SELECT k.id, k.source FROM kernels k WHERE k.id IN"
-                                   " (SELECT kernel FROM counted WHERE lab = ?) ORDER BY k.id",
-                                   "t", lab);
+    people_match(store);
+
+    sqlite3_stmt *rows =
+        store_ask(store,
+                  "SELECT k.id, k.source FROM kernels k WHERE k.id IN"
+                  " (SELECT kernel FROM temp.handed_in WHERE lab = ?) ORDER BY k.id",
+                  "t", lab);
 
     while (store_row(store, rows)) {
         int64_t kernel = sqlite3_column_int64(rows, 0);
@@ -52,6 +56,33 @@ static void add_files(const char *lab, const char *pattern, Similarity *s)
     globfree(&found);
 }
 
+/* Adds the kernels of an earlier class, under their students' names. They are compared with this
+ * class's kernels, but not with each other. */
+static void add_earlier(const Store *store, const char *lab, Similarity *s)
+{
+    Store earlier;
+    sqlite3_stmt *rows;
+
+    if (!store_open(&earlier, store->against, false))
+        die("--against: %s", earlier.problem);
+    people_match(&earlier);
+    rows = store_ask(&earlier,
+                     "SELECT k.source, p.name, p.number, count(*) FROM temp.handed_in h"
+                     " JOIN kernels k ON k.id = h.kernel JOIN temp.people p ON p.id = h.person"
+                     " WHERE h.lab = ? GROUP BY k.id ORDER BY k.id",
+                     "t", lab);
+    while (store_row(&earlier, rows)) {
+        const char *source = store_text(rows, 0), *number = store_text(rows, 2);
+        size_t bytes = (size_t) sqlite3_column_bytes(rows, 0);
+        int others = sqlite3_column_int(rows, 3) - 1;
+        char name[700];
+        PUT(name, "%.300s%s%s%s%s in %.200s", store_text(rows, 1), *number ? " (" : "", number,
+            *number ? ")" : "", others ? " and others" : "", store->against);
+        add(s, xstrndup(source, bytes), 0, name);
+    }
+    store_close(&earlier);
+}
+
 void similarity_find(Store *store, const char *lab, Similarity *s)
 {
     const char *skeleton[SKELETONS];
@@ -63,6 +94,8 @@ void similarity_find(Store *store, const char *lab, Similarity *s)
     add_files(lab, "[1-9]*.cu", s);
     rungs = s->count;
     add_files(lab, "beyond/*.cu", s);
+    if (store->against)
+        add_earlier(store, lab, s);
     starter = read_file(PUT(path, "solutions/%s/0_starter.cu", lab), KERNEL_BYTES, NULL);
     skeleton[skeletons++] = starter ? starter : "";
     for (int i = s->students; i < rungs && skeletons < SKELETONS; i++)

@@ -5,12 +5,13 @@
  * repeated once for each other lab.
  */
 #include "gradebook/run/dispatch.h"
-#include "gradebook/store/terms.h"
+#include "gradebook/store/log.h"
 #include "base/util.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     KEEP_BYTES = 1 << 20,   /* kept of a grading's output */
@@ -35,7 +36,9 @@ static bool start(Scheduler *s, Worker *worker, Activity activity, const Device 
                        .waits = !gpu->uuid[0] };
     char made[700];
     Words command = { 0 }, sandbox;
-    char *terms = activity == GRADING ? terms_of(s->store, job.lab) : NULL; /* starters have none */
+    char *terms = activity == GRADING ? course_terms(&s->store->course, &all_labs[worker->lab])
+                                      : NULL; /* starters have none */
+    int options;
 
     if (activity == TESTING && !s->sandbox->trusting) {
         job.sealed = PUT(made, "%s/sealed", worker->folder);
@@ -44,12 +47,14 @@ static bool start(Scheduler *s, Worker *worker, Activity activity, const Device 
             die("cannot write %s: %s", made, strerror(errno));
     }
     cgroup_begin(&s->cgroup, &s->limits, &command);
-    sandbox_command(s->sandbox, &job, &sandbox);
+    options = sandbox_command(s->sandbox, &job, &sandbox);
     for (int i = 0; i < sandbox.count; i++)
         words_add(&command, sandbox.word[i]);
     if (program_start_with(&worker->program, terms, command.word, s->cgroup.environment.word,
                            s->sandbox->root, limit_s, KEEP_BYTES, FILE_BYTES))
         worker->activity = activity;
+    if (options >= 0)
+        close(options);
     words_free(&command);
     words_free(&sandbox);
     free(terms);

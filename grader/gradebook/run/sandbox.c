@@ -14,8 +14,8 @@
  * the tests, scripts).
  */
 #include "gradebook/run/sandbox.h"
+#include "gradebook/run/sandbox_view.h"
 #include "base/process.h"
-#include "build/toolchain.h"
 #include "base/util.h"
 
 #include <dirent.h>
@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -34,156 +35,6 @@ enum {
     TRY_S = 20,
     SAID_BYTES = 4096,
 };
-
-/* ---- What a submission sees ---- */
-
-/* Shown read-only if they exist. */
-static const char *const system_paths[] = { "/usr",
-                                            "/bin",
-                                            "/sbin",
-                                            "/lib",
-                                            "/lib32",
-                                            "/lib64",
-                                            "/etc/alternatives",
-                                            "/etc/ld.so.cache",
-                                            "/etc/ld.so.conf",
-                                            "/etc/ld.so.conf.d" };
-
-/* Device files of a real GPU (the last is for WSL), and files that CUDA reads about it. */
-static const char *const gpu_devices[] = { "/dev/nvidia[0-9]*", "/dev/nvidiactl",
-                                           "/dev/nvidia-uvm",   "/dev/nvidia-uvm-tools",
-                                           "/dev/nvidia-caps",  "/dev/dxg" };
-
-/* The environment variables that are passed to the sandbox. */
-static const char *const environment_names[] = { "PATH",
-                                                 "LANG",
-                                                 "LD_LIBRARY_PATH",
-                                                 "CUDA_HOME",
-                                                 "CUDA_PATH",
-                                                 "CPATH",
-                                                 "CPLUS_INCLUDE_PATH",
-                                                 "NVCC_PREPEND_FLAGS",
-                                                 "NVCC_APPEND_FLAGS",
-                                                 "CUDA_DEVICE_ORDER",
-                                                 "CUDA_VISIBLE_DEVICES",
-                                                 "WARPBOOK_NVCC",
-                                                 "WARPBOOK_READELF",
-                                                 "WARPBOOK_RUNNER",
-                                                 "WARPBOOK_SIM_RUNNER",
-                                                 "WARPBOOK_PATIENCE",
-                                                 "WARPBOOK_FAKE_GPU",
-                                                 "ASAN_OPTIONS",
-                                                 "UBSAN_OPTIONS" };
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static void find_environment(Sandbox *sandbox)
-{
-    char text[PATH_MAX + 64];
-
-    for (size_t i = 0; i < COUNT(environment_names); i++) {
-        const char *value = getenv(environment_names[i]);
-        if (value && strlen(value) < PATH_MAX)
-            words_add(&sandbox->environment, PUT(text, "%s=%s", environment_names[i], value));
-    }
-    words_add(&sandbox->environment, PUT(text, "WARPBOOK_BUILD=%s", sandbox->build));
-    if (!sandbox->trusting)
-        words_add(&sandbox->environment, "TMPDIR=/tmp");
-    else if (getenv("TMPDIR"))
-        words_add(&sandbox->environment, PUT(text, "TMPDIR=%s", getenv("TMPDIR")));
-}
-
-static bool is_shown(const char *path)
-{
-    for (size_t i = 0; i < COUNT(system_paths); i++) {
-        size_t length = strlen(system_paths[i]);
-        if (!strncmp(path, system_paths[i], length) && (!path[length] || path[length] == '/'))
-            return true;
-    }
-    return false;
-}
-
-static void expose(Sandbox *sandbox, const char *path)
-{
-    char *real = path && *path ? realpath(path, NULL) : NULL;
-
-    if (real && strcmp(real, "/") && !is_shown(real) && !words_hold(&sandbox->exposed, real))
-        words_add(&sandbox->exposed, real);
-    if (real && *path == '/' && strcmp(path, real) && !is_shown(path) &&
-        !words_hold(&sandbox->exposed, path))
-        words_add(&sandbox->exposed, path);
-    free(real);
-}
-
-/* True if the folder contains a toolkit or a compiler. */
-static bool is_a_toolkit(const char *folder)
-{
-    static const char *const signs[] = { "include/cuda_runtime.h", "nvvm/bin/cicc", "lib/gcc",
-                                         "libexec/gcc", "lib/clang" };
-    char path[PATH_MAX + 32];
-
-    for (size_t i = 0; i < COUNT(signs); i++)
-        if (file_exists(PUT(path, "%s/%s", folder, signs[i])))
-            return true;
-    return false;
-}
-
-/* Shows the toolkit that contains a program: .../cuda for .../cuda/bin/nvcc. If it is a wrapper,
- * shows only the program, since the X of X/bin/nvcc may be a home folder. */
-static void expose_program(Sandbox *sandbox, const char *path)
-{
-    char *real = path && *path ? realpath(path, NULL) : NULL, *slash;
-
-    if (!real)
-        return;
-    expose(sandbox, path);
-    slash = strrchr(real, '/');
-    *slash = 0;
-    if (strlen(real) > 4 && !strcmp(real + strlen(real) - 4, "/bin")) {
-        real[strlen(real) - 4] = 0;
-        if (is_a_toolkit(real))
-            expose(sandbox, real);
-    }
-    free(real);
-}
-
-static void expose_list(Sandbox *sandbox, const char *list)
-{
-    char path[PATH_MAX];
-
-    while (*list) {
-        size_t length = strcspn(list, "\n");
-        PUT(path, "%.*s", (int) length, list);
-        expose(sandbox, path);
-        list += length + (list[length] != 0);
-    }
-}
-
-static bool expose_toolkit(Sandbox *sandbox, char *problem, size_t size)
-{
-    static const char *const programs[] = { "WARPBOOK_NVCC", "WARPBOOK_READELF", "WARPBOOK_RUNNER",
-                                            "WARPBOOK_SIM_RUNNER" };
-    static const char *const built[] = { "runner", "guest",     "runner-sim", "guest-sim",
-                                         "sim",    "guest-lib", "devices" };
-    char path[PATH_MAX];
-    Toolchain toolchain;
-
-    toolchain_find(&toolchain);
-    if (toolchain.problem[0]) {
-        put(problem, size, "%s", toolchain.problem);
-        return false;
-    }
-    PUT(sandbox->compiler, "%s", toolchain.identity);
-    expose_program(sandbox, toolchain.nvcc);
-    expose_program(sandbox, toolchain.host);
-    expose_list(sandbox, toolchain.roots);
-    expose_list(sandbox, toolchain.libraries);
-    for (size_t i = 0; i < COUNT(programs); i++)
-        expose(sandbox, getenv(programs[i]));
-    expose(sandbox, sandbox->warpbook);
-    for (size_t i = 0; i < COUNT(built); i++)
-        expose(sandbox, PUT(path, "%s/%s", sandbox->build, built[i]));
-    return true;
-}
 
 /* ---- The command ---- */
 
@@ -195,7 +46,7 @@ static void mount(Words *words, const char *how, const char *from, const char *t
 
 static void add_gpu(Words *w)
 {
-    for (size_t i = 0; i < COUNT(gpu_devices); i++) {
+    for (int i = 0; gpu_devices[i]; i++) {
         glob_t found;
         if (glob(gpu_devices[i], 0, NULL, &found))
             continue;
@@ -281,24 +132,23 @@ static const char *lock_folder(void)
     return folder && *folder ? folder : "/tmp";
 }
 
-/* All of bubblewrap's arguments before the program. `job` NULL: for a test run. */
-static void add_cell(const Sandbox *sandbox, Words *w, const SandboxJob *job, bool gpu)
+/* bubblewrap's options. `job` NULL: for a test run. */
+static void add_options(const Sandbox *sandbox, Words *w, const SandboxJob *job, bool gpu)
 {
     static const char *const own[] = { "labs", "common" };
     char path[PATH_MAX];
 
     /* Run as root, bubblewrap would otherwise keep root's capabilities in its own namespaces. */
-    words_add_all(w, (const char *const[]){ sandbox->bwrap, "--unshare-all", "--die-with-parent",
-                                            "--new-session", "--cap-drop", "ALL", "--uid", "65534",
-                                            "--gid", "65534", "--proc", "/proc", "--dev", "/dev",
-                                            NULL });
+    words_add_all(w, (const char *const[]){ "--unshare-all", "--die-with-parent", "--new-session",
+                                            "--cap-drop", "ALL", "--uid", "65534", "--gid", "65534",
+                                            "--proc", "/proc", "--dev", "/dev", NULL });
     if (sandbox->closed)
         words_add_all(w, (const char *const[]){ "--unshare-user", "--disable-userns", NULL });
     if (job && job->trusted && job->waits && gpu) /* this folder contains the GPUs' locks */
         mount(w, "--bind", lock_folder(), "/tmp");
     else
         add_tmpfs(sandbox, w, "/tmp", TMP_BYTES);
-    for (size_t i = 0; i < COUNT(system_paths); i++)
+    for (int i = 0; system_paths[i]; i++)
         mount(w, "--ro-bind-try", system_paths[i], system_paths[i]);
     if (gpu)
         add_gpu(w);
@@ -306,7 +156,7 @@ static void add_cell(const Sandbox *sandbox, Words *w, const SandboxJob *job, bo
     words_add_all(w, (const char *const[]){ "--remount-ro", "/dev", NULL });
     for (int i = 0; i < sandbox->exposed.count; i++)
         mount(w, "--ro-bind", sandbox->exposed.word[i], sandbox->exposed.word[i]);
-    for (size_t i = 0; i < COUNT(own); i++) {
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         PUT(path, "%s/%s", sandbox->root, own[i]);
         mount(w, "--ro-bind", path, path);
     }
@@ -314,8 +164,38 @@ static void add_cell(const Sandbox *sandbox, Words *w, const SandboxJob *job, bo
     add_built(sandbox, w, job);
     if (job)
         mount(w, "--ro-bind", job->kernel, "/submission/kernel.cu");
+    words_add_all(w, (const char *const[]){ "--remount-ro", "/", "--chdir", sandbox->root, NULL });
+}
+
+/* Returns a descriptor from which the words can be read, each with its 0 byte. */
+static int open_words(const Words *words)
+{
+    int fd = memfd_create("bubblewrap", 0); /* the program that is started inherits it */
+
+    for (int i = 0; i < words->count && fd >= 0; i++) {
+        size_t length = strlen(words->word[i]) + 1;
+        if (write(fd, words->word[i], length) != (ssize_t) length)
+            die("cannot write the options of bubblewrap: %s", strerror(errno));
+    }
+    if (fd < 0 || lseek(fd, 0, SEEK_SET))
+        die("cannot write the options of bubblewrap: %s", strerror(errno));
+    return fd;
+}
+
+/* Adds bubblewrap, which reads its options from the returned descriptor: the sandbox shows its
+ * command line, and paths of this machine do not belong there. */
+static int add_cell(const Sandbox *sandbox, Words *w, const SandboxJob *job, bool gpu)
+{
+    Words options = { 0 };
+    char text[16];
+    int fd;
+
+    add_options(sandbox, &options, job, gpu);
+    fd = open_words(&options);
     words_add_all(
-        w, (const char *const[]){ "--remount-ro", "/", "--chdir", sandbox->root, "--", NULL });
+        w, (const char *const[]){ sandbox->bwrap, "--args", PUT(text, "%d", fd), "--", NULL });
+    words_free(&options);
+    return fd;
 }
 
 /* The warpbook part of the command. */
@@ -338,16 +218,18 @@ static void add_task(const Sandbox *sandbox, Words *w, const SandboxJob *job)
         words_add(w, "--quick");
 }
 
-void sandbox_command(const Sandbox *sandbox, const SandboxJob *job, Words *command)
+int sandbox_command(const Sandbox *sandbox, const SandboxJob *job, Words *command)
 {
+    int options = -1;
     bool gpu = !job->cc && (!job->device || strncmp(job->device, "sim", 3) != 0);
 
     *command = (Words){ 0 };
     if (job->cc) /* low priority, since other gradings may be timed meanwhile */
         words_add_all(command, (const char *const[]){ "/usr/bin/env", "nice", "-n", "19", NULL });
     if (!sandbox->trusting)
-        add_cell(sandbox, command, job, gpu);
+        options = add_cell(sandbox, command, job, gpu);
     add_task(sandbox, command, job);
+    return options;
 }
 
 /* ---- Testing bubblewrap ---- */
@@ -376,11 +258,12 @@ static bool try_sandbox(const Sandbox *sandbox, char *error, size_t size)
     Words command = { 0 };
     Program program;
     bool ok;
+    int options = add_cell(sandbox, &command, NULL, false);
 
-    add_cell(sandbox, &command, NULL, false);
     words_add_all(&command, (const char *const[]){ sandbox->warpbook, "--version", NULL });
     ok = program_start(&program, command.word, sandbox->environment.word, "/", TRY_S, SAID_BYTES,
                        TMP_BYTES);
+    close(options);
     while (ok && !program_over(&program))
         program_wait((Program *const[]){ &program }, 1, 1);
     if (!ok || program.late || program.status != 0) {
@@ -461,9 +344,9 @@ bool sandbox_lies_apart(const Sandbox *sandbox, char *problem, size_t size)
     static const char *const own[] = { "labs", "common", "solutions" };
     char shown[PATH_MAX];
 
-    for (size_t i = 0; i <= COUNT(own); i++) {
+    for (size_t i = 0; i <= sizeof own / sizeof *own; i++) {
         size_t length;
-        if (i < COUNT(own))
+        if (i < sizeof own / sizeof *own)
             PUT(shown, "%s/%s", sandbox->root, own[i]);
         else
             PUT(shown, "%s", sandbox->build);
@@ -516,11 +399,13 @@ bool sandbox_open(Sandbox *sandbox, const char *store, bool trusting, char *prob
         put(problem, size, "cannot write %s: %s", sandbox->store, strerror(errno));
         return false;
     }
+    if (!trusting &&
+        (!sandbox_lies_apart(sandbox, problem, size) || !expose_toolkit(sandbox, problem, size)))
+        return false;
     find_environment(sandbox);
     if (trusting)
         return true;
-    return sandbox_lies_apart(sandbox, problem, size) && expose_toolkit(sandbox, problem, size) &&
-           sandbox_hides(sandbox, getenv("HOME"), problem, size) &&
+    return sandbox_hides(sandbox, getenv("HOME"), problem, size) &&
            sandbox_hides(sandbox, sandbox->store, problem, size) &&
            test_sandbox(sandbox, problem, size);
 }

@@ -48,7 +48,8 @@ bool sandbox_lies_apart(const Sandbox *sandbox, char *problem, size_t size);
 bool sandbox_hides(const Sandbox *sandbox, const char *path, char *problem, size_t size);
 
 /* The command of a grading. It reads its terms from stdin (terms_of; empty: the workbook's own).
- * Run it in sandbox->root; free it with words_free. */
-void sandbox_command(const Sandbox *sandbox, const SandboxJob *job, Words *command);
+ * Run it in sandbox->root; free it with words_free. Returns a descriptor that the command inherits,
+ * or -1: close it once the command is started. */
+int sandbox_command(const Sandbox *sandbox, const SandboxJob *job, Words *command);
 
 #endif

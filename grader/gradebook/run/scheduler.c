@@ -98,7 +98,7 @@ RunEnd scheduler_run(Store *store, const Sandbox *sandbox, const GradingOptions 
     if (options->listed.count)
         queue_of_list(&options->listed, options->listed_lab, &s->queue);
     else
-        queue_read(store, options->requested, options->only, &s->queue);
+        queue_read(store, options->requested, options->only_wanted, &s->queue);
     progress_begin(&s->progress, s->queue.count);
     workers_open(s);
     while (!stop_requested() && step(s))

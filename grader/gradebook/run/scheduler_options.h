@@ -15,7 +15,7 @@ typedef struct GradingOptions {
     double limit_s;      /* per attempt */
     size_t memory_bytes; /* per attempt; 0: depends on the machine */
     bool requested[LABS];
-    int64_t only;      /* only this kernel; 0: all */
+    bool only_wanted;  /* only the kernels that this run requested (requests.h) */
     KernelList listed; /* --kernels: one attempt at each of these kernels, with the given number;
                           empty: all kernels */
     int listed_lab;    /* the lab of `listed` */

@@ -3,6 +3,7 @@
 #include "gradebook/slurm/collect.h"
 #include "gradebook/import/submission.h"
 #include "gradebook/store/attempt.h"
+#include "gradebook/store/log.h"
 #include "base/util.h"
 
 #include <stdio.h>
@@ -29,7 +30,7 @@ static char *terms_of_batch(const Cluster *c, int lab)
     char path[600], *text = NULL, *mistakes = NULL, *terms;
 
     course_load(PUT(path, "%s/course.ini", c->batch.folder), course, &text, &mistakes);
-    terms = course_terms(course, &all_labs[lab]);
+    terms = course_measured(course, &all_labs[lab]);
     free(course);
     free(text);
     free(mistakes);

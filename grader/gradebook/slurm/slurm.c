@@ -267,7 +267,7 @@ static bool read_queue(Cluster *c)
     int open = 0;
 
     queue_free(&c->queue);
-    queue_read(c->store, c->grading->requested, c->grading->only, &c->queue);
+    queue_read(c->store, c->grading->requested, c->grading->only_wanted, &c->queue);
     for (int i = 0; i < c->queue.count; i++)
         open += task_open(&c->queue.tasks[i]);
     return open > 0;

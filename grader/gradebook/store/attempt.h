@@ -14,10 +14,11 @@ typedef struct Attempt {
     char host[64];
     int64_t began;            /* seconds since 1970 */
     double seconds;           /* duration */
-    const char *terms;        /* under which it was graded (terms.h); NULL: the current terms */
+    const char *terms;        /* course_measured, when it was graded; NULL: the current terms */
     const char *out, *errors; /* what warpbook printed; "": nothing */
     ParsedResult result;      /* valid if it could be parsed */
     char *text;               /* owns the texts read from a log, or NULL */
+    char own_terms[4096];     /* the terms read from a log */
 } Attempt;
 
 /* Sets the outcome of a program that graded this lab. It refers to the program's output. */
@@ -28,18 +29,12 @@ void attempt_lost(Attempt *attempt, const char *device, const char *why);
 void attempt_free(Attempt *attempt);
 bool attempt_graded(const Attempt *attempt);
 
-/* Creates the log of an attempt that begins now, with this host's name. Returns false if the log
- * exists, since the attempt has then begun elsewhere. */
-bool attempt_begin(Store *store, const Task *task, const char *device);
+void attempt_place(Attempt *attempt, const char *device); /* sets this host, and the device */
 
-/* Reads the log of a finished attempt without trusting it. Returns false unless the log is complete
- * and valid and its result is for this lab. */
-bool attempt_read_log(const char *path, const char *lab, Attempt *attempt);
-
-/* The host on which the attempt of a log began; "" if unknown. */
-char *attempt_log_host(const char *path, char *host, size_t size);
-
-/* Writes and renames the log, then records the rest in one transaction. */
+/* Writes the log, then the rows in one transaction. */
 void attempt_record(Store *store, const Task *task, const Attempt *attempt);
+
+/* Adds only the rows. The attempt has its terms. */
+void attempt_add(Store *store, const Task *task, const Attempt *attempt, const char *log);
 
 #endif

@@ -6,6 +6,8 @@
  * student's text would decide another student's marks.
  */
 #include "gradebook/store/import_submissions.h"
+#include "gradebook/store/import_losses.h"
+#include "gradebook/import/lab_names.h"
 #include "base/util.h"
 
 #include <stdio.h>
@@ -13,11 +15,13 @@
 #include <string.h>
 #include <time.h>
 
-static int by_student_and_time(const void *a, const void *b)
+static int by_export_student_and_time(const void *a, const void *b)
 {
     const Submission *x = *(Submission *const *) a, *y = *(Submission *const *) b;
-    int order = strcmp(x->student, y->student);
+    int order = strcmp(x->export, y->export);
 
+    if (!order)
+        order = strcmp(x->student, y->student);
     if (!order)
         order = strcmp(x->number, y->number);
     if (!order)
@@ -51,12 +55,34 @@ static int64_t kernel_row(Store *store, const char *lab, const SubmittedFile *fi
 
 /* ---- Submissions ---- */
 
+/* A student without a number whose e-mail address differs from that of an earlier student of the
+ * same name is another student: the address becomes the number. */
+static const char *number_of(Store *store, const Submission *submission)
+{
+    if (*submission->number || !*submission->email)
+        return submission->number;
+    return store_number(store, 0,
+                        "SELECT count(*) > 0 AND max(a.email = ?2 COLLATE NOCASE) = 0 FROM students"
+                        " st JOIN addresses a ON a.student = st.id WHERE st.name = ?1 AND"
+                        " st.number = ''",
+                        "tt", submission->student, submission->email)
+               ? submission->email
+               : "";
+}
+
 static int64_t student_row(Store *store, const Submission *submission)
 {
+    const char *number = number_of(store, submission);
+    int64_t student;
+
     store_do(store, "INSERT OR IGNORE INTO students (name, number) VALUES (?, ?)", "tt",
-             submission->student, submission->number);
-    return store_number(store, 0, "SELECT id FROM students WHERE name = ? AND number = ?", "tt",
-                        submission->student, submission->number);
+             submission->student, number);
+    student = store_number(store, 0, "SELECT id FROM students WHERE name = ? AND number = ?", "tt",
+                           submission->student, number);
+    if (*submission->email)
+        store_do(store, "INSERT OR IGNORE INTO addresses (student, email) VALUES (?, ?)", "it",
+                 student, submission->email);
+    return student;
 }
 
 /* Identifies the content. The digest covers the ids of kernels that were compared byte by byte, so
@@ -163,50 +189,170 @@ static int only_lab(const bool requested[LABS])
     return only;
 }
 
-static int64_t import_row(Store *store, const char *source, const bool requested[LABS])
+static int64_t import_row(Store *store, const char *source, const char *assignment)
 {
     char at[32];
     time_t now = time(NULL);
-    int64_t import;
 
     strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
-    store_do(store, "INSERT INTO imports (at, source) VALUES (?, ?)", "tt", at, source);
-    import = store_last(store);
-    for (int lab = 0; lab < LABS && all_labs[lab].folder; lab++)
-        if (requested[lab])
-            store_do(store, "INSERT INTO asked (import, lab) VALUES (?, ?)", "it", import,
-                     all_labs[lab].folder);
-    return import;
+    store_do(store, "INSERT INTO imports (at, source, assignment) VALUES (?, ?, ?)", "ttt", at,
+             source, assignment);
+    return store_last(store);
 }
 
-void import_submissions(Store *store, Class *class, const char *source, const bool requested[LABS],
-                        const Manifest *manifest, ImportCounts *counts)
-{
-    int only = only_lab(requested);
+/* One export: the submissions `from` to `to` - 1 of the class. */
+typedef struct Export {
+    const char *assignment;
+    int from, to;
+    bool from_system; /* a learning system wrote it */
+    int named;        /* the lab that its name says; -1: none */
     int64_t import;
+    bool has[LABS]; /* the labs of which it has kernels */
+} Export;
 
-    *counts = (ImportCounts){ .submissions = class->count };
-    if (class->count)
-        qsort(class->list, (size_t) class->count, sizeof *class->list, by_student_and_time);
-    store_do(store, "BEGIN IMMEDIATE", "");
-    import = import_row(store, source, requested);
-    for (int i = 0; i < class->count; i++) {
+static void add_submissions(Store *store, Class *class, const ImportRequest *request,
+                            Export *export, ImportCounts *counts)
+{
+    int only = request->labs_named ? only_lab(request->requested) : export->named;
+
+    for (int i = export->from; i < export->to; i++) {
         Submission *submission = class->list[i];
         Extracted found;
         int64_t id;
-        extract_files(submission, manifest, only, &found);
+        extract_files(submission, request->manifest, only, &found);
         id = submission_row(store, submission, &found, counts);
         counts->refused += submission->refused;
+        for (int lab = 0; lab < LABS; lab++)
+            export->has[lab] |= found.kernel[lab] != NULL;
         store_do(store, "INSERT OR IGNORE INTO seen (import, submission, place) VALUES (?, ?, ?)",
-                 "iii", import, id, (int64_t) i);
+                 "iii", export->import, id, (int64_t) i);
     }
-    add_remarks(store, 0, import, class->remarks, class->remark_count);
+}
+
+/* Without --labs, an import counts for the labs of which it has a kernel. Otherwise one latecomer's
+ * folder would put all labs into the course, and everybody's total would fall. Without any kernel,
+ * it counts for all. */
+static bool counts_for(const ImportRequest *request, const Export *export, int lab)
+{
+    bool has_any = false;
+
+    for (int i = 0; i < LABS; i++)
+        has_any |= export->has[i];
+    return request->requested[lab] && (request->labs_named || export->has[lab] || !has_any);
+}
+
+static void note_labs(const ImportRequest *request, const Export *export, FILE *notes)
+{
+    bool all = true;
+    int count = 0;
+
+    for (int lab = 0; lab < LABS && all_labs[lab].folder; lab++)
+        all &= counts_for(request, export, lab);
+    for (int lab = 0; !all && lab < LABS && all_labs[lab].folder; lab++)
+        if (counts_for(request, export, lab))
+            fprintf(notes, "%s%s", count++ ? ", " : "Counts for the labs that it contains: ",
+                    all_labs[lab].folder);
+    if (count)
+        fputs(". To count others as missing: --labs.\n", notes);
+}
+
+/* The labs for which an import counts. */
+static void add_labs(Store *store, const ImportRequest *request, const Export *export, FILE *notes)
+{
+    const bool one = !request->labs_named && export->named >= 0 && export->has[export->named] &&
+                     (*export->assignment || export->from_system);
+
+    for (int lab = 0; lab < LABS && all_labs[lab].folder; lab++)
+        if (one ? lab == export->named : counts_for(request, export, lab))
+            store_do(store, "INSERT INTO asked (import, lab) VALUES (?, ?)", "it", export->import,
+                     all_labs[lab].folder);
+    if (one)
+        fprintf(notes, "%s: counts for %s only, as its name says (to choose others: --labs).\n",
+                *export->assignment ? export->assignment : request->source,
+                all_labs[export->named].folder);
+    else if (!request->labs_named && export->named >= 0 && export->has[export->named])
+        fprintf(notes, "%s: a file kernel.cu counts for %s, as the name says.\n", request->source,
+                all_labs[export->named].folder);
+    if (!one && !request->labs_named)
+        note_labs(request, export, notes);
+}
+
+/* --labs may name another lab than the export does: most likely the wrong file was chosen. */
+static bool is_contradicted(const ImportRequest *request, const Export *export)
+{
+    int only = request->labs_named ? only_lab(request->requested) : -1;
+
+    return only >= 0 && export->named >= 0 && export->named != only && export->from_system;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static void add_export(Store *store, Class *class, const ImportRequest *request, int from, int to,
+                       ImportCounts *counts, FILE *notes)
+{
+    Export export = { .assignment = *request->assignment ? request->assignment
+                                    : to > from          ? class->list[from]->export
+                                                         : "",
+                      .from = from,
+                      .to = to,
+                      .from_system = to > from && strcmp(class->list[from]->layout, "plain") };
+
+    export.named = lab_in_text(*export.assignment ? export.assignment : base_name(request->source));
+    export.import = import_row(store, request->source, export.assignment);
+    add_submissions(store, class, request, &export, counts);
+    if (is_contradicted(request, &export) && !counts->contradiction)
+        counts->contradiction = all_labs[export.named].folder;
+    add_labs(store, request, &export, notes);
+    if (to == class->count)
+        add_remarks(store, 0, export.import, class->remarks, class->remark_count);
+}
+
+/* Each export of a class is an import. */
+static void add_exports(Store *store, Class *class, const ImportRequest *request,
+                        ImportCounts *counts)
+{
+    FILE *notes = text_open(&counts->notes, &(size_t){ 0 });
+    int from = 0;
+
+    do {
+        int to = from;
+        while (to < class->count && !strcmp(class->list[from]->export, class->list[to]->export))
+            to++;
+        add_export(store, class, request, from, to, counts, notes);
+        from = to;
+    } while (from < class->count);
+    text_close(notes);
+}
+
+bool import_submissions(Store *store, Class *class, const ImportRequest *request,
+                        ImportCounts *counts)
+{
+    int64_t before;
+
+    *counts = (ImportCounts){ .submissions = class->count };
+    if (class->count)
+        qsort(class->list, (size_t) class->count, sizeof *class->list, by_export_student_and_time);
+    store_do(store, "BEGIN IMMEDIATE", "");
+    losses_begin(store);
+    before = store_number(store, 0, "SELECT max(id) FROM imports", "");
+    add_exports(store, class, request, counts);
+    counts->losses = losses_since(store);
+    if ((counts->losses || counts->contradiction) && !request->replace) {
+        store_do(store, "ROLLBACK", "");
+        return false;
+    }
     counts->students = (int) store_number(
         store, 0,
-        "SELECT count(DISTINCT s.student) FROM seen JOIN submissions s ON s.id = seen.submission"
-        " WHERE seen.import = ?",
-        "i", import);
+        "SELECT count(DISTINCT o.person) FROM seen JOIN submissions s ON s.id = seen.submission"
+        " JOIN temp.person_of o ON o.student = s.student WHERE seen.import > ?",
+        "i", before);
     counts->kernels =
-        (int) store_number(store, 0, "SELECT count(DISTINCT kernel) FROM counted", "");
+        (int) store_number(store, 0, "SELECT count(DISTINCT kernel) FROM temp.handed_in", "");
     store_do(store, "COMMIT", "");
+    return true;
 }

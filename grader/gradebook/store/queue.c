@@ -1,5 +1,6 @@
 /* queue.c - the kernels still to be graded, computed from the database. */
 #include "gradebook/store/queue.h"
+#include "gradebook/store/people.h"
 #include "base/util.h"
 
 #include <errno.h>
@@ -18,19 +19,22 @@ int lab_index(const char *lab)
     return -1;
 }
 
-void queue_read(Store *store, const bool requested[LABS], int64_t only, Queue *queue)
+void queue_read(Store *store, const bool requested[LABS], bool only_wanted, Queue *queue)
 {
     int capacity = (int) store_number(store, 0, "SELECT count(*) FROM kernels", "");
-    sqlite3_stmt *rows = store_ask(
-        store,
+    char sql[900];
+    sqlite3_stmt *rows;
+
+    people_match(store);
+    PUT(sql,
         "SELECT p.kernel, p.lab, p.faults, p.attempts,"
         "  (SELECT a.device FROM attempts a WHERE a.kernel = p.kernel AND a.outcome <> 'graded'"
         "   ORDER BY a.id DESC LIMIT 1)"
         " FROM progress p"
-        " WHERE " SQL_OPEN " AND p.kernel IN (SELECT kernel FROM counted)"
-        "   AND (?1 = 0 OR p.kernel = ?1) ORDER BY p.kernel",
-        "i", only);
-
+        " WHERE " SQL_OPEN
+        " AND p.kernel IN (SELECT kernel FROM temp.handed_in) %s ORDER BY p.kernel",
+        only_wanted ? "AND p.kernel IN (SELECT kernel FROM temp.wanted)" : "");
+    rows = store_ask(store, sql, "");
     *queue = (Queue){ .tasks = xcalloc((size_t) capacity, sizeof(Task)) };
     while (store_row(store, rows)) {
         Task task = { .kernel = sqlite3_column_int64(rows, 0),
@@ -114,10 +118,11 @@ int queue_request_changed(Store *store, const char *lab, uint64_t hash)
     static const char changed[] =
         " FROM progress p JOIN verdicts v ON v.attempt = p.latest"
         " WHERE p.lab = ?1 AND p.graded > 0 AND v.lab_hash NOT IN (?2, '', '0')"
-        "   AND p.kernel IN (SELECT kernel FROM counted)";
+        "   AND p.kernel IN (SELECT kernel FROM temp.handed_in)";
     char text[20], sql[600];
     int count;
 
+    people_match(store);
     PUT(text, "%016" PRIx64, hash);
     count = (int) store_number(store, 0, PUT(sql, "SELECT count(*)%s", changed), "tt", lab, text);
     if (count)
@@ -130,6 +135,26 @@ int queue_request_changed(Store *store, const char *lab, uint64_t hash)
     return count;
 }
 
+int queue_request_quick(Store *store, const char *lab)
+{
+    static const char quick[] = " FROM progress p JOIN verdicts v ON v.attempt = p.latest"
+                                " WHERE p.lab = ?1 AND p.graded > 0 AND v.protocol = 'quick'"
+                                "   AND p.kernel IN (SELECT kernel FROM temp.handed_in)";
+    char sql[600];
+    int count;
+
+    people_match(store);
+    count = (int) store_number(store, 0, PUT(sql, "SELECT count(*)%s", quick), "t", lab);
+    if (count)
+        store_do(store,
+                 PUT(sql,
+                     "INSERT INTO regrades (kernel, after, at)"
+                     " SELECT p.kernel, p.attempts, datetime('now')%s",
+                     quick),
+                 "t", lab);
+    return count;
+}
+
 bool task_open(const Task *task)
 {
     return !task->graded && task->errors_left > 0;
@@ -137,23 +162,25 @@ bool task_open(const Task *task)
 
 void queue_count(Store *store, QueueCounts *counts)
 {
-    static const char labs[] = "(SELECT count(DISTINCT lab) FROM asked)";
+    static const char labs[] = "(SELECT count(*) FROM course_labs)";
     char sql[400];
 
     *counts = (QueueCounts){ 0 };
-    counts->students = (int) store_number(
-        store, 0,
-        "SELECT count(DISTINCT s.student) FROM seen JOIN submissions s ON s.id = seen.submission"
-        " WHERE seen.import IN (SELECT import FROM counting)",
-        "");
+    people_match(store);
+    counts->students =
+        (int) store_number(store, 0, "SELECT count(DISTINCT person) FROM temp.person_of", "");
     counts->parts = (int) store_number(
-        store, 0, "SELECT count(*) FROM counted WHERE lab IN (SELECT lab FROM asked)", "");
+        store, 0, "SELECT count(*) FROM temp.handed_in WHERE lab IN (SELECT lab FROM course_labs)",
+        "");
+    counts->unreadable = (int) store_number(
+        store, 0, "SELECT count(*) FROM temp.unreadable WHERE lab IN (SELECT lab FROM course_labs)",
+        "");
     counts->missing = (int) store_number(store, 0, PUT(sql, "SELECT ? * %s", labs), "i",
                                          (int64_t) counts->students) -
-                      counts->parts;
+                      counts->parts - counts->unreadable;
 #define OF_COUNTED                                                                                 \
-    " FROM progress p WHERE p.kernel IN (SELECT kernel FROM counted WHERE lab IN"                  \
-    " (SELECT lab FROM asked))"
+    " FROM progress p WHERE p.kernel IN (SELECT kernel FROM temp.handed_in WHERE lab IN"           \
+    " (SELECT lab FROM course_labs))"
     counts->kernels = (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED, "");
     counts->graded =
         (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED " AND p.graded > 0", "");

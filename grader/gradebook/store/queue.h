@@ -44,9 +44,9 @@ typedef struct Queue {
     int count;
 } Queue;
 
-/* Reads the counted kernels of the requested labs that are neither graded nor given up. If `only`
- * is not 0, reads only that kernel. */
-void queue_read(Store *store, const bool requested[LABS], int64_t only, Queue *queue);
+/* Reads the counted kernels of the requested labs that are neither graded nor given up. If
+ * `only_wanted`, reads only those that this run requested (requests.h). */
+void queue_read(Store *store, const bool requested[LABS], bool only_wanted, Queue *queue);
 
 /* Fills the queue with these kernels, one attempt each. */
 void queue_of_list(const KernelList *kernels, int lab, Queue *queue);
@@ -54,11 +54,14 @@ void queue_free(Queue *queue);
 
 /* Requests another grading of kernels graded under another lab_hash. Returns their number. */
 int queue_request_changed(Store *store, const char *lab, uint64_t hash);
+
+/* Requests a full grading of kernels whose latest one was quick. Returns their number. */
+int queue_request_quick(Store *store, const char *lab);
 bool task_open(const Task *task); /* not graded and not given up */
 
 /* The state of the gradebook for the requested labs. */
 typedef struct QueueCounts {
-    int students, parts, missing; /* parts + missing = students x labs */
+    int students, parts, unreadable, missing; /* their sum, without students: students x labs */
     int kernels, graded, given_up, open;
 } QueueCounts;
 void queue_count(Store *store, QueueCounts *counts);

@@ -16,47 +16,32 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { APPLICATION = 0x57704762 }; /* "WpGb" */
 
 /* ---- Queries ---- */
 
-/* The cause and the remedy for SQLite's and the system's error codes. No remedy deletes files,
- * since results cannot be recreated. */
-static const char *advice(int code, int system_error)
+static bool has_wal(const Store *store)
 {
-    switch (code & 0xff) {
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-        return "Its database is damaged. Keep a copy of the whole folder, then restore "
-               "gradebook.sqlite from a backup; logs/ still holds each result";
-    case SQLITE_FULL:
-        return "The disk is full. Free some space, then run the same command again; results so far "
-               "are kept";
-    case SQLITE_READONLY:
-    case SQLITE_PERM:
-        return "It is read-only: run the command as a user who may write there, or on a writable "
-               "disk";
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-        return "Another program has locked it: wait until that program has finished";
-    case SQLITE_CANTOPEN:
-        return "It cannot be opened: check that you may read and write the folder and its files";
-    case SQLITE_IOERR:
-        if (system_error == ENOSPC || system_error == EDQUOT)
-            return advice(SQLITE_FULL, 0);
-        return "The disk failed or is missing; earlier results are kept. Check the disk, then run "
-               "the same command again";
-    default:
-        return "No result is lost: run the same command to continue";
-    }
+    char path[600];
+
+    return file_exists(PUT(path, "%s/gradebook.sqlite-wal", store->folder));
+}
+
+/* The cause of the latest error. A database that was opened as unchanging (open_unchanging) seems
+ * damaged if another process begins to write to it. */
+static StoreCause latest_cause(Store *store, int code)
+{
+    return store->unchanging && has_wal(store) ? STORE_LOCKED
+                                               : store_cause(code, sqlite3_system_errno(store->db));
 }
 
 static void __attribute__((noreturn)) fail(Store *store)
 {
     die("the gradebook in %s: %s. %s", store->folder, sqlite3_errmsg(store->db),
-        advice(sqlite3_errcode(store->db), sqlite3_system_errno(store->db)));
+        store_advice(latest_cause(store, sqlite3_errcode(store->db)), store->folder));
 }
 
 static void bind(Store *store, sqlite3_stmt *statement, const char *types, va_list values)
@@ -149,11 +134,21 @@ int64_t store_last(Store *store)
     return sqlite3_last_insert_rowid(store->db);
 }
 
-void cannot_write(const char *path)
+void store_scratch(Store *store)
 {
-    die("cannot write %s: %s. Free some disk space, then run the same command again; results so "
-        "far are kept",
-        path, strerror(errno));
+    if (store->scratches++ == 0) {
+        store->only_reads = store_number(store, 0, "PRAGMA query_only", "") != 0;
+        if (store->only_reads) /* it forbids temporary tables, too */
+            store_do(store, "PRAGMA query_only = OFF", "");
+    }
+    store_do(store, "SAVEPOINT scratch", "");
+}
+
+void store_scratch_end(Store *store)
+{
+    store_do(store, "RELEASE scratch", "");
+    if (--store->scratches == 0 && store->only_reads)
+        store_do(store, "PRAGMA query_only = ON", "");
 }
 
 const char *store_text(sqlite3_stmt *question, int column)
@@ -165,6 +160,29 @@ const char *store_text(sqlite3_stmt *question, int column)
 
 /* ---- Opening ---- */
 
+/* Sets the cause, and the problem: the sentence, then what to do. Returns false. */
+static bool refuse(Store *store, StoreCause cause, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static bool refuse(Store *store, StoreCause cause, const char *format, ...)
+{
+    va_list arguments;
+
+    store->cause = cause;
+    va_start(arguments, format);
+    vsnprintf(store->problem, sizeof store->problem, format, arguments);
+    va_end(arguments);
+    APPEND(store->problem, ". %s", store_advice(cause, store->folder));
+    return false;
+}
+
+static bool refuse_by_errno(Store *store, const char *path)
+{
+    int error = errno;
+
+    return refuse(store, store_cause(SQLITE_CANTOPEN, error), "cannot write %s: %s", path,
+                  strerror(error));
+}
+
 static bool lock(Store *store)
 {
     char path[600];
@@ -174,11 +192,8 @@ static bool lock(Store *store)
     if (store->lock_fd >= 0 && !flock(store->lock_fd, LOCK_EX | LOCK_NB))
         return true;
     if (store->lock_fd >= 0 && errno == EWOULDBLOCK)
-        PUT(store->problem, "another gradebook is working in %s: wait until it is done, or stop it",
-            store->folder);
-    else
-        PUT(store->problem, "cannot write %s: %s", path, strerror(errno));
-    return false;
+        return refuse(store, STORE_LOCKED, "another gradebook is working in %s", store->folder);
+    return refuse_by_errno(store, path);
 }
 
 static int pragma(Store *store, const char *sql)
@@ -216,9 +231,9 @@ static bool make_tables(Store *store)
         sqlite3_exec(store->db, schema, NULL, NULL, NULL) == SQLITE_OK &&
         sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK)
         return true;
-    PUT(store->problem, "cannot create %s/gradebook.sqlite: %s", store->folder,
-        sqlite3_errmsg(store->db));
-    return false;
+    return refuse(store, latest_cause(store, sqlite3_errcode(store->db)),
+                  "cannot create %s/gradebook.sqlite: %s", store->folder,
+                  sqlite3_errmsg(store->db));
 }
 
 /* Upgrades one version at a time, atomically. For an upgrade, a reader needs the lock, too. */
@@ -232,9 +247,12 @@ static bool bring_up_to_date(Store *store, int version, bool to_write)
              sqlite3_exec(store->db, upgrades[version], NULL, NULL, NULL) == SQLITE_OK &&
              sqlite3_exec(store->db, PUT(sql, "PRAGMA user_version = %d; COMMIT", version + 1),
                           NULL, NULL, NULL) == SQLITE_OK;
-    if (!ok && !store->problem[0])
-        PUT(store->problem, "cannot upgrade %s/gradebook.sqlite: %s", store->folder,
-            sqlite3_errmsg(store->db));
+    if (!ok && store->cause == STORE_READ_ONLY)
+        refuse(store, STORE_OLDER, "%s/gradebook.sqlite is from an older version of gradebook",
+               store->folder);
+    else if (!ok && store->cause == STORE_FINE)
+        refuse(store, latest_cause(store, sqlite3_errcode(store->db)),
+               "cannot upgrade %s/gradebook.sqlite: %s", store->folder, sqlite3_errmsg(store->db));
     if (!to_write && store->lock_fd >= 0) {
         close(store->lock_fd);
         store->lock_fd = -1;
@@ -257,14 +275,17 @@ static bool has_logs(const Store *store)
     return any;
 }
 
-/* Reports that a query failed with `code`, or, if `code` is no error, that the database is
+/* A query failed with `code`; or, if `code` is no error, its answer shows that the database is
  * damaged. */
-static void say_unreadable(Store *store, int code)
+static bool refuse_unreadable(Store *store, int code)
 {
+    StoreCause cause;
+
     if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
         code = SQLITE_CORRUPT;
-    PUT(store->problem, "%s/gradebook.sqlite cannot be read (%s). %s", store->folder,
-        sqlite3_errstr(code), advice(code, sqlite3_system_errno(store->db)));
+    cause = latest_cause(store, code);
+    return refuse(store, cause, "%s/gradebook.sqlite cannot be read (%s)", store->folder,
+                  sqlite3_errstr(code));
 }
 
 static bool meet(Store *store, bool to_write)
@@ -274,28 +295,126 @@ static bool meet(Store *store, bool to_write)
     int application = pragma(store, "PRAGMA application_id");
     int version = pragma(store, "PRAGMA user_version");
 
-    if (tables == 0 && version == 0 && has_logs(store))
-        PUT(store->problem,
-            "%s/gradebook.sqlite is empty, but logs/ in the same folder has results. Restore the "
-            "database from a backup, or use another --out: a new gradebook here would overwrite "
-            "those logs",
-            store->folder);
-    else if (tables == 0 && version == 0 && to_write)
-        return make_tables(store);
-    else if (tables < 0)
-        say_unreadable(store, code);
-    else if (!is_whole(store))
-        say_unreadable(store, sqlite3_errcode(store->db));
-    else if (application != APPLICATION)
-        PUT(store->problem, "%s/gradebook.sqlite is not a gradebook database", store->folder);
-    else if (version < 1 || version > STORE_SCHEMA)
-        PUT(store->problem,
-            "%s/gradebook.sqlite was written by a newer version of gradebook (schema %d, this "
-            "version supports %d): use that version",
-            store->folder, version, STORE_SCHEMA);
-    else if (version < STORE_SCHEMA)
-        return bring_up_to_date(store, version, to_write);
-    return !store->problem[0];
+    if (tables == 0 && version == 0)
+        return to_write ? make_tables(store)
+                        : refuse(store, STORE_MISSING, "no gradebook in %s", store->folder);
+    if (tables < 0)
+        return refuse_unreadable(store, code);
+    if (!is_whole(store))
+        return refuse_unreadable(store, sqlite3_errcode(store->db));
+    if (application != APPLICATION || version < 1)
+        return refuse(store, STORE_NO_DATABASE, "%s/gradebook.sqlite is not a gradebook database",
+                      store->folder);
+    if (version > STORE_SCHEMA)
+        return refuse(store, STORE_NEWER,
+                      "%s/gradebook.sqlite was written by a newer version of gradebook (schema %d, "
+                      "this version supports %d)",
+                      store->folder, version, STORE_SCHEMA);
+    return version == STORE_SCHEMA || bring_up_to_date(store, version, to_write);
+}
+
+/* Refuses to begin anew where results were: their logs would get the same names. */
+static bool check_lost(Store *store, const char *path)
+{
+    struct stat file;
+    bool there = !stat(path, &file);
+
+    if ((there && file.st_size > 0) || !has_logs(store))
+        return true;
+    return refuse(store, STORE_LOST,
+                  "%s/gradebook.sqlite is %s, but logs/ in the same folder has results",
+                  store->folder, there ? "empty" : "missing");
+}
+
+static bool check_present(Store *store, const char *path, bool to_write)
+{
+    struct stat file;
+
+    if (stat(path, &file)) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            return refuse(store, STORE_UNREADABLE, "%s: %s", path, strerror(errno));
+        return to_write || refuse(store, STORE_MISSING, "no gradebook in %s", store->folder);
+    }
+    if (!S_ISREG(file.st_mode))
+        return refuse(store, STORE_UNREADABLE, "%s is not a file", path);
+    return !access(path, R_OK) || refuse(store, STORE_UNREADABLE, "%s: %s", path, strerror(errno));
+}
+
+static bool is_absent(const char *path)
+{
+    struct stat file;
+
+    return lstat(path, &file) && errno == ENOENT;
+}
+
+/* Creates the folder, and remembers the topmost one that did not exist. */
+static bool make_home(Store *store)
+{
+    char path[sizeof store->folder], *slash;
+
+    PUT(path, "%s", store->folder);
+    while (*path && is_absent(path)) {
+        PUT(store->made, "%s", path);
+        slash = strrchr(path, '/');
+        *(slash ? slash : path) = 0;
+    }
+    return make_folders(store->folder) || refuse_by_errno(store, store->folder);
+}
+
+/* Removes the folders that make_home created, unless they hold something else. */
+static void remove_home(const Store *store)
+{
+    static const char *const own[] = { "gradebook.sqlite",
+                                       "gradebook.sqlite-wal",
+                                       "gradebook.sqlite-shm",
+                                       "gradebook.lock",
+                                       "cache",
+                                       "floor",
+                                       "sealed",
+                                       "work" };
+    char path[600];
+
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        remove_tree(PUT(path, "%s/%s", store->folder, own[i]));
+    PUT(path, "%s", store->folder);
+    while (!rmdir(path) && strcmp(path, store->made))
+        *strrchr(path, '/') = 0;
+}
+
+/* A reader that may not write cannot use SQLite's write-ahead log. Without a process that writes
+ * there is no such log, and the database can be read as one that does not change. */
+static bool open_unchanging(Store *store, const char *path)
+{
+    char uri[2000] = "file:";
+
+    for (; *path; path++)
+        APPEND(uri, strchr("%?#", *path) ? "%%%02x" : "%c", *path);
+    APPEND(uri, "?immutable=1");
+    sqlite3_close(store->db);
+    store->db = NULL;
+    store->unchanging = true;
+    return sqlite3_open_v2(uri, &store->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) ==
+           SQLITE_OK;
+}
+
+static bool connect(Store *store, const char *path, bool to_write)
+{
+    int code = sqlite3_open_v2(path, &store->db,
+                               SQLITE_OPEN_READWRITE | (to_write ? SQLITE_OPEN_CREATE : 0), NULL);
+    StoreCause cause;
+
+    sqlite3_busy_timeout(store->db, 10000);
+    if (code == SQLITE_OK && pragma(store, "SELECT count(*) FROM sqlite_master") < 0)
+        code = sqlite3_errcode(store->db);
+    cause = store_cause(code, sqlite3_system_errno(store->db));
+    if (cause == STORE_FINE)
+        return true;
+    if (!to_write && !has_wal(store) &&
+        (cause == STORE_READ_ONLY || cause == STORE_UNREADABLE || cause == STORE_FULL) &&
+        open_unchanging(store, path))
+        return true;
+    return refuse(store, cause, "%s cannot be %s (%s)", path, to_write ? "opened" : "read",
+                  sqlite3_errstr(code));
 }
 
 bool store_open(Store *store, const char *folder, bool to_write)
@@ -308,40 +427,29 @@ bool store_open(Store *store, const char *folder, bool to_write)
     course_default(&store->course);
     PUT(store->folder, "%s", folder);
     PUT(path, "%s/gradebook.sqlite", folder);
-    if (to_write && !make_folders(folder)) {
-        PUT(store->problem, "cannot write %s: %s", folder, strerror(errno));
+    if ((to_write && !make_home(store)) || !check_lost(store, path) ||
+        !check_present(store, path, to_write) || (to_write && !lock(store)) ||
+        !connect(store, path, to_write) || !meet(store, to_write))
         return false;
-    }
-    if (!to_write && !file_exists(path)) {
-        PUT(store->problem,
-            "no gradebook in %s. To create one: gradebook grade SUBMISSIONS --out %s", folder,
-            folder);
-        return false;
-    }
-    if (to_write && !lock(store))
-        return false;
-    if (sqlite3_open_v2(path, &store->db,
-                        SQLITE_OPEN_READWRITE | (to_write ? SQLITE_OPEN_CREATE : 0),
-                        NULL) != SQLITE_OK) {
-        PUT(store->problem, "cannot open %s: %s", path, sqlite3_errmsg(store->db));
-        return false;
-    }
-    sqlite3_busy_timeout(store->db, 10000);
-    if (!meet(store, to_write))
-        return false;
-    if (sqlite3_exec(store->db, settings, NULL, NULL, NULL) != SQLITE_OK) {
-        PUT(store->problem, "cannot write %s: %s", path, sqlite3_errmsg(store->db));
-        return false;
-    }
+    if (sqlite3_exec(store->db, store->unchanging ? "" : settings, NULL, NULL, NULL) != SQLITE_OK)
+        return refuse(store, latest_cause(store, sqlite3_errcode(store->db)), "cannot write %s: %s",
+                      path, sqlite3_errmsg(store->db));
     if (!to_write)
         sqlite3_exec(store->db, "PRAGMA query_only = ON", NULL, NULL, NULL);
+    store->changes_before = sqlite3_total_changes(store->db);
     return true;
 }
 
 void store_close(Store *store)
 {
+    bool unused =
+        store->made[0] && (!store->db || sqlite3_total_changes(store->db) == store->changes_before);
+
     if (store->db)
         sqlite3_close(store->db);
+    if (unused)
+        remove_home(store);
+    store->made[0] = 0;
     if (store->lock_fd >= 0)
         close(store->lock_fd);
     free(store->course_text);

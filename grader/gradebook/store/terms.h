@@ -4,19 +4,21 @@
 
 #include "gradebook/store/store.h"
 
+#define COURSE_COPY "course.ini" /* in the gradebook's folder: the current course file */
+
 /* Fills store->course from a file, or, if `path` is NULL, from the stored course file, if any.
  * Stores nothing. On errors returns false, with all of them in *mistakes (the caller frees). */
 bool terms_load(Store *store, const char *path, char **mistakes);
 
-/* Stores the loaded course file, if new, as the current one. Kernels graded under other bars, seeds
- * or devices are open again, unless they were also graded under these. */
+/* Stores the loaded course file, if new, as the current one. Kernels graded under other seeds or
+ * devices are open again, unless they were also graded under these. */
 void terms_keep(Store *store);
+
+/* The current terms of a lab, as its attempts record them; "" if there are none. The caller
+ * frees. */
+char *terms_of(Store *store, const char *lab);
 
 /* The text of the current course file, including secrets; "" without one. The caller frees. */
 char *terms_text(Store *store);
-
-/* The current terms of a lab, for `warpbook grade --course -`, or "" for the workbook's own. The
- * caller frees the text. */
-char *terms_of(Store *store, const char *lab);
 
 #endif
