@@ -44,6 +44,8 @@ static const char usage[] =
     "                      of a description\n"
     "  --list              lists the devices that can be simulated\n"
     "  --report FILE       writes all counts to it, as JSON lines (docs/simulator.md)\n"
+    "  --format HOW        how findings are printed: text, gcc or github (docs/formats.md)\n"
+    "  --sarif FILE        writes findings to it, as SARIF 2.1.0\n"
     "  --checks LIST       all (if not given), none, or some of races,uninitialised,leaks\n"
     "  --sched HOW         the order of blocks and warps: forward, reverse, random:SEED\n"
     "  --time HOW          models how long launches take: 1, or all (plays every block, "
@@ -118,6 +120,11 @@ static bool set_report(void *self, const char *value)
     return set_file(self, "report", "SIM_REPORT", value);
 }
 
+static bool set_sarif(void *self, const char *value)
+{
+    return set_file(self, "sarif", "SIM_SARIF", value);
+}
+
 static bool set_trace(void *self, const char *value)
 {
     return set_file(self, "trace", "SIM_TRACE", value);
@@ -137,6 +144,15 @@ static bool are_among(const char *list, const char *const *words)
         if (!*list)
             return true;
     }
+}
+
+static bool set_format(void *self, const char *value)
+{
+    SimPlan *plan = self;
+    static const char *const words[] = { "text", "gcc", "github", NULL };
+
+    SET(plan, "SIM_FORMAT", "%s", value);
+    return !strchr(value, ',') && are_among(value, words);
 }
 
 static bool set_checks(void *self, const char *value)
@@ -203,6 +219,8 @@ static bool choose_list(void *self, const char *value)
 static const OptionRow option_rows[] = {
     { "device", true, set_device },
     { "report", true, set_report },
+    { "format", true, set_format },
+    { "sarif", true, set_sarif },
     { "trace", true, set_trace },
     { "checks", true, set_checks },
     { "sched", true, set_sched },
@@ -237,37 +255,46 @@ static bool is_file(const char *path)
     return !stat(path, &about) && S_ISREG(about.st_mode);
 }
 
-/* Finds the program as a shell does. */
-static bool find_program(SimPlan *plan)
+/* Finds an executable file by its name, as a shell does. */
+static bool find_in_path(const char *name, char *path, size_t size)
 {
-    const char *name = plan->arguments[0], *folders = getenv("PATH");
+    const char *folders = getenv("PATH");
 
-    if (strchr(name, '/')) {
-        PUT(plan->program, "%s", name);
-        return is_file(name) || refuse(plan, NOT_FOUND, "%.300s: no such file", name);
-    }
     for (const char *at = folders ? folders : "/usr/bin:/bin"; *name; at++) {
         size_t length = strcspn(at, ":");
-        PUT(plan->program, "%.*s/%s", length ? (int) length : 1, length ? at : ".", name);
-        if (is_file(plan->program) && !access(plan->program, X_OK))
+        put(path, size, "%.*s/%s", length ? (int) length : 1, length ? at : ".", name);
+        if (is_file(path) && !access(path, X_OK))
             return true;
         at += length;
         if (!*at)
             break;
     }
+    return false;
+}
+
+static bool find_program(SimPlan *plan)
+{
+    const char *name = plan->arguments[0];
+
+    if (strchr(name, '/')) {
+        PUT(plan->program, "%s", name);
+        return is_file(name) || refuse(plan, NOT_FOUND, "%.300s: no such file", name);
+    }
+    if (find_in_path(name, plan->program, sizeof plan->program))
+        return true;
     if (is_file(name))
         return refuse(plan, NOT_FOUND, "%.300s: not in $PATH; did you mean ./%.300s?", name, name);
     return refuse(plan, NOT_FOUND, "%.300s: not found in $PATH", name);
 }
 
 /* Checks an ELF file. A file without a section table cannot be checked, and is run. */
-static bool check_elf(SimPlan *plan, const Elf *elf, bool *needs_libcudart)
+static bool check_elf(SimPlan *plan, const Elf *elf, bool *needs_library)
 {
     ElfHost host;
 
     if (!elf_host(elf, &host))
         return true;
-    *needs_libcudart = host.needs_libcudart;
+    *needs_library = host.needs_libcudart || host.needs_libcuda;
     if (!host.has_kernels || host.needs_libcudart || host.calls_registered)
         return true;
     return refuse(
@@ -279,7 +306,7 @@ static bool check_elf(SimPlan *plan, const Elf *elf, bool *needs_libcudart)
 }
 
 /* Scripts are run, too: programs that they start use the simulated GPU. */
-static bool check_program(SimPlan *plan, bool *needs_libcudart)
+static bool check_program(SimPlan *plan, bool *needs_library)
 {
     struct stat about;
     size_t size;
@@ -299,7 +326,7 @@ static bool check_program(SimPlan *plan, bool *needs_libcudart)
     if (!bytes)
         return true; /* executable but not readable */
     if (elf_open(&elf, bytes, size))
-        fine = check_elf(plan, &elf, needs_libcudart);
+        fine = check_elf(plan, &elf, needs_library);
     else if (size > 4 && !memcmp(bytes, "\177ELF\1", 5))
         fine = refuse(plan, COULD_NOT, "%.300s is a 32-bit program, which CUDA does not support",
                       plan->program);
@@ -317,7 +344,7 @@ static void set_list(SimPlan *plan, const char *name, const char *more)
     SET(plan, name, "%s%s%s", old ? old : "", old && *old ? ":" : "", more);
 }
 
-static bool find_library(SimPlan *plan, const char *build, bool needs_libcudart)
+static bool find_library(SimPlan *plan, const char *build, bool needs_library)
 {
     char path[SIM_PATH];
 
@@ -332,7 +359,7 @@ static bool find_library(SimPlan *plan, const char *build, bool needs_libcudart)
             path);
     set_list(plan, "LD_PRELOAD", path);
     PUT(path, "%s/sim", build);
-    if (needs_libcudart && file_exists(path)) /* in case no toolkit is installed */
+    if (needs_library && file_exists(path)) /* in case no toolkit or no driver is installed */
         set_list(plan, "LD_LIBRARY_PATH", path);
     return true;
 }
@@ -361,12 +388,32 @@ static bool find_device(SimPlan *plan, const char *build)
     return true;
 }
 
+/* ptxas of the toolkit, for programs without machine code for the device. Searched where
+ * grader/build/toolchain.c finds nvcc. The user's own setting counts. */
+static void find_ptxas(SimPlan *plan, const char *build)
+{
+    const char *home = getenv("CUDA_HOME");
+    char in_home[SIM_PATH], in_path[SIM_PATH] = "";
+    const char *const places[] = { in_home, in_path, "/usr/local/cuda/bin/ptxas" };
+
+    if (getenv("SIM_PTXAS"))
+        return;
+    PUT(in_home, "%s/bin/ptxas", home ? home : "");
+    find_in_path("ptxas", in_path, sizeof in_path);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (is_file(places[i]) && !access(places[i], X_OK)) {
+            SET(plan, "SIM_PTXAS", "%s", places[i]);
+            SET(plan, "SIM_PTXAS_CACHE", "%s/ptxas", build);
+            return;
+        }
+}
+
 /* ---- The command ---- */
 
 bool sim_plan(SimPlan *plan, int argc, char **argv)
 {
     char build[SIM_PATH / 2];
-    bool needs_libcudart = false;
+    bool needs_library = false;
 
     *plan = (SimPlan){ 0 };
     if (!take_options(plan, argc, argv))
@@ -377,8 +424,9 @@ bool sim_plan(SimPlan *plan, int argc, char **argv)
         return refuse(plan, COULD_NOT, "the build folder cannot be found: %s", strerror(errno));
     SET(plan, "SIM_TABLE", "1");
     SET(plan, "SIM_PROGRESS", "1");
-    return find_program(plan) && check_program(plan, &needs_libcudart) &&
-           find_library(plan, build, needs_libcudart) && find_device(plan, build);
+    find_ptxas(plan, build);
+    return find_program(plan) && check_program(plan, &needs_library) &&
+           find_library(plan, build, needs_library) && find_device(plan, build);
 }
 
 static void set_environment(const SimPlan *plan)

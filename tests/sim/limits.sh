@@ -33,7 +33,7 @@ limited()
         return
     }
     # The rows after the time are the limits, largest first.
-    first=$(sed -n '/^time of a call/{n;s/^  \(.*[^ ]\)  *[0-9.]* %  *[0-9.]* %$/\1/p}' "$work/out")
+    first=$(sed -n '/^share of that time that each limit takes/{n;s/^  \(.*[^ ]\)  *[0-9.]* %  *[0-9.]* %$/\1/p}' "$work/out")
     for pattern in "$@"; do
         tr '\n' ' ' < "$work/out" | tr -s ' ' | grep -qE -- "$pattern" && continue
         echo "limits: $kernel: does not say: $pattern"
@@ -47,7 +47,7 @@ limited()
 }
 
 limited 01_coalescing/1_feature_a_block "DRAM" "[0-9.]+ times the sectors that" \
-    "kernel.cu:[0-9]+, mostly DRAM .*loads 32.0 sectors per request, 4.0 would hold"
+    "kernel.cu:[0-9]+, mostly DRAM .*loads: 32.0 sectors per request on average, 4.0 would hold"
 limited 02_bank_conflicts/1_packed "shared memory" "bank conflicts cost 16.0 times the wavefronts"
 limited 03_divergence/1_item_a_thread "issuing other than FP32" "Yours: .*on average only [0-9.]+ of 32 lanes are active"
 limited 04_ilp_tlp/1_one_at_a_time "latency" "Yours: .*mostly for global memory; [0-9]+ warps per SM do not hide this latency"

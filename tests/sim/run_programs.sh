@@ -4,14 +4,17 @@
 #     tests/sim/run_programs.sh BUILD [PROGRAM...]
 #
 # A program's head comment sets the expected stdout (expect: one line; unless NAME.expected exists), stderr
-# (stderr: a part of it; stderr-any: anything; default: empty), exit status (status: default 0), and the
-# orders of blocks (schedules: default forward). Digest lines (programs/digest.h) are compared with those
+# (stderr: a part of it; stderr-any: anything; default: empty), exit status (status: default 0), the
+# orders of blocks (schedules: default forward), the compute capability (architecture: default 80), and
+# the device (device: default teaching), and libraries (libraries: cuda, cublas: ours; nvrtc: the toolkit's, without
+# which the program is skipped). Digest lines (programs/digest.h) are compared with those
 # of a real GPU (outputs.expected, made by outputs.sh). BUILD holds the library.
 . "$(dirname "$0")/prelude.sh"
 begin programs "simulated programs" "${1:?the build folder}"
 shift
 need_nvcc
 : > "$work/unasked"
+nvrtc=$(ls "$(dirname "$nvcc")"/../lib64/libnvrtc.so 2> /dev/null || true)
 
 # said WORD FILE: the text after the word in the program's head comment.
 said()
@@ -19,13 +22,29 @@ said()
     sed -n "s/^ \* $1: //p" "$2"
 }
 
+# flags_of LIBRARY: links it, so that it is also found when the program starts.
+flags_of()
+{
+    case $1 in
+        nvrtc) echo "-L$(dirname "$nvrtc") -lnvrtc -Xlinker -rpath=$(dirname "$nvrtc")" ;;
+        cublas) echo "-L$build/sim -l:$(basename "$(ls "$build"/sim/libcublas.so.?? | tail -1)") -Xlinker -rpath=$build/sim" ;;
+        *) echo "-L$build/sim -l:lib$1.so.1 -Xlinker -rpath=$build/sim" ;;
+    esac
+}
+
 compile()
 {
+    local cc library libraries=()
+    cc=$(said architecture "$1")
+    for library in $(said libraries "$1"); do
+        read -ra flags <<< "$(flags_of "$library")"
+        libraries+=("${flags[@]}")
+    done
     [ "$2" -nt "$1" ] && [ "$2" -nt "$here/programs/check.h" ] &&
-        [ "$2" -nt "$here/programs/digest.h" ] && return
+        [ "$2" -nt "$here/programs/digest.h" ] && [ "$2" -nt "$here/programs/check_driver.h" ] && return
     rm -f "$2"
     "$nvcc" -O3 -lineinfo --no-compress -cudart shared -std=c++17 \
-        -gencode 'arch=compute_80,code=[sm_80,compute_80]' -o "$2" "$1"
+        -gencode "arch=compute_${cc:-80},code=[sm_${cc:-80},compute_${cc:-80}]" -o "$2" "$1" "${libraries[@]}"
 }
 
 # digests NAME OUTPUT: prints the differences from the GPU's digests. The values of digest~ may have a
@@ -54,8 +73,9 @@ digests()
 # judge SOURCE PROGRAM ORDER: prints errors.
 judge()
 {
-    local status wanted_status part
-    env -u SIM_REPORT -u SIM_QUIET SIM_SCHED="$3" LD_PRELOAD="$library" timeout 60 "$2" > "$2.out" 2> "$2.err"
+    local status wanted_status part device
+    device=$(said device "$1")
+    env -u SIM_REPORT -u SIM_QUIET SIM_SCHED="$3" SIM_DEVICE="${device:-teaching}" LD_PRELOAD="$library" timeout 60 "$2" > "$2.out" 2> "$2.err"
     status=$?
     wanted_status=$(said status "$1")
     part=$(said stderr "$1")
@@ -77,12 +97,13 @@ judge()
 chosen()
 {
     for source in "$here"/programs/*.cu; do
+        [ -n "$nvrtc" ] || [[ " $(said libraries "$source") " != *" nvrtc "* ]] || continue
         [ $# = 0 ] || [[ " $* " == *" $(basename "$source" .cu) "* ]] && echo "$source"
     done
 }
 
-export here nvcc work
-export -f compile
+export here nvcc nvrtc build work
+export -f said flags_of compile
 chosen "$@" | xargs -P "$(nproc)" -I{} bash -c 'compile "$1" "$work/$(basename "$1" .cu)"' - {}
 for source in $(chosen "$@"); do
     name=$(basename "$source" .cu)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct Image {
-    unsigned char bytes[8192];
+    unsigned char bytes[1 << 15];
     size_t size;
 } Image;
 

@@ -41,6 +41,7 @@ typedef struct Trial {
     uint64_t seed, budget, sample;
     uint8_t unwritten;
     bool cooperative, check_races;
+    int cluster; /* blocks, along x; 0: no clusters */
     long resident;
     size_t shared_bytes;
     Gpu *gpu;         /* models the time; NULL: time is not modelled */
@@ -128,6 +129,7 @@ static inline bool trial_run(Trial *trial)
                               .name = "k",
                               .grid = { trial->blocks ? trial->blocks : 1, 1, 1 },
                               .block = { trial->threads ? trial->threads : 32, 1, 1 },
+                              .cluster = { trial->cluster, trial->cluster > 0, trial->cluster > 0 },
                               .params = trial->params,
                               .param_bytes = 12,
                               .schedule = trial->schedule,

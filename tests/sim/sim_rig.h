@@ -39,8 +39,9 @@ static const char *const rig_mods[] = {
 };
 
 static const char *const rig_types[TYPES] = {
-    "none", "pred", "b8",  "b16", "b32", "b64",   "b128", "u8",     "u16", "u32", "u64",
-    "s8",   "s16",  "s32", "s64", "f16", "f16x2", "bf16", "bf16x2", "f32", "f64",
+    "none", "pred", "b8",    "b16",  "b32",  "b64",    "b128",   "u8",    "u16",    "u32",
+    "u64",  "s8",   "s16",   "s32",  "s64",  "f16",    "f16x2",  "bf16",  "bf16x2", "f32",
+    "f64",  "tf32", "f32x2", "e4m3", "e5m2", "e4m3x2", "e5m2x2", "u16x2", "s16x2",
 };
 
 static const char *const rig_spaces[] = {
@@ -360,7 +361,7 @@ static inline bool rig_try(const char *text, int operands, const uint64_t *edges
 {
     bool well = true;
 
-    for (int level = 0; level <= cpu_has_avx2(); level++) {
+    for (int level = 0; level <= cpu_simd_level(); level++) {
         Rig rig;
         simd_level = level;
         if (!rig_open(&rig, text, operands) || !rig_bind(&rig)) {

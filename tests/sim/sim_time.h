@@ -31,6 +31,7 @@ static const Device plain = {
     .register_reads = 3,
     .alu_latency = 5,
     .fp64_latency = 9,
+    .fp16_latency = 5,
     .sfu_latency = 17,
     .shuffle_latency = 23,
     .branch_latency = 7,
@@ -57,6 +58,7 @@ static const Device plain = {
     .memory_write_share = 1,
     .atomic_ns = 3,
     .integer_atomic_ns = 2,
+    .atomic_pass_ns = 1,
     .launch_us = 2,
 };
 

@@ -83,6 +83,7 @@ static inline void new_world(bool races, bool uninitialised)
                      .param_bytes = 32,
                      .local_bytes = LOCAL_BYTES };
     w.launch = (Launch){ .observers = { &check_observer },
+                         .watched = true,
                          .module = &w.module,
                          .kernel = &w.code,
                          .name = "kernel",

@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { MOST_FINDINGS = 4096, SLOTS = 2 * MOST_FINDINGS, WIDTH = 80, INDENT = 5 };
+enum { MOST_PRINTED = 20 }; /* of each kind, as text */
 
 static const struct {
     const char *word, *link;
@@ -23,6 +24,8 @@ static struct {
     int count;
     short slot[SLOTS]; /* by hash: 1 + index into all; 0: free */
     bool quiet, full;
+    int printed[FINDINGS];
+    void (*write)(FILE *out, const Annotation *annotation);
 } table;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -46,6 +49,11 @@ void finding_quiet(bool quiet)
     table.quiet = quiet;
 }
 
+void finding_write_as(void (*write)(FILE *out, const Annotation *annotation))
+{
+    table.write = write;
+}
+
 void finding_reset(void)
 {
     pthread_mutex_lock(&lock);
@@ -58,6 +66,7 @@ void finding_reset(void)
     table.all = NULL;
     table.count = 0;
     table.full = false;
+    memset(table.printed, 0, sizeof table.printed);
     memset(table.slot, 0, sizeof table.slot);
     pthread_mutex_unlock(&lock);
 }
@@ -156,10 +165,60 @@ static void print_where(const Place *place)
     fprintf(stderr, "\n");
 }
 
+/* "out-of-bounds": rules of other programs have no blanks. */
+static void put_rule(FindingKind kind, char *rule, size_t size)
+{
+    snprintf(rule, size, "%s", finding_word(kind));
+    for (; *rule; rule++)
+        *rule = *rule == ' ' ? '-' : *rule;
+}
+
+void finding_annotation(const Finding *f, Annotation *a)
+{
+    const Place *place = &f->place;
+    char where[200] = "", thread[120] = "";
+
+    *a = (Annotation){ .level = f->fatal ? LEVEL_ERROR : LEVEL_WARNING,
+                       .meaning = finding_word(f->kind),
+                       .file = place->file ? path_from_here(place->file) : NULL,
+                       .line = place->file ? place->line : 0,
+                       .other_line = place->other_elsewhere ? 0 : place->other_line,
+                       .other_text = "the other access" };
+    put_rule(f->kind, a->rule, sizeof a->rule);
+    if (place->has_thread)
+        snprintf(thread, sizeof thread, ", block (%d,%d,%d), thread (%d,%d,%d)", place->block[0],
+                 place->block[1], place->block[2], place->thread[0], place->thread[1],
+                 place->thread[2]);
+    if (place->kernel)
+        snprintf(where, sizeof where, " (in %.60s%s)", place->kernel, thread);
+    snprintf(a->text, sizeof a->text, "%.100s%s%s%s", place->instruction ? place->instruction : "",
+             place->instruction ? kinds[f->kind].link : "", f->text, where);
+}
+
+/* One mistake may show at many lines, and in each instance of a template. */
+static bool are_enough(FindingKind kind)
+{
+    const int printed = ++table.printed[kind];
+
+    if (printed == MOST_PRINTED + 1)
+        fprintf(stderr, "sim: more findings of the kind `%s` follow; only the report lists them\n",
+                finding_word(kind));
+    return printed > MOST_PRINTED;
+}
+
 static void print_finding(const Finding *f)
 {
     const Place *place = &f->place;
     char line[2048], where[512] = "";
+    Annotation annotation;
+
+    if (table.write) {
+        finding_annotation(f, &annotation);
+        table.write(stderr, &annotation);
+        return;
+    }
+    if (are_enough(f->kind))
+        return;
 
     if (place->file)
         snprintf(where, sizeof where, "%.400s:%d: ", base_name(place->file), place->line);

@@ -7,6 +7,8 @@
 #ifndef SIM_BASE_FINDING_H
 #define SIM_BASE_FINDING_H
 
+#include "base/annotation.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,9 +30,10 @@ typedef struct Place {
     const char *instruction; /* the opcode; not NUL-terminated, see instruction_length */
     int instruction_length;
     uint64_t executed,
-        barriers;   /* instructions of the warp, and barriers of the block, until then */
-    int other_line; /* line of the other access in a race; 0: unknown */
-    bool has_other; /* and its thread: */
+        barriers;         /* instructions of the warp, and barriers of the block, until then */
+    int other_line;       /* line of the other access in a race; 0: unknown */
+    bool other_elsewhere; /* and it is in another file */
+    bool has_other;       /* and its thread: */
     int other_block[3], other_thread[3];
     bool provisional; /* replaced by a later finding of this kind at this line that is not */
 } Place;
@@ -58,5 +61,10 @@ const Finding *finding_at(int i);
 void finding_print(const char *text); /* to stderr, wrapped at 80 columns */
 void finding_quiet(bool quiet);
 void finding_reset(void); /* forgets all findings */
+
+/* The finding for other programs. finding_write_as: from now on findings are written to stderr by
+ * this function; NULL: as text. */
+void finding_annotation(const Finding *found, Annotation *annotation);
+void finding_write_as(void (*write)(FILE *out, const Annotation *annotation));
 
 #endif

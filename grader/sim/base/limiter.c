@@ -144,7 +144,8 @@ static bool say_sectors(const Sentence *t)
     const double waste = times(t->limits->sectors, t->limits->least_sectors);
 
     if (waste * 100 > MUCH)
-        say(t, "; its requests move %.1f times the sectors that their data fills", waste);
+        say(t, "; over all arrays, its requests move %.1f times the sectors that their data fills",
+            waste);
     return waste * 100 > MUCH;
 }
 

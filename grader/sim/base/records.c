@@ -54,7 +54,9 @@ static bool check_array(const Records *r, int i)
 {
     const RecordedArray *a = &r->arrays[i];
     bool fine = is_text(a->name, sizeof a->name) && a->bytes < MOST_OFFSET &&
-                between(a->start, 0, RECORD_LINE_BYTES - 1);
+                between(a->start, 0, RECORD_LINE_BYTES - 1) && a->row_bytes < MOST_OFFSET &&
+                a->cell_rows < MOST_OFFSET && between(a->across, 0, MAP_CELLS) &&
+                (!a->cell_rows || (a->row_bytes && a->across));
 
     for (int level = 0; level < MAP_LEVELS; level++) {
         fine = fine && a->cell_bytes[level] < MOST_OFFSET;

@@ -63,11 +63,16 @@ typedef struct MapCell {
 
 /* An array that kernels accessed. Offsets are relative to the 128-byte boundary `start` bytes
  * before its first element. The map has the whole array in at most MAP_CELLS cells, and its
- * beginning word by word. Requests with several arrays are not in maps. */
+ * beginning word by word. The cells of a matrix are tiles: cell_rows rows high, and `across` of
+ * them side by side; those of any other array are consecutive parts of it. Requests with several
+ * arrays are not in maps. */
 typedef struct RecordedArray {
     char name[RECORD_NAME]; /* "in"; "": lanes accessed several arrays in one request */
     uint64_t bytes;
     int start;
+    uint64_t row_bytes; /* of a matrix; 0: no matrix */
+    uint64_t cell_rows; /* cells[0] are tiles; 0: they are consecutive */
+    int across;
     uint64_t cell_bytes[MAP_LEVELS];
     MapCell cells[MAP_LEVELS][MAP_CELLS];
 } RecordedArray;

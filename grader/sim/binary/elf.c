@@ -146,6 +146,62 @@ static bool is_undefined(const ElfSymbols *symbols, uint64_t number)
     return !number_at(symbols->table.bytes + number * SYMBOL_BYTES + 6, 2);
 }
 
+/* ---- Relocations ---- */
+
+enum { RELOCATION_BYTES = 24, SHORT_RELOCATION_BYTES = 16 }; /* with and without an addend */
+
+static bool place_of_symbol(const ElfSymbols *symbols, uint64_t number, ElfPlace *place)
+{
+    const unsigned char *at;
+
+    if (number >= symbols->count)
+        return false;
+    at = symbols->table.bytes + number * SYMBOL_BYTES;
+    *place = (ElfPlace){ (uint32_t) number_at(at + 6, 2), number_at(at + 8, 8) };
+    return place->section != 0;
+}
+
+static bool find_relocation(const ElfSection *section, size_t bytes, const ElfSymbols *symbols,
+                            uint64_t offset, ElfPlace *place)
+{
+    for (uint64_t at = 0; section->bytes && at + bytes <= section->size; at += bytes) {
+        const unsigned char *relocation = section->bytes + at;
+        if (number_at(relocation, 8) != offset)
+            continue;
+        if (!place_of_symbol(symbols, number_at(relocation + 12, 4), place))
+            return false;
+        if (bytes == RELOCATION_BYTES)
+            place->offset += number_at(relocation + 16, 8);
+        return true;
+    }
+    return false;
+}
+
+bool elf_relocation(const Elf *elf, const char *name, uint64_t offset, ElfPlace *place)
+{
+    ElfSection section;
+    ElfSymbols symbols;
+
+    if (!find_symbols(elf, ELF_SYMTAB, &symbols))
+        return false;
+    if (find_section(elf, ".rela", name, &section))
+        return find_relocation(&section, RELOCATION_BYTES, &symbols, offset, place);
+    return find_section(elf, ".rel", name, &section) &&
+           find_relocation(&section, SHORT_RELOCATION_BYTES, &symbols, offset, place);
+}
+
+bool elf_kernel_text(const Elf *elf, const char *kernel, uint32_t *number, ElfSection *section)
+{
+    static const char prefix[] = ".text.";
+
+    for (*number = 0; *kernel && *number < elf->count; ++*number)
+        if (elf_section(elf, *number, section) &&
+            !strncmp(section->name, prefix, sizeof prefix - 1) &&
+            !strcmp(section->name + sizeof prefix - 1, kernel))
+            return section->bytes != NULL;
+    return false;
+}
+
 /* ---- The contents of .nv.info ---- */
 
 /* Values for one kernel; -1: not given. */
@@ -262,6 +318,7 @@ bool elf_host(const Elf *elf, ElfHost *host)
         return false;
     host->has_kernels = elf_find(elf, ".nv_fatbin", &section);
     host->needs_libcudart = needs(elf, "libcudart.so");
+    host->needs_libcuda = needs(elf, "libcuda.so");
     if (!find_symbols(elf, ELF_DYNSYM, &symbols))
         return true;
     for (uint64_t i = 0; i < symbols.count && !host->calls_registered; i++)

@@ -37,6 +37,19 @@ bool elf_find(const Elf *elf, const char *name, ElfSection *section);
 /* A string of a string table; "" if it does not end inside the table. */
 const char *elf_string(const ElfSection *table, uint64_t offset);
 
+/* What a relocation puts at an offset of a section: a place in another section. */
+typedef struct ElfPlace {
+    uint32_t section;
+    uint64_t offset;
+} ElfPlace;
+
+/* Finds the relocation for byte `offset` of the section called `name`. Returns false if there is
+ * none, or its symbol is undefined. */
+bool elf_relocation(const Elf *elf, const char *name, uint64_t offset, ElfPlace *place);
+
+/* Finds the machine code of a kernel. */
+bool elf_kernel_text(const Elf *elf, const char *kernel, uint32_t *number, ElfSection *section);
+
 /* Reads a kernel's resources from its cubin. Returns false if the kernel is not in it, or the cubin
  * is malformed. */
 bool elf_resources(const Elf *elf, int arch, const char *kernel, KernelResources *found);
@@ -45,6 +58,7 @@ bool elf_resources(const Elf *elf, int arch, const char *kernel, KernelResources
 typedef struct ElfHost {
     bool has_kernels;      /* it contains a fat binary */
     bool needs_libcudart;  /* as a shared library */
+    bool needs_libcuda;    /* the driver's */
     bool calls_registered; /* __cudaRegisterFatBinary is an undefined symbol */
 } ElfHost;
 

@@ -18,7 +18,7 @@
 typedef struct Wrapper {
     uint32_t magic, version;
     const void *data;
-    const void *more;
+    const void *const *parts; /* relocatable code: fat binaries of the object files, and NULL */
 } Wrapper;
 
 typedef struct FatbinHeader {
@@ -162,7 +162,7 @@ static bool keep(Reader *reader, const EntryHeader *entry, const unsigned char *
     if (entry->kind != FATBIN_PTX && entry->kind != FATBIN_ELF)
         return true;
     if (fatbin->count == FATBIN_ENTRIES)
-        return refuse(reader, "the fat binary holds code for more than %d architectures: " ADVICE,
+        return refuse(reader, "the fat binary has more than %d entries of code: " ADVICE,
                       FATBIN_ENTRIES);
     bytes = contents(reader, entry, payload, &size);
     if (!bytes)
@@ -171,6 +171,7 @@ static bool keep(Reader *reader, const EntryHeader *entry, const unsigned char *
         size = strlen(bytes); /* padded by zeros */
     *kept = (FatbinEntry){ .kind = (FatbinKind) entry->kind,
                            .arch = entry->arch < 10000 ? (int) entry->arch : 0,
+                           .part = fatbin->parts,
                            .bytes = bytes,
                            .size = size };
     fatbin->count++;
@@ -224,33 +225,64 @@ static bool read_entries(Reader *reader, const unsigned char *at, size_t left)
     return true;
 }
 
+/* Adds the entries of one part. */
+static bool read_part(Reader *reader, const void *bytes, size_t size)
+{
+    FatbinHeader header;
+
+    if (size < sizeof header)
+        return refuse(reader, "the fat binary is truncated: it has %zu bytes", size);
+    if (!read_header(reader, bytes, &header))
+        return false;
+    if (header.header_bytes > size || header.size > size - header.header_bytes)
+        return refuse(reader, "the fat binary is truncated: it claims %llu bytes but has %zu",
+                      (unsigned long long) header.size + header.header_bytes, size);
+    if (!read_entries(reader, (const unsigned char *) bytes + header.header_bytes,
+                      (size_t) header.size))
+        return false;
+    reader->fatbin->parts++;
+    return true;
+}
+
 bool fatbin_read_bytes(const void *bytes, size_t size, Fatbin *fatbin, char *why, size_t why_size)
 {
     Reader reader = { fatbin, UNPACKED_MOST, why, why_size };
-    FatbinHeader header;
 
-    fatbin->count = 0;
-    if (size < sizeof header)
-        return refuse(&reader, "the fat binary is truncated: it has %zu bytes", size);
-    if (!read_header(&reader, bytes, &header))
-        return false;
-    if (header.header_bytes > size || header.size > size - header.header_bytes)
-        return refuse(&reader, "the fat binary is truncated: it claims %llu bytes but has %zu",
-                      (unsigned long long) header.size + header.header_bytes, size);
-    if (read_entries(&reader, (const unsigned char *) bytes + header.header_bytes,
-                     (size_t) header.size))
+    fatbin->count = fatbin->parts = 0;
+    if (read_part(&reader, bytes, size))
         return true;
     fatbin_free(fatbin);
     return false;
 }
 
+/* The same from memory of the program, whose own headers give the size. */
+static bool read_trusted(Reader *reader, const void *bytes)
+{
+    FatbinHeader header;
+
+    return read_header(reader, bytes, &header) &&
+           read_part(reader, bytes, header.header_bytes + (size_t) header.size);
+}
+
+/* The linked code, which has no PTX, and the object files from which it was linked. */
+static bool read_relocatable(Reader *reader, const Wrapper *wrapper)
+{
+    bool well = read_trusted(reader, wrapper->data);
+
+    for (int i = 0; well && wrapper->parts && wrapper->parts[i]; i++)
+        well = read_trusted(reader, wrapper->parts[i]);
+    if (!well)
+        fatbin_free(reader->fatbin);
+    return well;
+}
+
 bool fatbin_read(const void *wrapper, Fatbin *fatbin, char *why, size_t size)
 {
-    Reader reader = { fatbin, 0, why, size };
+    Reader reader = { fatbin, UNPACKED_MOST, why, size };
     FatbinHeader header;
     Wrapper w;
 
-    fatbin->count = 0;
+    fatbin->count = fatbin->parts = 0;
     if (!wrapper)
         return refuse(&reader, "the program does not register a fat binary");
     memcpy(&w, wrapper, sizeof w);
@@ -258,9 +290,8 @@ bool fatbin_read(const void *wrapper, Fatbin *fatbin, char *why, size_t size)
         return refuse(&reader,
                       "the program registers something other than a fat binary of nvcc (0x%08x)",
                       (unsigned) w.magic);
-    if (w.version == WRAPPER_RELOCATABLE)
-        return refuse(&reader, "relocatable device code (nvcc -rdc=true or -dc) is not simulated: "
-                               "build without it, with all device code of a kernel in one file");
+    if (w.version == WRAPPER_RELOCATABLE && w.data)
+        return read_relocatable(&reader, &w);
     if (w.version != 1 || !w.data)
         return refuse(&reader, "the fat binary's wrapper has an unknown version (%u)",
                       (unsigned) w.version);
@@ -289,11 +320,17 @@ static bool serves_better(int arch, int than, int wanted)
 
 const FatbinEntry *fatbin_ptx(const Fatbin *fatbin, int arch)
 {
+    return fatbin_ptx_of(fatbin, arch, 0);
+}
+
+const FatbinEntry *fatbin_ptx_of(const Fatbin *fatbin, int arch, int part)
+{
     const FatbinEntry *best = NULL;
 
     for (int i = 0; i < fatbin->count; i++) {
         const FatbinEntry *entry = &fatbin->entries[i];
-        if (entry->kind == FATBIN_PTX && (!best || serves_better(entry->arch, best->arch, arch)))
+        if (entry->kind == FATBIN_PTX && entry->part == part &&
+            (!best || serves_better(entry->arch, best->arch, arch)))
             best = entry;
     }
     return best;

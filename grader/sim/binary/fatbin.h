@@ -12,20 +12,23 @@ typedef enum FatbinKind { FATBIN_PTX = 1, FATBIN_ELF = 2 } FatbinKind;
 typedef struct FatbinEntry {
     FatbinKind kind;
     int arch;    /* 80 */
+    int part;    /* 0: the linked code; 1, 2, ...: an object file of relocatable code */
     char *bytes; /* decompressed, followed by a 0; owned */
     size_t size;
 } FatbinEntry;
 
-enum { FATBIN_ENTRIES = 64 };
+enum { FATBIN_ENTRIES = 256 };
 
 typedef struct Fatbin {
     FatbinEntry entries[FATBIN_ENTRIES];
     int count;
+    int parts; /* 1: not relocatable; otherwise one more than there are object files */
 } Fatbin;
 
 /* Reads from the pointer that a program registers (__fatBinC_Wrapper_t); the sizes in its headers
- * are trusted. Returns false and sets `why` (including what to do next) if it is not a fat binary,
- * contains relocatable device code, or is compressed and libzstd is not installed. */
+ * are trusted. Relocatable code (nvcc -rdc=true) has one part per object file. Returns false and
+ * sets `why` (including what to do next) if it is not a fat binary, or is compressed and libzstd is
+ * not installed. */
 bool fatbin_read(const void *wrapper, Fatbin *fatbin, char *why, size_t size);
 
 /* The same from `size` bytes that start with the fat binary's header. Never reads past them,
@@ -33,10 +36,10 @@ bool fatbin_read(const void *wrapper, Fatbin *fatbin, char *why, size_t size);
 bool fatbin_read_bytes(const void *bytes, size_t size, Fatbin *fatbin, char *why, size_t why_size);
 void fatbin_free(Fatbin *fatbin);
 
-/* The PTX for the highest architecture up to `arch`, or else for the lowest. NULL if the program
- * has no PTX.
- */
-const FatbinEntry *fatbin_ptx(const Fatbin *fatbin, int arch);
+/* The PTX of a part for the highest architecture up to `arch`, or else for the lowest. NULL if the
+ * part has no PTX. */
+const FatbinEntry *fatbin_ptx_of(const Fatbin *fatbin, int arch, int part);
+const FatbinEntry *fatbin_ptx(const Fatbin *fatbin, int arch); /* of part 0 */
 
 /* The resources that a compiled kernel uses. */
 typedef struct KernelResources {

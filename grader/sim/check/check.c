@@ -17,6 +17,12 @@ static void check_access(Access *x)
         race_global(x);
 }
 
+/* Where nothing is checked, written bytes are marked for later launches. */
+static bool needs_accesses(const Launch *launch)
+{
+    return launch->check_races || launch->check_uninitialised || launch->sample || memory_tracks();
+}
+
 const Observer check_observer = {
     .launch_begin = race_launch_begin,
     .launch_end = race_launch_end,
@@ -24,7 +30,9 @@ const Observer check_observer = {
     .barrier = race_barrier,
     .warp_sync = race_warp_sync,
     .fence = race_fence,
+    .cluster_sync = race_cluster,
     .access = check_access,
+    .needs_accesses = needs_accesses,
     .copy_reads = access_check_written,
     .copy_claims = order_shared,
 };

@@ -134,6 +134,7 @@ void race_block_end(Block *block);    /* frees block->shared_races */
 void race_barrier(Block *block, uint32_t warps);
 void race_warp_sync(Warp *warp, uint32_t lanes);
 void race_fence(Warp *warp, bool of_block);
+void race_cluster(Block *block, bool leaves);
 void race_global(Access *access);
 void race_shared(Access *access);
 /* written.c. Also marks the bytes that the access writes as written. */
@@ -162,6 +163,21 @@ void race_visit(Visit *visit, RaceWord *word, int lane, uint64_t at);
 /* Checks whether lanes of one store write different values to the same address. */
 bool race_in_instruction(Visit *visit);
 
+/* ---- race_words.c ---- */
+
+/* Consecutive words `from` .. from + count - 1 of both sides, at most LINE. Word k belongs to lane
+ * (skip + k) >> shift. */
+typedef struct Words {
+    Side *write, *read;
+    int from, count, skip, shift;
+    uint32_t followed; /* lanes whose words other lanes share */
+} Words;
+
+/* Record the plain loads or stores of these words by the visit's warp. Return the words that
+ * race_visit() must check, one bit each; these are not changed. */
+uint32_t race_load_words(const Visit *visit, const Words *words);
+uint32_t race_store_words(const Visit *visit, const Words *words);
+
 /* ---- race_global.c ---- */
 
 void race_global_begin(void); /* at the start of a launch */
@@ -169,6 +185,9 @@ void race_global_end(void);
 /* The number of the block to which the epoch belongs; -1: this block. `*ordered`: that block's
  * writes (`wrote`) or reads in this epoch happen before the visit. */
 int64_t race_foreign(const Visit *visit, uint32_t epoch, bool wrote, bool *ordered);
+/* Whether all epochs of this launch up to before_block belong to other blocks, of which none has
+ * released anything. */
+bool race_all_foreign(const Visit *visit);
 /* Whether any block of this launch has released its writes (`wrote`) or at least its reads. */
 bool race_handed_over(bool wrote);
 

@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct Segment {
     uint32_t first; /* its first epoch */
@@ -57,6 +58,11 @@ void race_global_end(void)
 bool race_handed_over(bool wrote)
 {
     return wrote ? state.handed_over : state.releases;
+}
+
+bool race_all_foreign(const Visit *v)
+{
+    return v->is_global && !state.releases && !state.segments[v->r->segment - 1].before;
 }
 
 /* Returns false if out of memory. */
@@ -122,6 +128,18 @@ static void release_all(BlockRaces *r)
          n = state.segments[n - 1].before)
         state.segments[n - 1].released = state.releases;
     r->fenced_for_all = false;
+}
+
+void race_cluster(Block *block, bool leaves)
+{
+    BlockRaces *r = block->launch->check_races ? race_of(block) : NULL;
+
+    if (r && leaves) {
+        r->acquired = state.releases;
+    } else if (r && r->segment) {
+        release_all(r);
+        new_segment(r, block);
+    }
 }
 
 /* Releases the reads before the block's last barrier. */
@@ -294,6 +312,73 @@ static void visit_lane(Visit *v, Allocation *a, int lane)
                    a->base + ((uint64_t) n << words->log2_grain));
 }
 
+/* Consecutive words `first` .. first + count - 1 of a line. Word k belongs to lane (skip + k) >>
+ * shift.
+ */
+typedef struct Part {
+    size_t first;
+    int count, skip, shift;
+} Part;
+
+static void take_side(Slot side, int i, int count, Side *to)
+{
+    const size_t bytes = (size_t) count * sizeof(uint32_t);
+
+    if (is_spread(side)) {
+        memcpy(to->when, side_of(side)->when + i, bytes);
+        memcpy(to->tag, side_of(side)->tag + i, bytes);
+        return;
+    }
+    for (int k = 0; k < count; k++)
+        side_put(to, k, word_of(side, i + k));
+}
+
+/* Stores the words if they have changed. */
+static void put_side(const Visit *v, Slot *side, int i, int count, const Side *before,
+                     const Side *after)
+{
+    const size_t bytes = (size_t) count * sizeof(uint32_t);
+
+    if (!memcmp(before->when, after->when, bytes) && !memcmp(before->tag, after->tag, bytes))
+        return;
+    Side *words = spread(side);
+    if (words) {
+        memcpy(words->when + i, after->when, bytes);
+        memcpy(words->tag + i, after->tag, bytes);
+    } else {
+        report_full(v);
+    }
+}
+
+/* Visits the words of a plain load or store together, then those one by one that need it. */
+static void visit_part(Visit *v, const Allocation *a, GlobalWords *words, Part part)
+{
+    const bool loads = v->x->kind == ACCESS_LOAD;
+    const int i = (int) (part.first % LINE);
+    RaceLine *line = &words->line[part.first / LINE];
+    Slot *side = &line->side[loads ? READS : WRITES];
+    Pair taken;
+    Side before;
+    const Words all = { .write = &taken.write,
+                        .read = &taken.read,
+                        .count = part.count,
+                        .skip = part.skip,
+                        .shift = part.shift,
+                        .followed = shape_followed(v->x->shape) };
+
+    take_side(line->side[WRITES], i, part.count, &taken.write);
+    take_side(line->side[READS], i, part.count, &taken.read);
+    before = loads ? taken.read : taken.write;
+    uint32_t left = loads ? race_load_words(v, &all) : race_store_words(v, &all);
+    put_side(v, side, i, part.count, &before, loads ? &taken.read : &taken.write);
+    for (; left; left &= left - 1) {
+        const int k = first_lane(left);
+        const size_t n = part.first + (size_t) k;
+        visit_word(v, line, i + k, (part.skip + k) >> part.shift,
+                   a->base + ((uint64_t) n << words->log2_grain));
+    }
+}
+
 static bool fits(const Visit *v, Slot side, uint32_t shift)
 {
     return side.when <= v->ordered_until || (side.tag & WHO_SHIFT) == shift;
@@ -322,23 +407,65 @@ static bool visit_line(Visit *v, RaceLine *line, int lane, uint32_t shift)
     return true;
 }
 
-static bool visit_lines(Visit *v)
+/* A full warp accesses consecutive words. */
+static void visit_linear(Visit *v, const Allocation *a, GlobalWords *words)
+{
+    const Access *x = v->x;
+    const size_t first = (x->address[0] - a->base) >> words->log2_grain;
+    const int a_lane = x->bytes >> words->log2_grain, all = a_lane * LANES;
+    const int shift = __builtin_ctz((unsigned) a_lane), lanes = LANES >> shift;
+    const bool whole = first % LINE == 0 && a_lane <= 4;
+
+    for (int skip = 0, count; skip < all; skip += count) {
+        const size_t at = first + (size_t) skip;
+        const int room = LINE - (int) (at % LINE);
+        count = room < all - skip ? room : all - skip;
+        if (whole &&
+            visit_line(v, &words->line[at / LINE], skip / LINE * lanes, (uint32_t) shift << 14))
+            continue;
+        visit_part(v, a, words, (Part){ at, count, skip, shift });
+    }
+}
+
+/* Each lane accesses one word: lanes with consecutive words are visited together. */
+static void visit_scattered(Visit *v, Allocation *a, GlobalWords *words)
+{
+    const Access *x = v->x;
+    uint32_t left = shape_leaders(x->shape) & x->mask;
+
+    while (left) {
+        const int lane = first_lane(left);
+        const size_t first = (x->address[lane] - a->base) >> words->log2_grain;
+        int count = 1;
+        while (lane + count < LANES && left >> (lane + count) & 1 &&
+               first % LINE + (size_t) count < LINE &&
+               x->address[lane + count] == x->address[lane] + (uint64_t) (count * x->bytes))
+            count++;
+        if (count < 4)
+            visit_lane(v, a, lane), count = 1;
+        else
+            visit_part(v, a, words, (Part){ first, count, lane, 0 });
+        left &= count == LANES ? 0 : ~(((1u << count) - 1) << lane);
+    }
+}
+
+/* Plain accesses of all lanes to one allocation. Returns false if they have to be visited lane by
+ * lane. */
+static bool visit_together(Visit *v)
 {
     const Access *x = v->x;
     Allocation *a = x->allocation;
-    GlobalWords *words = words_of(a, x->bytes);
-    uint64_t first = words ? (x->address[0] - a->base) >> words->log2_grain : 0;
-    int a_lane = words ? x->bytes >> words->log2_grain : 0;
+    GlobalWords *words = v->strong || !a || x->kind == ACCESS_ATOMIC ? NULL : words_of(a, x->bytes);
 
-    if (!words || first % LINE || a_lane > 4)
+    if (!words)
         return false;
-    const int shift = __builtin_ctz((unsigned) a_lane), lanes = LANES >> shift;
     v->log2_grain = words->log2_grain;
-    for (int n = 0; n < a_lane; n++)
-        if (!visit_line(v, &words->line[first / LINE + (uint64_t) n], n * lanes,
-                        (uint32_t) shift << 14))
-            for (int lane = n * lanes; lane < (n + 1) * lanes; lane++)
-                visit_lane(v, a, lane);
+    if (x->linear)
+        visit_linear(v, a, words);
+    else if (x->bytes == 1 << words->log2_grain)
+        visit_scattered(v, a, words);
+    else
+        return false;
     return true;
 }
 
@@ -358,10 +485,10 @@ void race_global(Access *x)
     v.now = v.r->now[v.warp];
     v.ordered_until = state.ordered_until;
     v.before_block = v.r->first - 1;
-    if (x->shape->followed)
+    if (shape_followed(x->shape))
         race_in_instruction(&v);
-    if (v.strong || !x->allocation || !x->linear || !visit_lines(&v))
-        for (uint32_t left = x->shape->leaders & x->mask; left; left &= left - 1) {
+    if (!visit_together(&v))
+        for (uint32_t left = shape_leaders(x->shape) & x->mask; left; left &= left - 1) {
             int lane = first_lane(left);
             visit_lane(&v, x->allocation ? x->allocation : x->of[lane], lane);
         }

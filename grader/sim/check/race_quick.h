@@ -64,7 +64,7 @@ static inline bool race_load_quickly(const Visit *v, RaceWord *word, uint32_t wh
 static inline void race_touch(Visit *v, RaceWord *word, int lane, uint64_t at)
 {
     const uint32_t who = (uint32_t) (v->warp * LANES + lane);
-    const uint32_t followed = v->x->shape->followed >> lane & 1 ? WHO_SAME_WARP : 0;
+    const uint32_t followed = shape_followed(v->x->shape) >> lane & 1 ? WHO_SAME_WARP : 0;
 
     if (!v->strong && v->x->kind == ACCESS_STORE && race_store_quickly(v, word, who, followed))
         return;

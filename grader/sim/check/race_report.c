@@ -137,9 +137,8 @@ static const char *remedy(const Access *x, const Conflict *c)
         return UPDATE_REMEDY;
     if (!c->one_warp)
         return ", with no __syncthreads() in between";
-    return ", with no __syncwarp() in between (both threads are in one warp; between warps it "
-           "takes "
-           "__syncthreads())";
+    return ", with no __syncthreads() in between (between threads of one warp, as here, "
+           "__syncwarp() is enough)";
 }
 
 /* Whether the other thread has gone through a loop once more: its write stands before the last

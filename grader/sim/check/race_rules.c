@@ -80,7 +80,7 @@ bool race_in_instruction(Visit *v)
 
     if (x->kind != ACCESS_STORE)
         return false;
-    for (uint32_t left = x->shape->followed & x->mask; left; left &= left - 1) {
+    for (uint32_t left = shape_followed(x->shape) & x->mask; left; left &= left - 1) {
         int lane = first_lane(left), other = conflicting_lane(x, lane);
         if (other == lane)
             continue;
@@ -160,7 +160,7 @@ static void check_in_block(Visit *v, Slot slot, bool wrote, int leader, uint64_t
     int other = slot.tag & WHO_THREAD, lane = leader;
     Conflict conflict = { .block = -1, .one_warp = other / LANES == v->warp };
 
-    if (other == v->warp * LANES + leader && v->x->shape->followed >> leader & 1)
+    if (other == v->warp * LANES + leader && shape_followed(v->x->shape) >> leader & 1)
         lane = follower(v->x, leader);
     if (reads_own(v, slot, wrote, lane) || has_observed(v, slot))
         return;
@@ -251,7 +251,7 @@ static Slot write_same(const Visit *v, Slot slot, int leader, uint32_t flags)
 
 void race_visit(Visit *v, RaceWord *word, int leader, uint64_t at)
 {
-    const uint32_t followed = v->x->shape->followed >> leader & 1 ? WHO_SAME_WARP : 0;
+    const uint32_t followed = shape_followed(v->x->shape) >> leader & 1 ? WHO_SAME_WARP : 0;
 
     v->same = false;
     check_slot(v, word->write, true, leader, at);

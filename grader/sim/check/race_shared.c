@@ -4,12 +4,6 @@
 
 #include <stdlib.h>
 
-#if defined __x86_64__ && !defined __clang__
-#define WITH_AVX2 __attribute__((target_clones("avx2", "default")))
-#else
-#define WITH_AVX2
-#endif
-
 /* ---- The words ---- */
 
 /* Converts 4-byte words to single bytes. */
@@ -52,6 +46,7 @@ typedef struct Run32 {
     Pair *pair;
     int i, count, skip, shift;
     uint32_t thread;
+    uint32_t followed; /* lanes whose words other lanes share */
 } Run32;
 
 /* 1 if the slot belongs to another thread. */
@@ -62,7 +57,7 @@ static inline uint32_t foreign_bits(const Visit *v, const Side *side, int i, uin
 
 /* Records the access in all words of the run, or in none (false) if another thread has accessed
  * one of them. `side` is the side of the pair for this kind of access. */
-WITH_AVX2 static bool take_run(const Visit *v, const Run32 *run, Side *side)
+WITH_VECTORS static bool take_run(const Visit *v, const Run32 *run, Side *side)
 {
     const Side *write = &run->pair->write, *read = &run->pair->read;
     const uint32_t now = v->now, site = v->site, thread = run->thread;
@@ -106,13 +101,35 @@ static void visit_lane(Visit *v, SharedWords *words, int lane)
         visit_word(v, words, at, lane);
 }
 
+/* The words of a run, where other threads have accessed some of them. */
+static uint32_t take_words(const Visit *v, const Run32 *run)
+{
+    const Words words = { .write = &run->pair->write,
+                          .read = &run->pair->read,
+                          .from = run->i,
+                          .count = run->count,
+                          .skip = run->skip,
+                          .shift = run->shift,
+                          .followed = run->followed };
+
+    return v->x->kind == ACCESS_LOAD ? race_load_words(v, &words) : race_store_words(v, &words);
+}
+
+/* Word by word, where necessary. */
+static void visit_each(Visit *v, SharedWords *words, const Run32 *run, size_t first)
+{
+    for (uint32_t left = take_words(v, run); left; left &= left - 1) {
+        const int k = first_lane(left);
+        visit_word(v, words, first + (size_t) k, (run->skip + k) >> run->shift);
+    }
+}
+
 static void visit_run(Visit *v, SharedWords *words, Run32 run, size_t first)
 {
     bool is_store = v->x->kind == ACCESS_STORE;
-    bool all = take_run(v, &run, is_store ? &run.pair->write : &run.pair->read);
 
-    for (int k = 0; k < run.count && !all; k++)
-        visit_word(v, words, first + (size_t) k, (run.skip + k) >> run.shift);
+    if (!take_run(v, &run, is_store ? &run.pair->write : &run.pair->read))
+        visit_each(v, words, &run, first);
 }
 
 /* Splits the access of a full warp at the boundaries of pairs. */
@@ -135,6 +152,32 @@ static void visit_linear(Visit *v, SharedWords *words)
     }
 }
 
+/* Whether plain accesses of consecutive lanes, one word each, to consecutive words of a pair were
+ * visited together. */
+static bool visit_row(Visit *v, SharedWords *words)
+{
+    const Access *x = v->x;
+    const uint32_t lanes = shape_leaders(x->shape) & x->mask;
+    const int count = __builtin_popcount(lanes), lane = first_lane(lanes);
+    const size_t first = x->address[lane] >> words->log2_grain;
+
+    if (first % LINE + (size_t) count > LINE || x->bytes != 1 << words->log2_grain)
+        return false;
+    for (int k = 0; k < count; k++)
+        if (lane + k >= LANES || !(lanes >> (lane + k) & 1) ||
+            x->address[lane + k] != x->address[lane] + (uint64_t) (k * x->bytes))
+            return false;
+    visit_each(v, words,
+               &(Run32){ .pair = &words->pair[first / LINE],
+                         .i = (int) (first % LINE),
+                         .count = count,
+                         .skip = lane,
+                         .thread = (uint32_t) (v->warp * LANES),
+                         .followed = shape_followed(x->shape) },
+               first);
+    return true;
+}
+
 void race_shared(Access *x)
 {
     Block *block = x->warp->block;
@@ -147,12 +190,12 @@ void race_shared(Access *x)
         race_hand_over(&v);
     v.ordered_until = v.before_block = v.r->last_barrier;
     v.log2_grain = words->log2_grain;
-    if (x->shape->followed)
+    if (shape_followed(x->shape))
         race_in_instruction(&v);
     if (x->linear && !v.strong) {
         visit_linear(&v, words);
-    } else {
-        for (uint32_t left = x->shape->leaders & x->mask; left; left &= left - 1)
+    } else if (v.strong || x->kind == ACCESS_ATOMIC || !visit_row(&v, words)) {
+        for (uint32_t left = shape_leaders(x->shape) & x->mask; left; left &= left - 1)
             visit_lane(&v, words, first_lane(left));
     }
     if (v.raced)

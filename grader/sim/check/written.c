@@ -200,7 +200,7 @@ static void check_lanes(Access *x, bool mark, bool ask)
 {
     bool reported = false;
 
-    for (uint32_t left = x->shape->leaders & x->mask; left; left &= left - 1) {
+    for (uint32_t left = shape_leaders(x->shape) & x->mask; left; left &= left - 1) {
         int lane = first_lane(left);
         size_t at;
         uint8_t *written = written_of(x, lane, &at);
@@ -217,13 +217,28 @@ static void check_lanes(Access *x, bool mark, bool ask)
     }
 }
 
+/* Whether all bytes between the lanes' lowest and highest address are written, if they are few. */
+static bool is_around_written(const Access *x, const uint8_t *written)
+{
+    enum { FEW = 1024 };
+    const Shape *s = x->shape;
+    const int64_t span = s->high - s->low + x->bytes;
+    size_t at;
+
+    if (!written || span > FEW)
+        return false;
+    written_of(x, first_lane(x->mask), &at);
+    return bits_all(written, at - (size_t) -s->low, (size_t) span, true);
+}
+
 static void check_and_mark(Access *x, uint8_t *written, bool ask, bool mark)
 {
     const size_t bytes = (size_t) x->bytes * LANES;
     size_t at;
 
     if (!x->linear) {
-        check_lanes(x, mark, ask);
+        if (!is_around_written(x, written))
+            check_lanes(x, mark, ask);
         return;
     }
     at = x->address[0] - (x->space == SPACE_SHARED ? 0 : x->allocation->base);

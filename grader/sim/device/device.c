@@ -71,6 +71,7 @@ static const Field fields[] = {
     FIELD(register_reads, WHOLE, 1, 16),
     FIELD(alu_latency, WHOLE, 1, 1000),
     FIELD(fp64_latency, WHOLE, 1, 1000),
+    FIELD(fp16_latency, WHOLE, 1, 1000),
     FIELD(sfu_latency, WHOLE, 1, 1000),
     FIELD(shuffle_latency, WHOLE, 1, 1000),
     FIELD(branch_latency, WHOLE, 1, 1000),
@@ -99,7 +100,9 @@ static const Field fields[] = {
     FIELD(memory_write_share, REAL, 0.01, 1),
     FIELD(atomic_ns, REAL, 0.01, 1e4),
     FIELD(integer_atomic_ns, REAL, 0.01, 1e4),
+    FIELD(atomic_pass_ns, REAL, 0.001, 1e4),
     FIELD(launch_us, REAL, 0, 1e4),
+    FIELD(event_us, REAL, 0, 1e4),
     FIELD(copy_us, REAL, 0, 1e4),
     FIELD(pcie_pinned_share, REAL, 0.01, 1),
     FIELD(pcie_both_share, REAL, 0.01, 1),
@@ -404,6 +407,7 @@ void device_slice(Device *device)
     device->fp32_tflops *= share;
     device->atomic_ns /= share; /* an address is updated by one unit, however small the slice */
     device->integer_atomic_ns /= share;
+    device->atomic_pass_ns /= share;
 }
 
 /* ---- Occupancy ---- */

@@ -35,8 +35,8 @@ bool is_strong(const Instruction *in)
 
 /* ---- Addresses ---- */
 
-WITH_AVX2 void access_addresses(uint64_t address[LANES], Warp *warp, int slot, int size,
-                                int64_t offset)
+WITH_VECTORS void access_addresses(uint64_t address[LANES], Warp *warp, int slot, int size,
+                                   int64_t offset)
 {
     const Lane32 *narrow = plane(warp, slot);
     const Lane64 *wide = plane(warp, slot);
@@ -336,6 +336,71 @@ static bool find_global(Access *x)
 
 /* ---- Shared and local memory ---- */
 
+/* The block whose shared memory an address refers to; NULL: none. `*at`: the offset in it. */
+static Block *peer_of(const Access *x, int lane, uint64_t *at)
+{
+    Block *own = x->warp->block;
+    const uint64_t peer = x->address[lane] / PEER_SHARED;
+
+    *at = x->address[lane] % PEER_SHARED;
+    if (!peer)
+        return own;
+    return own->cluster && peer <= (uint64_t) own->cluster->count ? own->cluster->blocks[peer - 1]
+                                                                  : NULL;
+}
+
+/* Lane by lane, if one of them accesses another block of the cluster. */
+static bool find_peers(Access *x)
+{
+    const int first = first_lane(x->mask);
+
+    x->remote = true;
+    x->linear = x->uniform = false;
+    x->delta = x->own_delta;
+    memset(x->own_delta, 0, sizeof x->own_delta);
+    for (uint32_t left = x->mask; left; left &= left - 1) {
+        const int lane = first_lane(left);
+        uint64_t at;
+        Block *peer = peer_of(x, lane, &at);
+        if (!peer) {
+            fail(x->warp, x->step, lane, FINDING_OUT_OF_BOUNDS,
+                 "%s shared memory of a block of the cluster that has ended or does not exist: "
+                 "wait at a barrier of the cluster before a block ends",
+                 access_verb(x));
+            return false;
+        }
+        if (at > peer->shared_bytes || (size_t) x->bytes > peer->shared_bytes - at ||
+            at & (uint64_t) (x->bytes - 1))
+            return outside_window(x, lane, "shared", "the other block", peer->shared_bytes);
+        char *host = (char *) peer->shared + at;
+        if (lane == first)
+            x->host = host;
+        x->own_delta[lane] = (uint64_t) ((uintptr_t) host - (uintptr_t) x->host);
+    }
+    return true;
+}
+
+/* Bytes of other blocks count as written. They are not checked further. */
+static void mark_peers(const Access *x)
+{
+    for (uint32_t left = x->mask; left && x->kind != ACCESS_LOAD; left &= left - 1) {
+        uint64_t at;
+        Block *peer = peer_of(x, first_lane(left), &at);
+        if (peer && peer->shared_written)
+            bits_fill(peer->shared_written, at, (size_t) x->bytes, true);
+    }
+}
+
+static bool has_peers(const Access *x)
+{
+    bool any = false;
+
+    for (uint32_t left = x->mask; left && x->warp->block->cluster; left &= left - 1)
+        any |= x->address[first_lane(left)] >= PEER_SHARED &&
+               x->address[first_lane(left)] < (uint64_t) PEER_SHARED * (MOST_IN_CLUSTER + 1);
+    return any;
+}
+
 static bool find_shared(Access *x)
 {
     const Block *block = x->warp->block;
@@ -344,6 +409,7 @@ static bool find_shared(Access *x)
     int64_t room = (int64_t) block->shared_bytes - x->bytes;
 
     x->shape = s;
+    x->remote = false;
     if (s->aligned && first <= INT32_MAX && (int64_t) first + s->low >= 0 &&
         s->high <= room - (int64_t) first) {
         x->host = (char *) block->shared + first;
@@ -352,6 +418,8 @@ static bool find_shared(Access *x)
         x->uniform = s->uniform;
         return true;
     }
+    if (has_peers(x))
+        return find_peers(x);
     for (uint32_t left = x->mask; left; left &= left - 1) {
         int lane = first_lane(left);
         uint64_t at = x->address[lane];
@@ -427,6 +495,14 @@ bool access_open(Access *x)
         return true;
     }
     access_count(x);
-    OBSERVE(x->warp->block->launch, access, x);
+    access_observe(x);
     return true;
+}
+
+void access_observe(Access *x)
+{
+    if (x->space == SPACE_SHARED && x->remote)
+        mark_peers(x);
+    else
+        OBSERVE(x->warp->block->launch, access, x);
 }

@@ -30,7 +30,12 @@ struct Access {
     Allocation *of[LANES];  /* each lane's allocation, if that is NULL */
     uint64_t own_delta[LANES];
     bool linear, uniform;
+    bool remote; /* shared memory of other blocks of the cluster: shared addresses from PEER_SHARED
+                    on */
 };
+
+/* The shared memory of the block with rank r of the cluster begins at this address times r + 1. */
+#define PEER_SHARED (1u << 24)
 
 /* Finds the memory, checks bounds and alignment, counts the access and passes it to the launch's
  * observers. Returns false if a finding was reported; the kernel then ends. */
@@ -39,8 +44,14 @@ bool access_open(Access *access);
 /* Only finds the memory and checks bounds and alignment. */
 bool access_find(Access *access);
 
+/* Passes the access to the observers. They do not see shared memory of other blocks. */
+void access_observe(Access *access);
+
 /* Only counts: for copies that read at one time and write at another. */
 void access_count(Access *access);
+
+/* Counts a request for global memory that consists of several accesses, of which this is one. */
+void access_count_request(Access *access, int sectors, int bytes);
 
 /* For a generic access: returns the lanes of `mask` in the same memory space as the first lane,
  * and turns their addresses into offsets in that space. */
@@ -60,6 +71,9 @@ bool is_release(const Instruction *in);
  * The step of a copy to these bytes of shared memory that is still in flight; NULL: none. */
 
 const Step *async_pending(const Block *block, uint64_t offset, int bytes);
+
+/* mbarrier.c: the same for a bulk copy. */
+const Step *bulk_pending(const Block *block, uint64_t offset, int bytes);
 
 bool bind_atomic(Step *step, const Instruction *in);
 bool bind_async(Step *step, const Instruction *in);

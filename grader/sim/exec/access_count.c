@@ -77,6 +77,17 @@ static void count_global(Access *x)
         count_each_array(x);
 }
 
+void access_count_request(Access *x, int sectors, int bytes)
+{
+    Count *count = count_of(x->warp, x->step);
+    Allocation *a = x->allocation ? x->allocation : x->of[first_lane(x->mask)];
+
+    count->requests++;
+    count->sectors += (uint64_t) sectors;
+    count->bytes += (uint64_t) bytes;
+    count_array(x, a, sectors, bytes);
+}
+
 static void count_shared(Access *x)
 {
     Count *count = count_of(x->warp, x->step);

@@ -228,7 +228,7 @@ static void park(Warp *warp, const Step *step, uint32_t mask, int barrier)
 
 static uint32_t members_of(const Warp *warp)
 {
-    return lane_value(warp, warp->barrier_step->a, warp->waiting_lanes) & warp->alive;
+    return warp->sync_members & warp->alive;
 }
 
 static void report_missing_lanes(Warp *warp, uint32_t missing, bool ends)
@@ -312,16 +312,26 @@ static void run_arrive(Warp *warp, const Step *step, uint32_t mask)
     check(warp->block, barrier);
 }
 
+/* Each lane has a mask of its own, and waits for the lanes that this names. */
 static void run_warp_sync(Warp *warp, const Step *step, uint32_t mask)
 {
-    uint32_t members = lane_value(warp, step->a, mask) & warp->alive;
+    const uint32_t *masks = plane(warp, step->a);
+    uint32_t waiting = 0, members = 0;
 
     OBSERVE(warp->block->launch, warp_sync, warp, mask);
-    if (!(members & ~mask))
+    for (uint32_t left = mask; left; left &= left - 1) {
+        const int lane = __builtin_ctz(left);
+        if (masks[lane] & warp->alive & ~mask) {
+            waiting |= 1u << lane;
+            members |= masks[lane];
+        }
+    }
+    if (!waiting)
         return;
     if (warp->waiting_lanes && warp->barrier != WARP_SYNC)
         return; /* other lanes wait at a barrier of the block, which reports the problem */
-    park(warp, step, mask, WARP_SYNC);
+    warp->sync_members = members | (warp->waiting_lanes ? warp->sync_members : 0);
+    park(warp, step, waiting, WARP_SYNC);
 }
 
 static bool bind_red(Step *step, const Instruction *in)
@@ -339,10 +349,78 @@ static bool bind_red(Step *step, const Instruction *in)
     return step->c >= 0;
 }
 
+/* ---- The barrier of a cluster ---- */
+
+/* Whether all threads of the cluster that have not ended have arrived. */
+static bool all_arrived(const Cluster *cluster)
+{
+    for (int i = 0; i < cluster->count; i++) {
+        const Block *block = cluster->blocks[i];
+        for (int w = 0; block && w < block->warp_count; w++)
+            if (block->warps[w].state != WARP_DONE &&
+                block->warps[w].alive & ~block->warps[w].cluster_arrived)
+                return false;
+    }
+    return true;
+}
+
+static void pass_cluster(Block *block, const Step *step)
+{
+    block->epoch++;
+    block->last_barrier = step;
+    for (int w = 0; w < block->warp_count; w++)
+        block->warps[w].cluster_arrived = 0;
+}
+
+/* The threads pass when they execute the wait. */
+static void check_cluster(Block *block, const Step *step)
+{
+    Cluster alone = { .blocks = { block }, .count = 1 };
+    const Cluster *cluster = block->cluster ? block->cluster : &alone;
+
+    if (!all_arrived(cluster))
+        return;
+    for (int leaves = 0; leaves < 2; leaves++)
+        for (int i = 0; i < cluster->count; i++)
+            if (cluster->blocks[i])
+                OBSERVE(block->launch, cluster_sync, cluster->blocks[i], leaves);
+    for (int i = 0; i < cluster->count; i++)
+        if (cluster->blocks[i])
+            pass_cluster(cluster->blocks[i], step);
+}
+
+static void run_cluster_arrive(Warp *warp, const Step *step, uint32_t mask)
+{
+    warp->cluster_arrived |= mask;
+    check_cluster(warp->block, step);
+}
+
+/* Repeats the step until the barrier is complete. */
+static void run_cluster_wait(Warp *warp, const Step *step, uint32_t mask)
+{
+    Count *count = count_of(warp, step);
+
+    if (warp->cluster_arrived & mask)
+        check_cluster(warp->block, step);
+    const bool waits = warp->cluster_arrived & mask;
+    if (waits) {
+        count->executed--;
+        count->lanes -= (uint64_t) __builtin_popcount(mask);
+        warp->pc--;
+    }
+    warp_polled(warp, waits);
+}
+
 bool bind_barrier(Step *step, const Instruction *in)
 {
-    if (has_mod(in, MOD_cluster) || has_mod(in, MOD_other))
+    if (has_mod(in, MOD_other))
         return false;
+    if (has_mod(in, MOD_cluster)) {
+        step->run = has_mod(in, MOD_arrive) ? run_cluster_arrive
+                    : has_mod(in, MOD_wait) ? run_cluster_wait
+                                            : NULL;
+        return step->run && in->op == OP_barrier;
+    }
     if (has_mod(in, MOD_warp))
         step->run = run_warp_sync;
     else if (has_mod(in, MOD_red))

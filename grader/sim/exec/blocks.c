@@ -10,6 +10,8 @@
  * A GPU starts blocks in the order of their numbers, and programs rely on that (a scan that waits
  * for the preceding block). So SIM_SCHED changes only the order inside a batch: the next blocks, as
  * many as fit. */
+#include "sim/base/bits.h"
+#include "sim/exec/access.h"
 #include "sim/exec/warp.h"
 
 #include <stdio.h>
@@ -83,12 +85,18 @@ static void choose_checks(Block *block)
     block->shared_written = launch->check_uninitialised || sampled ? block->written_room : NULL;
     if (block->shared_written)
         memset(block->shared_written, 0, block->shared_bytes / 8 + 1);
+    if (block->shared_written &&
+        launch->kernel->uses_reserved) /* cooperative groups clear bits there */
+        bits_fill(block->shared_written, block->shared_bytes - RESERVED_SHARED, RESERVED_SHARED,
+                  true);
 }
 
-static void block_begin(Block *block, long number)
+static void block_begin(Block *block, long number, Cluster *cluster, int rank)
 {
     const int *grid = block->launch->grid;
 
+    block->cluster = cluster;
+    block->rank = rank;
     block->number = number;
     block->id[0] = (int) (number % grid[0]);
     block->id[1] = (int) (number / grid[0] % grid[1]);
@@ -108,11 +116,25 @@ static void block_begin(Block *block, long number)
     OBSERVE(block->launch, block_begin, block);
 }
 
+static void leave_cluster(Block *block)
+{
+    Cluster *cluster = block->cluster;
+
+    block->cluster = NULL;
+    if (!cluster)
+        return;
+    cluster->blocks[block->rank] = NULL;
+    if (--cluster->there == 0)
+        free(cluster);
+}
+
 static void block_end(Block *block)
 {
+    bulk_end(block);
     for (int i = 0; i < block->warp_count; i++)
         async_end(&block->warps[i]);
     OBSERVE(block->launch, block_end, block);
+    leave_cluster(block);
 }
 
 static void order_warps(const Block *block, uint64_t *seed, int order[WARPS_A_BLOCK])
@@ -185,6 +207,12 @@ static bool block_waits(const Block *block)
 
 /* ---- Waiting forever ---- */
 
+/* Whether a loop that reads this waits for another thread, as for a lock. */
+static bool may_wait(const Step *polled)
+{
+    return polled && (polled->in->op != OP_ld || is_strong(polled->in));
+}
+
 static void report_spinning(Warp *warp, const char *hint)
 {
     const Step *step = warp->polled_step ? warp->polled_step : &warp->code->steps[warp->pc];
@@ -194,7 +222,7 @@ static void report_spinning(Warp *warp, const char *hint)
 
     describe_lanes(lanes, here, sizeof here);
     describe_lanes(others, there, sizeof there);
-    if (others)
+    if (others && may_wait(warp->polled_step))
         fail(warp, step, __builtin_ctz(lanes), FINDING_STUCK,
              "%s loop%s here forever, while %s of the same warp wait%s at line %d for this loop to "
              "end: if a waiting lane holds the lock, release it inside the branch that took it, or "
@@ -237,6 +265,7 @@ typedef struct Residents {
     bool moved; /* a block made progress in this round */
     int idle;   /* consecutive rounds without progress */
     Batch batch;
+    long clusters; /* that have begun */
     uint64_t seed; /* for the order of the warps */
 } Residents;
 
@@ -292,11 +321,19 @@ static bool make_block(Residents *residents)
     return block && block_open(block, residents->launch);
 }
 
+/* Blocks of a cluster; 0: the launch has no clusters. */
+static int cluster_size(const Launch *launch)
+{
+    return launch->cluster[0] * launch->cluster[1] * launch->cluster[2];
+}
+
 static bool crew_open(Residents *residents, Launch *launch, long total)
 {
-    const long most = launch->cooperative    ? total
-                      : launch->resident > 0 ? launch->resident
-                                             : MOST_THERE;
+    const int size = cluster_size(launch);
+    long most = launch->cooperative ? total : launch->resident > 0 ? launch->resident : MOST_THERE;
+
+    if (size)
+        most = most < size ? size : most / size * size;
 
     *residents =
         (Residents){ .launch = launch, .total = total, .most = most < total ? most : total };
@@ -359,7 +396,7 @@ static void leave(Residents *residents, long i)
 /* All blocks that fit are present from the start. */
 static bool side_by_side(const Launch *launch)
 {
-    return launch->cooperative || launch->blocks_draw;
+    return launch->cooperative || launch->blocks_draw || launch->cluster[0];
 }
 
 /* Runs the i-th block until it ends or waits, or for one turn where blocks run side by side.
@@ -385,18 +422,71 @@ static bool go_on(Residents *residents, long i)
     return false;
 }
 
+/* Returns false if memory has run out. */
+static bool has_room(Residents *residents)
+{
+    if (residents->there < residents->made || make_block(residents))
+        return true;
+    return fail_launch(residents->launch, FINDING_LIMIT,
+                       residents->there
+                           ? "not enough memory for the blocks that wait for each other"
+                           : "not enough memory to run a block");
+}
+
 static void begin_next(Residents *residents)
 {
-    if (residents->there == residents->made && !make_block(residents)) {
-        fail_launch(residents->launch, FINDING_LIMIT,
-                    residents->there ? "not enough memory for the blocks that wait for each other"
-                                     : "not enough memory to run a block");
+    if (!has_room(residents))
         return;
-    }
     const long number = next_number(residents); /* before the count below changes */
-    block_begin(residents->blocks[residents->there++], number);
+    block_begin(residents->blocks[residents->there++], number, NULL, 0);
     if (!side_by_side(residents->launch))
         go_on(residents, residents->there - 1);
+}
+
+/* The number of the block with this rank in a cluster. */
+static long number_in_cluster(const Launch *launch, long cluster, int rank)
+{
+    long number = 0, along = 1;
+
+    for (int i = 0; i < 3; i++) {
+        const int size = launch->cluster[i], clusters = launch->grid[i] / size;
+        number += along * (cluster % clusters * size + rank % size);
+        along *= launch->grid[i];
+        cluster /= clusters;
+        rank /= size;
+    }
+    return number;
+}
+
+/* All blocks of a cluster begin together. Clusters begin in the order of their numbers. */
+static void begin_cluster(Residents *residents)
+{
+    Launch *launch = residents->launch;
+    const int size = cluster_size(launch);
+    Cluster *cluster = calloc(1, sizeof *cluster);
+
+    if (!cluster) {
+        fail_launch(launch, FINDING_LIMIT, "not enough memory to run a cluster");
+        return;
+    }
+    cluster->count = size;
+    for (int rank = 0; rank < size && has_room(residents); rank++) {
+        Block *block = cluster->blocks[rank] = residents->blocks[residents->there++];
+        cluster->there++;
+        block_begin(block, number_in_cluster(launch, residents->clusters, rank), cluster, rank);
+    }
+    if (!cluster->there)
+        free(cluster);
+    residents->clusters++;
+    residents->idle = 0;
+}
+
+/* The next cluster begins when those before it have ended or only wait. */
+static bool cluster_may_begin(const Residents *residents)
+{
+    return not_begun(residents) &&
+           residents->there + cluster_size(residents->launch) <= residents->most &&
+           (!residents->there || residents->idle || residents->launch->cooperative);
 }
 
 /* Adds a hint if blocks that have not started can never start. */
@@ -447,7 +537,9 @@ void blocks_run(Launch *launch, long count)
     if (!crew_open(&residents, launch, count))
         return;
     while (!launch->failed && residents.done < residents.total) {
-        if (not_begun(&residents) && residents.there < residents.most)
+        if (launch->cluster[0] && cluster_may_begin(&residents))
+            begin_cluster(&residents);
+        else if (!launch->cluster[0] && not_begun(&residents) && residents.there < residents.most)
             begin_next(&residents);
         else
             take_turns(&residents);

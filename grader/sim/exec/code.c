@@ -89,7 +89,8 @@ static void begin_step(Step *step, const Instruction *in)
 static bool bind(Step *step, const Instruction *in)
 {
     static bool (*const binders[])(Step * step, const Instruction *in) = {
-        bind_control, bind_memory, bind_warp, bind_compare, bind_convert, bind_float, bind_integer
+        bind_control, bind_memory,  bind_tensor,  bind_mbarrier, bind_texture,
+        bind_warp,    bind_compare, bind_convert, bind_float,    bind_integer
     };
 
     for (size_t i = 0; i < sizeof binders / sizeof *binders; i++)
@@ -117,6 +118,64 @@ static bool make_step(CodeMaker *maker, Step *step, const Instruction *in)
     return true;
 }
 
+/* Whether the step only computes or moves data. */
+static bool is_plain(const Step *step)
+{
+    const Op op = (Op) step->in->op;
+
+    switch (step->class_) {
+    case CLASS_MOVE:
+    case CLASS_INT:
+    case CLASS_FP32:
+    case CLASS_FP64:
+    case CLASS_FP16:
+    case CLASS_SFU:
+    case CLASS_CONVERT:
+        return !step->inner && op != OP_elect && op != OP_activemask;
+    case CLASS_LOAD:
+        return op == OP_ld;
+    case CLASS_STORE:
+        return op == OP_st && !has_mod(step->in, MOD_async);
+    default:
+        return false;
+    }
+}
+
+static void mark_target(const Code *code, bool *is_target, int at)
+{
+    if (at >= 0 && at <= code->step_count)
+        is_target[at] = true;
+}
+
+/* Marks the steps to which a jump or a reconvergence leads. */
+static void mark_targets(const Code *code, const Function *function, bool *is_target)
+{
+    for (int i = 0; i < code->step_count; i++) {
+        if (code->steps[i].in->op == OP_bra)
+            mark_target(code, is_target, code->steps[i].jump.target);
+        mark_target(code, is_target, code->steps[i].rpc);
+    }
+    for (int i = 0; i < function->table_count; i++)
+        for (int k = 0; k < function->tables[i].count; k++)
+            mark_target(code, is_target, function->tables[i].entries[k]);
+}
+
+/* Finds the sequences of plain steps. If memory runs out, there are none. */
+static void find_straights(Code *code, const Function *function)
+{
+    bool *is_target = calloc((size_t) code->step_count + 1, sizeof *is_target);
+
+    if (!is_target)
+        return;
+    mark_targets(code, function, is_target);
+    for (int i = code->step_count - 1; i >= 0; i--) {
+        const int next = is_target[i + 1] ? 0 : code->steps[i + 1].straight;
+        if (is_plain(&code->steps[i]))
+            code->steps[i].straight = (uint16_t) (next < UINT16_MAX ? next + 1 : next);
+    }
+    free(is_target);
+}
+
 /* The step after the last instruction ends the function. */
 static bool make_steps(CodeMaker *maker)
 {
@@ -125,26 +184,34 @@ static bool make_steps(CodeMaker *maker)
     static const Instruction end = { .op = OP_ret, .guard = -1, .roles = { .known = true } };
     int *rpc = malloc(((size_t) function->instruction_count + 1) * sizeof *rpc);
     uint8_t *treatment = calloc((size_t) function->instruction_count + 1, 1);
+    int *product = malloc(((size_t) function->instruction_count + 1) * sizeof *product);
 
     code->step_count = function->instruction_count;
     code->steps = calloc((size_t) code->step_count + 1, sizeof *code->steps);
     if (!code->steps || !rpc || !treatment) {
         free(rpc);
         free(treatment);
+        free(product);
         return refuse(maker, "out of memory");
     }
     find_reconvergence(function, rpc);
-    find_treatments(function, treatment);
+    find_treatments(function, treatment, product);
     bool well = true;
     for (int i = 0; i < code->step_count && well; i++) {
         well = make_step(maker, &code->steps[i], &function->instructions[i]);
         code->steps[i].rpc = rpc[i];
         code->steps[i].treatment = treatment[i];
     }
+    for (int i = 0; i < code->step_count && well; i++)
+        if (product[i] >= 0)
+            bind_fused(&code->steps[i], &code->steps[product[i]]);
     free(rpc);
     free(treatment);
+    free(product);
     begin_step(&code->steps[code->step_count], &end);
     code->steps[code->step_count].run = run_end;
+    if (well)
+        find_straights(code, function);
     return well;
 }
 
@@ -209,6 +276,7 @@ void code_free(Code *code)
     free(code->variable_offset);
     free(code->special_plane);
     free(code->local_plane);
+    free(code->fragments);
     free(code->uses);
     free(code);
 }

@@ -34,6 +34,7 @@ typedef struct CodeMaker {
     char *why;
     size_t why_size;
     bool refused;
+    int fragments_room;
 } CodeMaker;
 
 /* Returns false, with `why` filled in. */

@@ -77,6 +77,7 @@ void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const
     Place place = place_of(warp, step, lane);
 
     place.other_line = other->step && other->step->in ? other->step->in->line : 0;
+    place.other_elsewhere = place.other_line && other->step->in->file != step->in->file;
     place.provisional = other->one_warp;
     place.has_other = other->block >= 0;
     if (place.has_other) {
@@ -139,6 +140,8 @@ static bool complete(Launch *launch)
     if (launch->dynamic_shared_bytes > MOST_SHARED)
         return fail_launch(launch, FINDING_LAUNCH, "too much dynamic shared memory");
     launch->shared_bytes = shared + launch->dynamic_shared_bytes;
+    if (kernel->uses_reserved)
+        launch->shared_bytes = (launch->shared_bytes + 127) / 128 * 128 + RESERVED_SHARED;
     if (launch->local_bytes <= kernel->local_bytes)
         launch->local_bytes = kernel->local_bytes + (has_calls(kernel) ? STACK_BYTES : 0);
     launch->local_bytes = (launch->local_bytes + 15) / 16 * 16;
@@ -168,6 +171,37 @@ static long block_count(const Launch *launch)
     return threads > WARPS_A_BLOCK * LANES || blocks > INT64_MAX ? -1 : (long) blocks;
 }
 
+/* Adds what sequences of plain steps have executed. */
+static void settle_counts(Count *counts, const Code *code)
+{
+    uint64_t executed = 0, lanes = 0;
+
+    for (int i = 0; counts && code && i <= code->step_count; i++) {
+        executed += counts[i].begun;
+        lanes += counts[i].begun_lanes;
+        counts[i].executed += executed;
+        counts[i].lanes += lanes;
+        counts[i].begun = counts[i].begun_lanes = 0;
+    }
+}
+
+static void settle_all_counts(Launch *launch)
+{
+    settle_counts(launch->counts, launch->kernel);
+    for (int i = 0; i < launch->module->function_count; i++)
+        if (launch->call_counts[i] != launch->counts)
+            settle_counts(launch->call_counts[i], launch->codes[i]);
+}
+
+static bool needs_accesses(const Launch *launch)
+{
+    for (const Observer *const *observer = launch->observers; *observer; observer++)
+        if ((*observer)->access &&
+            (!(*observer)->needs_accesses || (*observer)->needs_accesses(launch)))
+            return true;
+    return false;
+}
+
 bool launch_run(Launch *launch)
 {
     long count = block_count(launch);
@@ -183,7 +217,9 @@ bool launch_run(Launch *launch)
     fegetenv(&programs);
     fesetenv(FE_DFL_ENV);
     OBSERVE(launch, launch_begin, launch);
+    launch->watched = needs_accesses(launch);
     blocks_run(launch, count);
+    settle_all_counts(launch);
     OBSERVE(launch, launch_end, launch);
     fesetenv(&programs);
     return !launch->failed;

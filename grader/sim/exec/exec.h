@@ -19,6 +19,10 @@
 
 enum { LANES = 32, WARPS_A_BLOCK = 32, BARRIERS = 16, PLANE = LANES * 4 };
 
+/* Shared memory that the driver reserves per block, for cooperative groups. Here it follows the
+ * block's own memory, in kernels that ask where it is. */
+enum { RESERVED_SHARED = 1024 };
+
 typedef struct Warp Warp;
 typedef struct Block Block;
 typedef struct Launch Launch;
@@ -76,13 +80,28 @@ struct Step {
         struct {
             int64_t offset; /* of the source address, whose plane is b */
             uint8_t address_size;
-            bool is_suppressed; /* by e, a predicate; otherwise e is a number of bytes */
-        } copy;                 /* cp.async */
+            bool is_suppressed;   /* by e, a predicate; otherwise e is a number of bytes */
+            uint8_t barrier_size; /* of cp.async.bulk: bytes per lane of the mbarrier's address, */
+            int64_t barrier_offset; /* and its offset; its plane is e */
+        } copy;                     /* cp.async */
+        struct {
+            int first[4];         /* fragments in order of the operands: planes are code->fragments
+                                   * from here on; */
+            uint8_t count[4];     /* so many of them, */
+            uint8_t bytes[4];     /* of so many bytes per lane */
+            uint8_t m, n, k;      /* the shape */
+            uint8_t matrix;       /* wmma.load, wmma.store: MOD_a, b, c or d */
+            bool column, column2; /* the (second) matrix is column-major; trans */
+        } tensor;                 /* wmma, mma, ldmatrix, stmatrix; tex and its family, where m is
+                                   * the geometry and n the component or the surface's end */
         struct {
             uint8_t source_size; /* bytes per lane in a's plane: 4 or 8 (cvt.s64.s32 %rd2, %rd1:
                                   * 8); 0: given by the type */
         } convert;               /* cvt */
     };
+    uint16_t straight; /* plain steps from this one on, which are executed in sequence: none can
+                        * change the pc, the lanes or (without a fault) the state of the warp, and
+                        * none but the first is a branch target; 0: it is not plain */
     int rpc; /* branch: the step where its lanes reconverge; one past the last step: at the end */
     int class_; /* OpClass */
     Run *inner; /* of a step with a clock operand: the handler that runs after the clock is read */
@@ -106,13 +125,16 @@ struct Code {
     int param_bytes; /* param variables declared inside the function (for calls): bytes per lane */
     int local_bytes; /* per lane */
     int static_shared_bytes;
+    bool uses_reserved;    /* it can reach a use of %reserved_smem_offset_1 */
     int dynamic_shared_at; /* where .extern .shared variables begin */
     int *variable_offset;  /* by variable index of the module: offset in param, local or shared
                             * memory */
     int specials;          /* planes 0 .. specials - 1 are filled when a warp starts */
     int *special_plane;    /* [SPECIAL * 3 + component]: plane, or -1 */
     int *local_plane;      /* by variable index: plane of a local variable's address, or -1 */
-    uint8_t *uses;         /* by register: how its value is used (uses.h); NULL: unknown */
+    int *fragments;        /* planes of the registers of matrices; see Step.tensor */
+    int fragment_count;
+    uint8_t *uses; /* by register: how its value is used (uses.h); NULL: unknown */
 };
 
 /* Address of a function, in planes and in initialised variables: this plus 16 * its index. */
@@ -134,6 +156,9 @@ typedef struct Count {
                                       * counts them as loads */
     uint64_t rounds, round_lanes;    /* rounds of these loops, as in Shape */
     uint64_t divergent;              /* branches that split the warp */
+    /* While a launch runs: sequences of plain steps that begin here, and their lanes, less those
+     * that end before this step. Then `executed` and `lanes` get their share. */
+    uint64_t begun, begun_lanes;
 } Count;
 
 /* Counters of one allocation during a kernel. */
@@ -204,6 +229,7 @@ struct Warp {
     uint64_t executed;
     void *async;              /* sim/exec/ops/async.c: cp.async groups in flight */
     uint32_t waiting_lanes;   /* lanes that wait at a barrier for other lanes of the warp */
+    uint32_t sync_members;    /* of those at warp barriers: the lanes that their masks name */
     uint32_t diverged_lanes;  /* lanes elsewhere when other lanes reached a __syncthreads() */
     const Step *barrier_step; /* the step at which the warp waits */
     int spins;                /* consecutive turns in which it came back to the same state */
@@ -211,8 +237,13 @@ struct Warp {
     uint32_t polled_lanes;
     Unwritten unwritten[MOST_UNWRITTEN];
     int unwritten_count;
-    int sleeps;          /* nanosleeps and clock reads in its last turn */
-    struct Trace *trace; /* trace.h; NULL: no trace is kept */
+    int polls;                     /* consecutive waits for an mbarrier or a cluster that failed */
+    bool watched;                  /* its turn continues after a wait that failed (turn.c) */
+    uint32_t cluster_arrived;      /* lanes that have arrived at the barrier of the cluster, which
+                                    * is not complete */
+    int sleeps;                    /* nanosleeps and clock reads in its last turn */
+    uint64_t read_cycles, read_ns; /* its last reading of the clocks */
+    struct Trace *trace;           /* trace.h; NULL: no trace is kept */
 };
 
 typedef struct Barrier {
@@ -225,8 +256,18 @@ typedef struct Barrier {
     const Step *step;  /* where the last warp arrived */
 } Barrier;
 
+/* The blocks of a cluster, by rank; NULL: it has ended. */
+enum { MOST_IN_CLUSTER = 16 };
+typedef struct Cluster {
+    Block *blocks[MOST_IN_CLUSTER];
+    int count, there; /* there: blocks that have not ended */
+} Cluster;
+
 struct Block {
     Launch *launch;
+    Cluster *cluster; /* NULL: the launch has no clusters */
+    int rank;         /* in the cluster */
+    void *bulk;       /* sim/exec/ops/mbarrier.c: copies in flight */
     int id[3];
     long number;
     Warp *warps;
@@ -262,9 +303,12 @@ typedef struct Observer {
                                                     * not called where block->epoch counts the
                                                     * barrier */
     void (*warp_sync)(Warp *warp, uint32_t lanes); /* bar.warp.sync, shfl.sync, vote.sync ... */
-    void (*fence)(Warp *warp, bool of_block);      /* membar, fence; of_block: .cta scope */
-    void (*access)(struct Access *access);         /* an access to shared or global memory, already
-                                                    * resolved and counted */
+    /* All threads of the block have arrived at the barrier of their cluster (leaves: pass it). */
+    void (*cluster_sync)(Block *block, bool leaves);
+    void (*fence)(Warp *warp, bool of_block);     /* membar, fence; of_block: .cta scope */
+    void (*access)(struct Access *access);        /* an access to shared or global memory, already
+                                                   * resolved and counted */
+    bool (*needs_accesses)(const Launch *launch); /* false: `access` would do nothing; NULL: true */
     /* The two halves of an asynchronous copy: its reads, and the start of its writes. */
     void (*copy_reads)(struct Access *access);
     void (*copy_claims)(struct Access *access);
@@ -313,8 +357,10 @@ struct Launch {
     const Code *kernel;
     const char *name;
     int grid[3], block[3];
+    int cluster[3]; /* blocks of a cluster; 0: no clusters */
     size_t dynamic_shared_bytes, shared_bytes;
-    uint8_t *params; /* as ld.param reads them */
+    size_t heap_bytes; /* that all malloc() in kernels may hold together */
+    uint8_t *params;   /* as ld.param reads them */
     size_t param_bytes;
     int local_bytes; /* per lane, including room for calls */
     bool cooperative;
@@ -336,16 +382,21 @@ struct Launch {
     ArrayCount *arrays;
     int array_count, array_room;
     int sms;        /* of the described device: %nsmid, %smid = block % sms */
-    uint64_t clock; /* value of %clock64: grows with each warp instruction */
+    uint64_t clock; /* grows with each warp instruction, and with each nanosecond of sleep */
+    uint64_t slept; /* nanoseconds of nanosleep, of all warps */
+    /* What a warp reads from %clock64 and %globaltimer. NULL: `clock` for both. */
+    void (*read_clock)(Warp *warp, uint64_t *cycles, uint64_t *ns);
     void (*progress)(void *self, long blocks_done, long blocks);
     void *progress_self;
     /* Called before each step of a warp whose trace is kept; NULL: not. */
     void (*step)(Warp *warp, int pc, uint32_t executed);
-    bool failed; /* a fatal finding ended the launch; its kind is in `failure` */
+    bool watched; /* set by launch_run: an observer needs the accesses */
+    bool failed;  /* a fatal finding ended the launch; its kind is in `failure` */
     FindingKind failure;
     uint32_t envreg[3]; /* %envreg0 .. 2: 1 and 2 are the workspace of cooperative launches */
     void (*print)(void *self, const char *text, size_t length); /* output of printf; NULL: stdout */
     void *print_self;
+    const struct Lowering *lowering;  /* lowering.h: the kernel's machine code; NULL: unknown */
     struct Timing *timing;            /* timing.h: the timing model; NULL: time is not modelled */
     bool trace_words;                 /* traces have the words that lanes request (trace.h) */
     const struct TimingResult *timed; /* the timing model's result; NULL: none */
@@ -405,6 +456,8 @@ bool bind_integer(Step *step,
                   const Instruction *in); /* sim/exec/ops/integer.c: add .. xor, bit fields, mov */
 bool bind_float(Step *step,
                 const Instruction *in); /* sim/exec/ops/float.c: f16, bf16, f32, f64, SFU */
+/* Makes `sum`, an f32 addition or subtraction of the result of `product`, one multiply-add. */
+void bind_fused(Step *sum, const Step *product);
 bool bind_compare(Step *step,
                   const Instruction *in); /* sim/exec/ops/compare.c: setp set selp slct testp */
 bool bind_convert(Step *step, const Instruction *in); /* sim/exec/ops/convert.c: cvt */
@@ -412,7 +465,10 @@ bool bind_memory(Step *step,
                  const Instruction *in); /* sim/exec/ops/memory.c: ld st atom red cp prefetch */
 bool bind_warp(Step *step,
                const Instruction *in); /* sim/exec/ops/warp.c: shfl vote match redux elect bar */
-bool bind_control(Step *step, const Instruction *in); /* exec.c: bra call ret exit trap ... */
+bool bind_tensor(Step *step, const Instruction *in);   /* sim/exec/ops/tensor.c: wmma, mma ... */
+bool bind_mbarrier(Step *step, const Instruction *in); /* sim/exec/ops/mbarrier.c: cp.async.bulk */
+bool bind_texture(Step *step, const Instruction *in);  /* sim/exec/ops/texture.c: tex suld sust */
+bool bind_control(Step *step, const Instruction *in);  /* exec.c: bra call ret exit trap ... */
 
 /* An atomic that counts and whose result is used. Atomics that implement locks are excluded: a
  * warp that waits in a loop must be detected as waiting. */
@@ -425,5 +481,11 @@ static inline bool atomic_draws(const Step *step)
 /* ---- sim/exec/ops/async.c ---- */
 
 void async_end(Warp *warp); /* at the end of the warp: frees warp->async */
+
+/* ---- sim/exec/ops/mbarrier.c, bulk.c ---- */
+
+/* A wait for another thread has failed or not. After a failed one, other warps get a turn. */
+void warp_polled(Warp *warp, bool failed);
+void bulk_end(Block *block); /* at the end of the block: completes copies to global memory */
 
 #endif

@@ -63,6 +63,7 @@ typedef struct Reach {
     bool *variables, *functions;
     int *open; /* functions still to be visited */
     int open_count;
+    bool reserved; /* a function asks where the reserved shared memory is */
 } Reach;
 
 static void reach_function(Reach *reach, int function)
@@ -87,6 +88,8 @@ static void reach_from(Reach *reach, const Function *function)
         const Operand *operand = &function->operands[i];
         if (operand->kind == OPERAND_FUNCTION)
             reach_function(reach, operand->index);
+        reach->reserved |=
+            operand->kind == OPERAND_SPECIAL && operand->special == SPECIAL_RESERVED_SMEM;
         if ((operand->kind == OPERAND_VARIABLE ||
              (operand->kind == OPERAND_ADDRESS && !operand->is_register)) &&
             operand->index >= 0)
@@ -146,6 +149,7 @@ static bool place_shared(CodeMaker *maker, int function)
         reach_function(&reach, function);
         while (reach.open_count)
             reach_from(&reach, &module->functions[reach.open[--reach.open_count]]);
+        maker->code->uses_reserved = reach.reserved;
         well = place_reached(maker, reach.variables);
     } else {
         refuse(maker, "out of memory");

@@ -166,27 +166,10 @@ static int variable_plane(CodeMaker *maker, const Operand *operand, int size)
     return constant(maker, at + (uint64_t) operand->offset, size);
 }
 
-static bool begins(Name name, const char *text)
-{
-    return (size_t) name.length >= strlen(text) && !memcmp(name.at, text, strlen(text));
-}
-
-/* Each block forms a cluster by itself. */
-static int cluster_plane(CodeMaker *maker, const Operand *operand, int size)
-{
-    if (begins(operand->name, "%cluster_nctaid") || begins(operand->name, "%cluster_nctarank"))
-        return constant(maker, 1, size);
-    if (begins(operand->name, "%cluster_ctaid") || begins(operand->name, "%cluster_ctarank"))
-        return constant(maker, 0, size);
-    return NOT_POSSIBLE;
-}
-
 static int special_plane(CodeMaker *maker, Step *step, const Operand *operand, int size)
 {
     int component = operand->component;
 
-    if (operand->special == SPECIAL_CLUSTER)
-        return cluster_plane(maker, operand, size);
     if (special_bytes(operand->special) != size)
         return NOT_POSSIBLE;
     if (component < 0 || component > 2)
@@ -263,10 +246,15 @@ static int fixed_address(CodeMaker *maker, Step *step, const Operand *operand, i
     return CONSTANT_ABSENT;
 }
 
-static int address(CodeMaker *maker, Step *step, const Operand *operand, bool second)
+/* A copy has up to three addresses: sources 0 and 1, and the mbarrier. */
+static int address(CodeMaker *maker, Step *step, const Operand *operand, int source)
 {
-    int64_t *offset = second ? &step->copy.offset : &step->offset;
-    uint8_t *size = second ? &step->copy.address_size : &step->address_size;
+    int64_t *offset = source == 0   ? &step->offset
+                      : source == 1 ? &step->copy.offset
+                                    : &step->copy.barrier_offset;
+    uint8_t *size = source == 0   ? &step->address_size
+                    : source == 1 ? &step->copy.address_size
+                                  : &step->copy.barrier_size;
 
     *size = 8;
     if (operand->kind != OPERAND_ADDRESS)
@@ -339,6 +327,51 @@ static int packed(CodeMaker *maker, Step *step, const Operand *operand)
                                                                              : NOT_POSSIBLE;
 }
 
+/* ---- Fragments of matrices ---- */
+
+static bool add_fragment_plane(CodeMaker *maker, int slot)
+{
+    Code *code = maker->code;
+
+    if (code->fragment_count == maker->fragments_room) {
+        const int room = maker->fragments_room ? 2 * maker->fragments_room : 64;
+        int *planes = realloc(code->fragments, (size_t) room * sizeof *planes);
+        if (!planes)
+            return refuse(maker, "out of memory");
+        code->fragments = planes;
+        maker->fragments_room = room;
+    }
+    code->fragments[code->fragment_count++] = slot;
+    return true;
+}
+
+/* Adds the registers of an operand, all of 4 or all of 8 bytes, as the step's next fragment.
+ * Returns the first register's plane. */
+static int fragment(CodeMaker *maker, Step *step, const Operand *operand, PtxType type)
+{
+    const bool one = operand->kind == OPERAND_REGISTER;
+    const Operand *elements = one ? operand : maker->function->operands + operand->first;
+    const int count = one ? 1 : operand->count, first = maker->code->fragment_count;
+    int which = 0, size = 0;
+
+    while (which < 3 && step->tensor.count[which])
+        which++;
+    if ((!one && operand->kind != OPERAND_VECTOR) || count < 1 || step->tensor.count[which])
+        return NOT_POSSIBLE;
+    for (int i = 0; i < count; i++) {
+        const int bytes = natural_bytes(maker, &elements[i], type);
+        const int slot = slot_of(maker, step, &elements[i], type, bytes);
+        if ((bytes != 4 && bytes != 8) || (size && bytes != size) || slot == NOT_POSSIBLE ||
+            !add_fragment_plane(maker, slot))
+            return NOT_POSSIBLE;
+        size = bytes;
+    }
+    step->tensor.first[which] = first;
+    step->tensor.count[which] = (uint8_t) count;
+    step->tensor.bytes[which] = (uint8_t) size;
+    return maker->code->fragments[first];
+}
+
 /* cvt: a register may be wider than the type; the step then records its width. */
 static int converted(CodeMaker *maker, Step *step, const Operand *operand, char role)
 {
@@ -366,9 +399,11 @@ static int operand_slot(CodeMaker *maker, Step *step, const Operand *operand, ch
     const Instruction *in = step->in;
 
     if (role == 'a')
-        return address(maker, step, operand, source == 1);
+        return address(maker, step, operand, source);
     if (role == 'm')
         return data(maker, step, operand);
+    if (role == 'f' || role == 'c')
+        return fragment(maker, step, operand, role_type(in, role));
     if (role == 'd' || role == 's')
         return converted(maker, step, operand, role);
     if (role == 'i' && is_predicate(maker, operand)) {

@@ -6,36 +6,15 @@
  */
 #include "sim/exec/shape.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum { KEPT = 1024, BANKS = 32, BANK_BYTES = 4 };
+enum { BANKS = 32, BANK_BYTES = 4 };
 
-/* One table per thread: several threads may run blocks. */
-static _Thread_local struct Patterns {
-    Shape kept[KEPT];
-} * table;
-
-/* Neighbouring steps never share an entry, and neither do the two sides of a copy to shared memory.
- */
-static Shape *place_of(const Step *step, Space space)
-{
-    static _Thread_local Shape spare;
-
-    if (!table) {
-        table = aligned_alloc(64, sizeof *table);
-        if (!table)
-            return &spare;
-        memset(table, 0, sizeof *table);
-    }
-    const uint32_t at = step->number + (space == SPACE_SHARED ? KEPT / 2 : 0);
-    return &table->kept[at % KEPT];
-}
+Shape shape_table[SHAPES_KEPT];
 
 /* ---- Distinct values ---- */
 
-/* The first lane with each value. `followed`: those whose value other lanes share. */
-static uint32_t first_of_each(const int64_t value[LANES], uint32_t mask, uint32_t *followed)
+static uint32_t first_by_hash(const int64_t value[LANES], uint32_t mask, uint32_t *followed)
 {
     uint8_t slot[2 * LANES] = { 0 }; /* by hash: 1 + lane */
     uint32_t first = 0;
@@ -56,9 +35,39 @@ static uint32_t first_of_each(const int64_t value[LANES], uint32_t mask, uint32_
     return first;
 }
 
+/* The lanes whose value differs from the preceding lane's; 0: a value is less than that. */
+WITH_VECTORS static uint32_t rises_at(const int64_t value[LANES])
+{
+    uint64_t rises = 1, falls = 0;
+
+    for (int i = 1; i < LANES; i++) {
+        rises |= (uint64_t) (value[i] != value[i - 1]) << i;
+        falls |= (uint64_t) (value[i] < value[i - 1]);
+    }
+    return falls ? 0 : (uint32_t) rises;
+}
+
+/* The first lane with each value. `followed`: those whose value other lanes share. */
+static uint32_t first_of_each(const int64_t value[LANES], uint32_t mask, uint32_t *followed)
+{
+    const uint32_t rises = mask == UINT32_MAX ? rises_at(value) : 0;
+
+    if (rises) {
+        *followed = rises & ~(rises >> 1) & UINT32_MAX >> 1;
+        return rises;
+    }
+    return first_by_hash(value, mask, followed);
+}
+
 static void find_leaders(Shape *s)
 {
     s->leaders = first_of_each((const int64_t *) s->delta, s->mask, &s->followed);
+    s->has_leaders = true;
+}
+
+void shape_find_leaders(const Shape *shape)
+{
+    find_leaders((Shape *) shape); /* shapes are constant except for what is found later */
 }
 
 /* ---- Global memory ---- */
@@ -78,6 +87,10 @@ static int count_sectors(const Shape *s, uint32_t lanes)
     int64_t sector[LANES];
     uint32_t followed;
 
+    if (s->uniform)
+        return 1;
+    if (s->linear && lanes == UINT32_MAX && s->bytes <= SECTOR_BYTES)
+        return (s->start + (LANES - 1) * s->bytes) / SECTOR_BYTES + 1;
     for (int i = 0; i < LANES; i++)
         sector[i] = sector_of(s, i);
     return __builtin_popcount(first_of_each(sector, lanes, &followed));
@@ -99,7 +112,7 @@ static int count_atomic_sectors(const Shape *s)
 {
     int sharing[LANES], most = 0, sectors = 0;
 
-    for (uint32_t left = s->leaders; left; left &= left - 1) {
+    for (uint32_t left = shape_leaders(s); left; left &= left - 1) {
         int lane = first_lane(left);
         sharing[lane] = count_sharing(s, lane);
         most = sharing[lane] > most ? sharing[lane] : most;
@@ -135,11 +148,12 @@ static int passes_of(const Shape *s, uint32_t phase, int unit_bytes, bool each_l
     int64_t unit[LANES];
     int8_t last[BANKS], before[LANES]; /* lists of the lanes per column; -1: end */
     int in_column[BANKS] = { 0 };
+    const int shift = __builtin_ctz((unsigned) unit_bytes);
 
     memset(last, -1, sizeof last);
     for (uint32_t left = phase; left; left &= left - 1) {
         int lane = first_lane(left);
-        unit[lane] = ((int64_t) s->delta[lane] + s->start) >> __builtin_ctz((unsigned) unit_bytes);
+        unit[lane] = ((int64_t) s->delta[lane] + s->start) >> shift;
         int column = (int) (unit[lane] & (columns - 1)), same = each_lane ? -1 : last[column];
         while (same >= 0 && unit[same] != unit[lane])
             same = before[same];
@@ -234,21 +248,28 @@ static void count_loop_wavefronts(Shape *s)
 
 /* ---- The pattern ---- */
 
-static void find_extent(Shape *s)
+WITH_VECTORS static void find_extent(Shape *s)
 {
-    uint64_t any = s->start;
+    int64_t low = 0, high = 0;
+    uint64_t any = 0, bent = 0; /* bent: not in a line */
 
-    s->low = s->high = 0;
-    s->linear = s->mask == UINT32_MAX;
     for (int i = 0; i < LANES; i++) {
-        int64_t delta = (int64_t) s->delta[i];
-        s->low = delta < s->low ? delta : s->low;
-        s->high = delta > s->high ? delta : s->high;
-        s->linear &= delta == (int64_t) i * s->bytes;
+        const int64_t delta = (int64_t) s->delta[i];
+        low = delta < low ? delta : low;
+        high = delta > high ? delta : high;
+        bent |= (uint64_t) (delta ^ (int64_t) i * s->bytes);
         any |= s->delta[i];
     }
-    s->aligned = !(any & (s->bytes - 1u));
-    s->uniform = !s->low && !s->high;
+    s->low = low;
+    s->high = high;
+    s->linear = s->mask == UINT32_MAX && !bent;
+    s->low_bits = (uint8_t) any;
+    s->uniform = !low && !high;
+}
+
+static bool is_aligned(const Shape *s)
+{
+    return !((s->low_bits | s->start) & (s->bytes - 1u));
 }
 
 int shape_sectors(const Shape *shape, uint32_t lanes)
@@ -256,7 +277,7 @@ int shape_sectors(const Shape *shape, uint32_t lanes)
     Shape part = *shape;
 
     part.mask = lanes;
-    find_leaders(&part);
+    part.has_leaders = part.linear = false;
     return part.kind == ACCESS_ATOMIC ? count_atomic_sectors(&part) : count_sectors(&part, lanes);
 }
 
@@ -271,8 +292,9 @@ static bool is_loop(const Step *step, int bytes)
 static void work_out(Shape *s, const Step *step)
 {
     s->rounds = s->round_lanes = 0;
+    s->has_leaders = false;
     find_extent(s);
-    find_leaders(s);
+    s->aligned = is_aligned(s);
     s->asked = __builtin_popcount(s->mask) * s->bytes;
     if (s->kind == ACCESS_ATOMIC && is_warp_reduced((Treatment) step->treatment)) {
         s->sectors = s->wavefronts = s->ideal = 1;
@@ -291,20 +313,30 @@ static void work_out(Shape *s, const Step *step)
     }
 }
 
-/* Fills in `delta`; false if it has not changed. */
-WITH_AVX2 static bool take_deltas(Shape *s, uint32_t mask, uint64_t first,
-                                  const uint64_t address[LANES])
+void shape_move(Shape *s, uint8_t start)
+{
+    s->start = start;
+    s->aligned = is_aligned(s);
+    s->sectors = count_sectors(s, s->mask);
+}
+
+/* Whether the addresses have the pattern `delta`; `mask`: all lanes. */
+WITH_VECTORS static bool has_deltas(const uint64_t delta[LANES], uint64_t first,
+                                    const uint64_t address[LANES])
 {
     uint64_t differ = 0;
 
-    if (mask == UINT32_MAX) {
-        for (int i = 0; i < LANES; i++) {
-            uint64_t delta = address[i] - first;
-            differ |= delta ^ s->delta[i];
-            s->delta[i] = delta;
-        }
-        return differ;
-    }
+    for (int i = 0; i < LANES; i++)
+        differ |= (address[i] - first) ^ delta[i];
+    return !differ;
+}
+
+/* Fills in `delta`; false if it has not changed. */
+WITH_VECTORS static bool take_deltas(Shape *s, uint32_t mask, uint64_t first,
+                                     const uint64_t address[LANES])
+{
+    uint64_t differ = 0;
+
     for (int i = 0; i < LANES; i++) {
         uint64_t delta = (address[i] - first) & -(uint64_t) (mask >> i & 1);
         differ |= delta ^ s->delta[i];
@@ -316,15 +348,23 @@ WITH_AVX2 static bool take_deltas(Shape *s, uint32_t mask, uint64_t first,
 const Shape *shape_of(const Step *step, Space space, AccessKind kind, uint32_t mask, int bytes,
                       const uint64_t address[LANES])
 {
-    Shape *s = place_of(step, space);
+    Shape *s = shape_last(step, space);
     uint64_t first = address[first_lane(mask)];
     unsigned unit = space != SPACE_SHARED ? SECTOR_BYTES : bytes < BANK_BYTES ? BANK_BYTES : bytes;
     uint8_t start = (uint8_t) (first % unit);
 
-    bool differ = take_deltas(s, mask, first, address);
-    if (!differ && s->step == step->number && s->mask == mask && s->start == start &&
-        s->bytes == bytes && s->kind == kind && s->space == space)
+    const bool alike = s->step == step->number && s->mask == mask && s->bytes == bytes &&
+                       s->kind == kind && s->space == space;
+    const bool differ = mask != UINT32_MAX || !alike || !has_deltas(s->delta, first, address)
+                            ? take_deltas(s, mask, first, address)
+                            : false;
+    if (alike && !differ && s->start == start)
         return s;
+    if (alike && !differ && space != SPACE_SHARED && kind != ACCESS_ATOMIC) {
+        shape_move(s, start);
+        return s;
+    }
+    s->memory_changes = 0;
     s->step = step->number;
     s->mask = mask;
     s->start = start;

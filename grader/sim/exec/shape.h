@@ -4,12 +4,13 @@
 
 #include "sim/exec/exec.h"
 
-/* Compiles a function twice; the version is chosen by processor when the library is loaded. For
- * integer code only. (With clang 14, such functions cannot be called from another file.) */
+/* Compiles a function for several levels of vector instructions; the version is chosen by processor
+ * when the library is loaded. For integer code only. (With clang 14, such functions cannot be
+ * called from another file.) */
 #if defined __x86_64__ && !defined __clang__
-#define WITH_AVX2 __attribute__((target_clones("avx2", "default")))
+#define WITH_VECTORS __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
-#define WITH_AVX2
+#define WITH_VECTORS
 #endif
 
 enum { SECTOR_BYTES = 32, SECTORS = 4, LINE_BYTES = SECTORS * SECTOR_BYTES };
@@ -27,22 +28,60 @@ typedef struct Shape {
     _Alignas(64) uint64_t delta[LANES]; /* from the first active lane; 0 for inactive lanes */
     /* Derived from the key. */
     int64_t low, high; /* of delta */
+    uint8_t low_bits;  /* of all deltas, or-ed */
     bool aligned;      /* each lane is aligned to `bytes` */
     bool linear;       /* all lanes are active, with consecutive addresses in lane order */
     bool uniform;      /* all lanes have the same address */
-    uint32_t leaders;  /* the first lane at each address */
-    uint32_t followed; /* leaders whose address other lanes share */
-    int asked;         /* bytes requested by all active lanes */
+    bool has_leaders;  /* `leaders` and `followed` are set: see shape_leaders() */
+    uint32_t leaders, followed;
+    int asked; /* bytes requested by all active lanes */
     int sectors;
     int wavefronts, ideal, loop_loads, loop_ideal;
     int rounds,
         round_lanes; /* rounds of the loop after the first, and the lanes waiting in them, summed */
+    /* For ops/memory.c: the allocation that all lanes accessed last, while memory_changes is: */
+    Allocation *allocation;
+    uint32_t memory_changes;
 } Shape;
 
 /* The shape of an access to global or shared memory, valid until the next call. Addresses of
  * inactive lanes are ignored. */
 const Shape *shape_of(const Step *step, Space space, AccessKind kind, uint32_t mask, int bytes,
                       const uint64_t address[LANES]);
+
+/* The last shapes of steps. Only one thread at a time runs blocks, so there is one table. */
+enum { SHAPES_KEPT = 1024 };
+extern Shape shape_table[SHAPES_KEPT];
+
+/* The step's last shape, if `step` is the step's number. Neighbouring steps never share an entry,
+ * and neither do the two sides of a copy to shared memory. */
+static inline Shape *shape_last(const Step *step, Space space)
+{
+    const uint32_t at = step->number + (space == SPACE_SHARED ? SHAPES_KEPT / 2 : 0);
+    return &shape_table[at % SHAPES_KEPT];
+}
+
+/* Changes the start of a load's or store's shape in global memory. */
+void shape_move(Shape *shape, uint8_t start);
+
+/* Sets `leaders` and `followed`, which few accesses need. */
+void shape_find_leaders(const Shape *shape);
+
+/* The first lane at each address. */
+static inline uint32_t shape_leaders(const Shape *shape)
+{
+    if (!shape->has_leaders)
+        shape_find_leaders(shape);
+    return shape->leaders;
+}
+
+/* Leaders whose address other lanes share. */
+static inline uint32_t shape_followed(const Shape *shape)
+{
+    if (!shape->has_leaders)
+        shape_find_leaders(shape);
+    return shape->followed;
+}
 
 /* The number of sectors for a subset of the lanes. */
 int shape_sectors(const Shape *shape, uint32_t lanes);

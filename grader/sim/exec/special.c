@@ -13,7 +13,6 @@ int special_bytes(Special special)
     case SPECIAL_CLOCK64:
     case SPECIAL_GLOBALTIMER:
         return 8;
-    case SPECIAL_CLUSTER:
     case SPECIAL_UNKNOWN:
         return 0;
     default:
@@ -58,12 +57,37 @@ static uint32_t lanemask(Special special, int lane)
     }
 }
 
-/* A warp instruction counts as one cycle and as one nanosecond. */
-static uint64_t clock_value(const Launch *launch, Special special)
+/* Without modelled time a warp instruction counts as one cycle and as one nanosecond. */
+static uint64_t clock_value(const Warp *warp, Special special)
 {
-    bool high = special == SPECIAL_CLOCK_HI || special == SPECIAL_GLOBALTIMER_HI;
+    const bool high = special == SPECIAL_CLOCK_HI || special == SPECIAL_GLOBALTIMER_HI;
+    const bool timer = special == SPECIAL_GLOBALTIMER || special == SPECIAL_GLOBALTIMER_LO ||
+                       special == SPECIAL_GLOBALTIMER_HI;
+    const uint64_t value = timer ? warp->read_ns : warp->read_cycles;
 
-    return high ? launch->clock >> 32 : launch->clock;
+    return high ? value >> 32 : value;
+}
+
+/* Blocks of the launch without clusters are clusters of one block. */
+static uint64_t cluster_value(const Block *block, Special special, int component)
+{
+    const Launch *launch = block->launch;
+    const int size = launch->cluster[component] ? launch->cluster[component] : 1;
+
+    switch (special) {
+    case SPECIAL_CLUSTERID:
+        return (uint64_t) (block->id[component] / size);
+    case SPECIAL_NCLUSTERID:
+        return (uint64_t) (launch->grid[component] / size);
+    case SPECIAL_CLUSTER_CTAID:
+        return (uint64_t) (block->id[component] % size);
+    case SPECIAL_CLUSTER_NCTAID:
+        return (uint64_t) size;
+    case SPECIAL_CLUSTER_CTARANK:
+        return (uint64_t) block->rank;
+    default:
+        return block->cluster ? (uint64_t) block->cluster->count : 1;
+    }
 }
 
 static uint64_t value_in_block(const Warp *warp, Special special, int component)
@@ -86,14 +110,23 @@ static uint64_t value_in_block(const Warp *warp, Special special, int component)
         return launch->sms > 0 ? (uint64_t) (block->number % launch->sms) : 0;
     case SPECIAL_NSMID:
         return launch->sms > 0 ? (uint64_t) launch->sms : 1;
+    case SPECIAL_CLUSTERID:
+    case SPECIAL_NCLUSTERID:
+    case SPECIAL_CLUSTER_CTAID:
+    case SPECIAL_CLUSTER_NCTAID:
+    case SPECIAL_CLUSTER_CTARANK:
+    case SPECIAL_CLUSTER_NCTARANK:
+        return cluster_value(block, special, component);
     case SPECIAL_ENVREG:
         return launch->envreg[component];
     case SPECIAL_DYNAMIC_SMEM_SIZE:
         return launch->dynamic_shared_bytes;
     case SPECIAL_TOTAL_SMEM_SIZE:
-        return launch->shared_bytes;
+        return launch->shared_bytes - (launch->kernel->uses_reserved ? RESERVED_SHARED : 0);
+    case SPECIAL_RESERVED_SMEM:
+        return launch->shared_bytes - RESERVED_SHARED;
     default:
-        return special_is_clock(special) ? clock_value(launch, special) : 0;
+        return special_is_clock(special) ? clock_value(warp, special) : 0;
     }
 }
 
@@ -175,10 +208,18 @@ void special_fill_block(Warp *warp)
     for (int i = 0; i < COMPONENTS; i++)
         fill_special(warp, warp->code, warp->registers, SPECIAL_CTAID * COMPONENTS + i);
     fill_special(warp, warp->code, warp->registers, SPECIAL_SMID * COMPONENTS);
+    for (int i = SPECIAL_CLUSTERID * COMPONENTS; i < (SPECIAL_CLUSTER_NCTARANK + 1) * COMPONENTS;
+         i++)
+        fill_special(warp, warp->code, warp->registers, i);
 }
 
 void run_clock(Warp *warp, const Step *step, uint32_t mask)
 {
+    Launch *launch = warp->block->launch;
+
+    warp->read_cycles = warp->read_ns = launch->clock;
+    if (launch->read_clock)
+        launch->read_clock(warp, &warp->read_cycles, &warp->read_ns);
     for (int i = 0; i < SPECIAL_UNKNOWN; i++)
         if (special_is_clock((Special) i))
             fill_special(warp, warp->code, warp->registers, i * COMPONENTS);

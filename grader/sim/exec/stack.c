@@ -70,7 +70,8 @@ void warp_begin(Warp *warp, uint32_t lanes)
     warp->waiting_lanes = 0;
     warp->diverged_lanes = 0;
     warp->barrier_step = warp->polled_step = NULL;
-    warp->spins = warp->sleeps = warp->unwritten_count = 0;
+    warp->spins = warp->sleeps = warp->polls = warp->unwritten_count = 0;
+    warp->cluster_arrived = 0;
     warp->state = lanes ? WARP_READY : WARP_DONE;
     warp_take_top(warp);
 }

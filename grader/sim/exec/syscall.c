@@ -1,4 +1,4 @@
-/* syscall.c - the system calls of a kernel: printf and assert. */
+/* syscall.c - the system calls of a kernel: printf and assert; malloc and free are in heap.c. */
 #include "sim/exec/warp.h"
 
 #include "sim/exec/print.h"
@@ -41,7 +41,7 @@ uint8_t *call_return(Warp *warp, const Step *step, int lane, size_t bytes)
     return param(warp, &warp->code->function->operands[step->in->first], lane, bytes);
 }
 
-static uint64_t argument(Warp *warp, const Step *step, int n, int lane, size_t bytes)
+uint64_t system_argument(Warp *warp, const Step *step, int n, int lane, size_t bytes)
 {
     const uint8_t *from = call_argument(warp, step, n, lane, bytes);
     uint64_t value = 0;
@@ -133,12 +133,12 @@ static void print_lane(Warp *warp, const Step *step, int lane)
     uint8_t *result = call_return(warp, step, lane, 4);
     int32_t values = -1;
 
-    if (!text_at(warp, lane, argument(warp, step, 0, lane, 8), format, sizeof format)) {
+    if (!text_at(warp, lane, system_argument(warp, step, 0, lane, 8), format, sizeof format)) {
         fail(warp, step, lane, FINDING_OUT_OF_BOUNDS,
              "printf: the format argument does not point to a valid string");
         return;
     }
-    source.bytes = bytes_at(warp, lane, argument(warp, step, 1, lane, 8), &source.room);
+    source.bytes = bytes_at(warp, lane, system_argument(warp, step, 1, lane, 8), &source.room);
     if (!source.bytes)
         source.room = 0;
     values = print_format(line, sizeof line, format, next_value, read_text, &source);
@@ -162,11 +162,11 @@ static void run_assert(Warp *warp, const Step *step, uint32_t mask, Name name)
     char message[TEXT], file[TEXT];
 
     (void) name;
-    text_at(warp, lane, argument(warp, step, 0, lane, 8), message, sizeof message);
-    text_at(warp, lane, argument(warp, step, 1, lane, 8), file, sizeof file);
+    text_at(warp, lane, system_argument(warp, step, 0, lane, 8), message, sizeof message);
+    text_at(warp, lane, system_argument(warp, step, 1, lane, 8), file, sizeof file);
     fail(warp, step, lane, FINDING_ASSERT,
          "assertion `%s' failed at %s:%d (%d thread%s of this warp)", message, file,
-         (int) argument(warp, step, 2, lane, 4), __builtin_popcount(mask),
+         (int) system_argument(warp, step, 2, lane, 4), __builtin_popcount(mask),
          mask & (mask - 1) ? "s" : "");
 }
 
@@ -184,6 +184,8 @@ static const struct SystemCall {
 } system_calls[] = {
     { "vprintf", run_printf },
     { "__assertfail", run_assert },
+    { "malloc", run_malloc },
+    { "free", run_free },
 };
 
 void system_call(Warp *warp, const Step *step, uint32_t mask, Name name)

@@ -126,6 +126,19 @@ static void find_linear_lines(const Access *x, TouchedLines *lines)
     }
 }
 
+/* All lanes have the same address. */
+static void find_one_line(const Access *x, TouchedLines *lines)
+{
+    const uint64_t at = x->address[first_lane(x->mask)] - origin_of(x->allocation);
+    const unsigned first = at % LINE_BYTES / SECTOR_BYTES;
+    const unsigned end = (unsigned) (at % LINE_BYTES + (uint64_t) x->bytes - 1) / SECTOR_BYTES;
+
+    lines->count = 1;
+    lines->line[0] = at / LINE_BYTES;
+    lines->sectors[0] = (uint8_t) ((2u << end) - (1u << first));
+    lines->bytes[0] = (uint16_t) (__builtin_popcount(x->mask) * x->bytes);
+}
+
 static void find_lines(const Access *x, TouchedLines *lines)
 {
     const int bytes = x->bytes;
@@ -171,22 +184,63 @@ static void find_local_lines(const Access *x, int word, TouchedLines *lines)
     }
 }
 
-/* The number of updates to the most frequent address. */
-static unsigned passes_of(const Access *x)
+/* ---- Atomics ---- */
+
+static unsigned lanes_at(const Access *x, uint64_t address)
+{
+    unsigned same = 0;
+
+    for (uint32_t left = x->mask; left; left &= left - 1)
+        same += x->address[first_lane(left)] == address;
+    return same;
+}
+
+/* Passes over a line's sectors: `most` is the number of updates to the most frequent address of
+ * each, `addresses` the number of addresses. If there are several, an H200 needs 1.2 ns for a pass
+ * of compare-and-swap, and otherwise 0.73 as for any other update (tests/sim/time/mechanisms,
+ * cas_u32.lanes). */
+static int passes_of(const uint8_t most[SECTORS], const uint8_t addresses[SECTORS], bool swaps)
+{
+    int passes = 0, slow = 0;
+
+    for (int k = 0; k < SECTORS; k++)
+        *(swaps && addresses[k] > 1 ? &slow : &passes) += most[k];
+    passes += (5 * slow + 1) / 3;
+    return passes ? passes : 1;
+}
+
+/* For each line: the number of updates to its most frequent address, and the passes over its
+ * sectors. Updates of one address that ptxas or the hardware combines are one. */
+static void count_updates(const Access *x, const TouchedLines *lines, uint8_t *busiest,
+                          uint8_t *passes)
 {
     const Treatment treatment = (Treatment) x->step->treatment;
-    unsigned most = 1;
+    const bool combined = is_warp_reduced(treatment) || treatment == ADDRESS_REDUCED;
+    uint8_t most[2 * LANES][SECTORS] = { { 0 } }, addresses[2 * LANES][SECTORS] = { { 0 } };
 
-    if (is_warp_reduced(treatment) || treatment == ADDRESS_REDUCED || !x->shape->followed)
-        return 1;
-    for (uint32_t leaders = x->shape->followed; leaders; leaders &= leaders - 1) {
-        unsigned same = 0;
-        for (uint32_t left = x->mask; left; left &= left - 1)
-            same += x->address[first_lane(left)] == x->address[first_lane(leaders)];
-        most = same > most ? same : most;
+    for (uint32_t leaders = shape_leaders(x->shape) & x->mask; leaders; leaders &= leaders - 1) {
+        const int lane = first_lane(leaders);
+        const Allocation *a = x->allocation ? x->allocation : x->of[lane];
+        const uint64_t at = x->address[lane] - origin_of(a);
+        const bool followed = shape_followed(x->shape) >> lane & 1;
+        const unsigned same = followed && !combined ? lanes_at(x, x->address[lane]) : 1;
+        const int sector = (int) (at % LINE_BYTES / SECTOR_BYTES);
+        int line = 0;
+        for (int i = 0; i < lines->count; i++)
+            line = lines->line[i] == at / LINE_BYTES ? i : line;
+        addresses[line][sector]++;
+        if (same > most[line][sector])
+            most[line][sector] = (uint8_t) same;
     }
-    return most;
+    for (int i = 0; i < lines->count; i++) {
+        busiest[i] = 1;
+        for (int k = 0; k < SECTORS; k++)
+            busiest[i] = busiest[i] > most[i][k] ? busiest[i] : most[i][k];
+        passes[i] = (uint8_t) passes_of(most[i], addresses[i], x->step->mod == MOD_cas);
+    }
 }
+
+/* ---- Lines ---- */
 
 /* The bytes written to each of the line's sectors. */
 static unsigned bytes_of(const TouchedLines *lines, int i)
@@ -194,6 +248,35 @@ static unsigned bytes_of(const TouchedLines *lines, int i)
     unsigned bytes = lines->bytes[i] / sectors_in(lines->sectors[i]);
 
     return bytes < SECTOR_BYTES ? bytes : SECTOR_BYTES;
+}
+
+/* The maximum number of different words that the lanes read from one of the L1's 32 banks. */
+static int banks_of(const Access *x)
+{
+    enum { BANKS = LINE_BYTES / WORD_BYTES, MOST_WORDS = 4 * LANES };
+    uint64_t word[MOST_WORDS];
+    int16_t before[MOST_WORDS], last[BANKS];
+    int in_bank[BANKS] = { 0 }, count = 0, most = 1;
+
+    if (x->linear)
+        return x->bytes > WORD_BYTES ? x->bytes / WORD_BYTES : 1;
+    if (x->uniform)
+        return 1;
+    memset(last, -1, sizeof last);
+    for (uint32_t left = x->mask; left; left &= left - 1)
+        for (int i = 0; i < x->bytes && count < MOST_WORDS; i += WORD_BYTES) {
+            word[count] = (x->address[first_lane(left)] + (uint64_t) i) / WORD_BYTES;
+            const int bank = (int) (word[count] % BANKS);
+            int same = last[bank];
+            while (same >= 0 && word[same] != word[count])
+                same = before[same];
+            if (same >= 0)
+                continue;
+            before[count] = last[bank];
+            last[bank] = (int16_t) count++;
+            most = ++in_bank[bank] > most ? in_bank[bank] : most;
+        }
+    return most;
 }
 
 static bool has_room(const Access *x, Trace *trace, int words)
@@ -234,17 +317,23 @@ static uint32_t words_of(const Access *x, uint64_t line)
 
 static bool put_lines(const Access *x, Trace *trace, const TouchedLines *lines)
 {
-    const unsigned passes = x->kind == ACCESS_ATOMIC ? passes_of(x) : 0;
     const bool by_words = x->warp->block->launch->trace_words;
+    const bool reads = x->kind == ACCESS_LOAD && x->space != SPACE_LOCAL;
     const int following = by_words ? 2 * lines->count : lines->count;
+    uint8_t busiest[2 * LANES], passes[2 * LANES];
 
     if (!has_room(x, trace, 1 + following))
         return false;
-    trace->words[trace->word_count++] = trace_head(kind_of(x), following, 0, 0);
+    if (x->kind == ACCESS_ATOMIC)
+        count_updates(x, lines, busiest, passes);
+    trace->words[trace->word_count++] =
+        trace_head(kind_of(x), following, reads ? banks_of(x) : 1, 0);
     for (int i = 0; i < lines->count; i++) {
         trace->words[trace->word_count++] =
-            trace_line(lines->line[i], lines->sectors[i],
-                       x->kind == ACCESS_STORE ? bytes_of(lines, i) : passes);
+            x->kind == ACCESS_ATOMIC
+                ? trace_line(lines->line[i], lines->sectors[i], busiest[i], passes[i])
+                : trace_line(lines->line[i], lines->sectors[i],
+                             x->kind == ACCESS_STORE ? bytes_of(lines, i) : 0, 0);
         if (by_words)
             trace->words[trace->word_count++] =
                 x->space == SPACE_LOCAL ? lines->words[i] : words_of(x, lines->line[i]);
@@ -259,6 +348,8 @@ static bool keep_lines(const Access *x, Trace *trace)
 
     if (x->linear && x->allocation)
         find_linear_lines(x, &lines);
+    else if (x->uniform && x->allocation)
+        find_one_line(x, &lines);
     else
         find_lines(x, &lines);
     return put_lines(x, trace, &lines);

@@ -42,8 +42,9 @@ static inline bool trace_is_local(uint64_t line)
     return line & TRACE_LOCAL_LINES;
 }
 
-/* `following`: the number of words that follow. For shared memory: the wavefronts, and those
- * without bank conflicts. */
+/* `following`: the number of words that follow. `wavefronts`: for shared memory, with bank
+ * conflicts, and `ideal` without; for a load of global or local memory, the maximum number of words
+ * that it reads from one bank of the L1. */
 static inline uint64_t trace_head(TraceKind kind, int following, int wavefronts, int ideal)
 {
     return (uint64_t) ideal << 40 | (uint64_t) wavefronts << 16 | (uint64_t) following << 8 |
@@ -70,11 +71,33 @@ static inline uint64_t trace_ideal(uint64_t head)
     return head >> 40;
 }
 
-/* `sectors`: one bit per sector. amount: for a store, the bytes per sector (32: whole sectors); for
- * an atomic, the number of updates to its most frequent address. */
-static inline uint64_t trace_line(uint64_t line, unsigned sectors, unsigned amount)
+/* A line of global or local memory. `sectors`: one bit per sector. `amount`: for a store, the bytes
+ * per sector (32: whole sectors); for an atomic, the number of updates to the line's most frequent
+ * address. `passes`: for an atomic, how often the L2 updates a sector of the line, each time at
+ * most once per address. Both are at most 63. */
+static inline uint64_t trace_line(uint64_t line, unsigned sectors, unsigned amount, unsigned passes)
 {
-    return line << 16 | amount << 8 | sectors;
+    return line << 16 | passes << 10 | amount << 4 | sectors;
+}
+
+static inline uint64_t trace_number(uint64_t word)
+{
+    return word >> 16;
+}
+
+static inline unsigned trace_sectors(uint64_t word)
+{
+    return word & 0xf;
+}
+
+static inline unsigned trace_amount(uint64_t word)
+{
+    return word >> 4 & 0x3f;
+}
+
+static inline unsigned trace_passes(uint64_t word)
+{
+    return word >> 10 & 0x3f;
 }
 
 typedef struct Trace {
@@ -84,11 +107,13 @@ typedef struct Trace {
     const Code *code;      /* code of the last run, and its next step; NULL: the run has ended */
     uint32_t next, active; /* active: the lanes of the last run */
     bool skipped;
+    struct WarpClock *clock; /* of the time model, if the warp has read a clock */
 } Trace;
 
 typedef struct BlockTrace {
     struct BlockTrace *next;
-    long block; /* its number */
+    long block;      /* its number */
+    uint64_t begins; /* about when it begins, in cycles of the launch */
     Trace *warps;
     int warp_count;
     bool incomplete; /* out of memory */

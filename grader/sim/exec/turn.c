@@ -16,37 +16,97 @@ static inline unsigned lanes_in(uint32_t mask)
     return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
 }
 
+static inline __attribute__((always_inline)) uint32_t lanes_for(const Warp *warp, const Step *step)
+{
+    if (step->guard < 0)
+        return warp->active;
+    return warp->active &
+           (step->guard_negated ? ~warp->predicates[step->guard] : warp->predicates[step->guard]);
+}
+
+static inline __attribute__((always_inline)) void note_step(Warp *warp, int pc, uint32_t mask,
+                                                            bool traced)
+{
+    Launch *launch = warp->block->launch;
+
+    launch->clock++;
+    if (traced)
+        trace_step(warp, pc, !mask);
+    if (traced && launch->step)
+        launch->step(warp, pc, mask);
+}
+
+/* One step, whatever it does. */
+static inline __attribute__((always_inline)) void run_step(Warp *warp, bool traced)
+{
+    const int pc = warp->pc++;
+    const Step *step = warp->code->steps + pc;
+    const uint32_t mask = lanes_for(warp, step);
+    Count *count = warp->counts + pc;
+
+    note_step(warp, pc, mask, traced);
+    if (mask) {
+        count->executed++;
+        count->lanes += lanes_in(mask);
+        step->run(warp, step, mask);
+    } else {
+        count->skipped++;
+    }
+}
+
+/* A plain step that not all active lanes execute. */
+static void count_idle(Count *count, uint32_t active, uint32_t mask)
+{
+    count->lanes -= lanes_in(active & ~mask);
+    count->executed -= !mask;
+    count->skipped += !mask;
+}
+
+/* `most` plain steps in sequence, which are counted together. Returns the number executed: fewer
+ * after a fault. */
+static inline __attribute__((always_inline)) int run_straight(Warp *warp, int most, bool traced)
+{
+    const int pc = warp->pc;
+    const Step *step = warp->code->steps + pc;
+    const uint32_t active = warp->active;
+    Count *count = warp->counts + pc;
+    const unsigned lanes = lanes_in(active);
+    int i = 0;
+
+    for (; i < most && warp->state == WARP_READY; i++, step++) {
+        const uint32_t mask = lanes_for(warp, step);
+        note_step(warp, pc + i, mask, traced);
+        if (mask != active)
+            count_idle(count + i, active, mask);
+        if (mask)
+            step->run(warp, step, mask);
+    }
+    count->begun++;
+    count->begun_lanes += lanes;
+    count[i].begun--;
+    count[i].begun_lanes -= lanes;
+    warp->pc = pc + i;
+    return i;
+}
+
 /* Runs at most `most` steps. Compiled twice, so that untraced runs do not pay for tracing. */
 static inline __attribute__((always_inline)) void run_steps_as(Warp *warp, long most, bool traced)
 {
-    Launch *launch = warp->block->launch;
     long steps = most;
 
-    for (; steps > 0 && warp->state == WARP_READY; steps--) {
-        int pc = warp->pc++;
-        const Step *step = warp->code->steps + pc;
-        uint32_t mask = warp->active;
-        if (step->guard >= 0)
-            mask &= step->guard_negated ? ~warp->predicates[step->guard]
-                                        : warp->predicates[step->guard];
-        launch->clock++;
-        if (traced)
-            trace_step(warp, pc, !mask);
-        if (traced && launch->step)
-            launch->step(warp, pc, mask);
-        if (mask) {
-            Count *count = warp->counts + pc;
-            count->executed++;
-            count->lanes += mask == UINT32_MAX ? LANES : lanes_in(mask);
-            step->run(warp, step, mask);
+    while (steps > 0 && warp->state == WARP_READY) {
+        const int straight = warp->code->steps[warp->pc].straight;
+        if (straight) {
+            steps -= run_straight(warp, straight < steps ? straight : (int) steps, traced);
         } else {
-            warp->counts[pc].skipped++;
+            run_step(warp, traced);
+            steps--;
         }
         if (warp->pc == warp->rpc && warp->state != WARP_DONE)
             warp_arrive(warp);
     }
     warp->executed += (uint64_t) (most - steps);
-    launch->executed += (uint64_t) (most - steps);
+    warp->block->launch->executed += (uint64_t) (most - steps);
 }
 
 static void run_steps(Warp *warp, long most)
@@ -67,7 +127,7 @@ static void keep_poll(Warp *warp)
     const Step *step = &warp->code->steps[warp->pc];
 
     if ((step->in->op == OP_ld && step->space != SPACE_PARAM && step->space != SPACE_LOCAL) ||
-        step->in->op == OP_atom) {
+        step->in->op == OP_atom || step->in->op == OP_mbarrier) {
         warp->polled_step = step;
         warp->polled_lanes = warp->active;
     }
@@ -102,7 +162,9 @@ static bool comes_back(Warp *warp)
     bool back;
 
     warp->polled_step = NULL;
+    warp->watched = true;
     back = warp_save(warp, &save) && meets_again(warp, &save);
+    warp->watched = false;
     free(save.state);
     return back;
 }
@@ -155,6 +217,8 @@ void warp_turn(Warp *warp)
     /* A warp that was in a loop without progress is only checked for still being in it. */
     if (!warp->spins)
         run_steps(warp, slice_of(launch));
+    if (warp->state == WARP_WAITING && warp->polls > MOST_POLLS)
+        warp->state = WARP_READY; /* is it in a loop that never ends? */
     if (warp->state == WARP_READY) {
         bool back = comes_back(warp);
         warp->spins = back ? warp->spins + 1 : 0;

@@ -18,6 +18,7 @@ enum {
     WATCH = 1 << 12,  /* the last instructions of a slice, in which the warp is watched for
                        * returning to an earlier state */
     IDLE_ROUNDS = 64, /* consecutive rounds without progress in any block */
+    MOST_POLLS = 8,   /* consecutive waits for an mbarrier that fail before the warp is watched */
     MOST_SLEEPS = 8   /* sleeps or clock reads per turn that count as waiting for others */
 };
 
@@ -95,5 +96,11 @@ void system_call(Warp *warp, const Step *step, uint32_t mask, Name name);
 /* The lane's bytes of a call's n-th argument, and of its return value; NULL: no such argument. */
 uint8_t *call_argument(Warp *warp, const Step *step, int n, int lane, size_t bytes);
 uint8_t *call_return(Warp *warp, const Step *step, int lane, size_t bytes);
+uint64_t system_argument(Warp *warp, const Step *step, int n, int lane, size_t bytes); /* 0: none */
+
+/* ---- heap.c ---- */
+
+void run_malloc(Warp *warp, const Step *step, uint32_t mask, Name name);
+void run_free(Warp *warp, const Step *step, uint32_t mask, Name name);
 
 #endif

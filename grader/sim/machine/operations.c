@@ -27,7 +27,7 @@ static const PipeRow pipe_of_class[CLASSES] = {
     [CLASS_INT] = { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) },
     [CLASS_FP32] = { DO_COMPUTE, PIPE_FMA, FIGURE(fp32_lanes), FIGURE(alu_latency) },
     [CLASS_FP64] = { DO_COMPUTE, PIPE_FP64, FIGURE(fp64_lanes), FIGURE(fp64_latency) },
-    [CLASS_FP16] = { DO_COMPUTE, PIPE_FP16, FIGURE(fp16_lanes), FIGURE(alu_latency) },
+    [CLASS_FP16] = { DO_COMPUTE, PIPE_FP16, FIGURE(fp16_lanes), FIGURE(fp16_latency) },
     [CLASS_SFU] = { DO_COMPUTE, PIPE_SFU, FIGURE(sfu_lanes), FIGURE(sfu_latency) },
     [CLASS_CONVERT] = { DO_COMPUTE, PIPE_SFU, FIGURE(convert_lanes), FIGURE(sfu_latency) },
     [CLASS_CONTROL] = { DO_BRANCH, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(branch_latency) },
@@ -37,6 +37,9 @@ static const PipeRow pipe_of_class[CLASSES] = {
     [CLASS_LOAD] = { DO_ACCESS, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(l1_latency) },
     [CLASS_STORE] = { DO_ACCESS, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(l1_latency) },
     [CLASS_ATOMIC] = { DO_ACCESS, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(l1_latency) },
+    /* Assumed: 2048 multiply-adds of f16 (mma.m16n8k16) take a scheduler's tensor core 8 cycles
+     * where it has 4 SFU lanes. Since Turing it also computes in fp16. */
+    [CLASS_TENSOR] = { DO_COMPUTE, PIPE_FP16, FIGURE(sfu_lanes), FIGURE(sfu_latency) },
 };
 
 /* Opcodes whose pipe is not that of their class. */
@@ -49,10 +52,21 @@ static const struct {
     { OP_mad, MODS, { DO_COMPUTE, PIPE_IMAD, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_vote, MODS, { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_activemask, MODS, { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) } },
+    /* POPC, FLO, BREV */
+    { OP_popc, MODS, { DO_COMPUTE, PIPE_SFU, FIGURE(sfu_lanes), FIGURE(sfu_latency) } },
+    { OP_clz, MODS, { DO_COMPUTE, PIPE_SFU, FIGURE(sfu_lanes), FIGURE(sfu_latency) } },
+    { OP_bfind, MODS, { DO_COMPUTE, PIPE_SFU, FIGURE(sfu_lanes), FIGURE(sfu_latency) } },
+    { OP_brev, MODS, { DO_COMPUTE, PIPE_SFU, FIGURE(sfu_lanes), FIGURE(sfu_latency) } },
     /* A warp barrier and an arrival do not wait for other warps. */
     { OP_bar, MOD_warp, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_bar, MOD_arrive, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_barrier, MOD_arrive, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
+    { OP_mbarrier, MODS, { DO_COMPUTE, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(shuffle_latency) } },
+    { OP_barrier,
+      MOD_cluster,
+      { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
+    { OP_cp_async, MOD_mbarrier, { DO_COMPUTE, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(alu_latency) } },
+    { OP_cp_async, MOD_bulk, { DO_COMPUTE, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(alu_latency) } },
     { OP_cp_async,
       MOD_commit_group,
       { DO_COMMIT, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(alu_latency) } },
@@ -67,6 +81,12 @@ static const PipeRow pipe_of_product = { DO_COMPUTE, PIPE_IMAD, FIGURE(int_lanes
 static const PipeRow either_pipe = { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) };
 /* Its width is not published; we assume that it is as wide as issue. */
 static const PipeRow uniform_datapath = { DO_COMPUTE, PIPE_UNIFORM, 0, FIGURE(alu_latency) };
+
+static const PipeRow exact_fraction = { DO_SEQUENCE, PIPE_SFU, FIGURE(sfu_lanes),
+                                        FIGURE(sfu_latency) };
+static const PipeRow double_fraction = { DO_SEQUENCE, PIPE_FP64, FIGURE(fp64_lanes),
+                                         FIGURE(fp64_latency) };
+static const PipeRow vote = { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) };
 
 static int figure(const Device *device, size_t offset)
 {
@@ -248,12 +268,59 @@ static bool is_fraction(const OperationMaker *maker, const Step *step)
            type_is_float(in->types[0]) && !has_mod(in, MOD_approx) && !has_mod(in, MOD_full);
 }
 
+static bool is_double_fraction(const OperationMaker *maker, const Step *step)
+{
+    return is_fraction(maker, step) && type_size(step->in->types[0]) == 8;
+}
+
+static bool is_exact_quotient(const OperationMaker *maker, const Step *step)
+{
+    return is_fraction(maker, step) && step->in->op == OP_div;
+}
+
+static bool is_exact_reciprocal(const OperationMaker *maker, const Step *step)
+{
+    return is_fraction(maker, step) && step->in->op == OP_rcp;
+}
+
+static bool is_high_product(const OperationMaker *maker, const Step *step)
+{
+    const Instruction *in = step->in;
+
+    (void) maker;
+    return (in->op == OP_mul || in->op == OP_mad) && has_mod(in, MOD_hi) &&
+           type_size(in->types[0]) == 4;
+}
+
+/* I2FP is an instruction of the integer pipe since sm_86 (ptxas 13.0). */
+static bool is_quick_conversion(const OperationMaker *maker, const Step *step)
+{
+    const Instruction *in = step->in;
+
+    return in->op == OP_cvt && in->type_count > 1 && in->types[0] == TYPE_F32 &&
+           type_is_whole(in->types[1]) && type_size(in->types[1]) == 4 && maker->device->cc >= 86;
+}
+
+static bool is_vote(const OperationMaker *maker, const Step *step)
+{
+    (void) maker;
+    return step->in->op == OP_vote;
+}
+
 static bool is_predicate_logic(const OperationMaker *maker, const Step *step)
 {
     (void) maker;
     return step->in->type_count && step->in->types[0] == TYPE_PRED && step->in->op != OP_setp &&
            step->in->op != OP_vote;
 }
+
+/* Instructions that depend on each other. Its figures were measured on an H200
+ * (tests/sim/time/mechanisms, latency.* and throughput.*) and are numbers of instructions, so that
+ * they follow from a device's own widths and latencies. */
+typedef struct Sequence {
+    int on_pipe;        /* instructions that use the row's pipe; 0: the step is no sequence */
+    int sfu, fp64, alu; /* of each kind, those of which each waits for the one before it */
+} Sequence;
 
 /* The first row that applies counts. issues: the number of instructions that replace the step. */
 static const struct Correction {
@@ -262,6 +329,7 @@ static const struct Correction {
     int issues;
     const PipeRow *row; /* NULL: that of its class */
     const char *reason;
+    Sequence sequence;
 } corrections[] = {
     { "short branches", is_branch_none, 0, NULL,
       "predicates replace a branch over at most 8 instructions (issue.c; checked against the "
@@ -284,8 +352,45 @@ static const struct Correction {
       "a function of about 60 instructions (ptxas 13.0)" },
     { "quotients", is_quotient, 18, &pipe_of_class[CLASS_INT],
       "a reciprocal and a correction: about 18 instructions (ptxas 13.0)" },
-    { "exact fractions", is_fraction, 8, &pipe_of_class[CLASS_FP32],
-      "div.rn, sqrt.rn, rcp.rn: an estimate and about 7 instructions to make it exact" },
+    { "exact fractions, 64 bits",
+      is_double_fraction,
+      15,
+      &double_fraction,
+      "an estimate, eight dependent multiply-adds, and a branch to a subroutine for rare cases "
+      "(ptxas 13.0)",
+      { 8, 1, 8, 7 } },
+    { "exact quotients",
+      is_exact_quotient,
+      8,
+      &exact_fraction,
+      "div.rn: as below, and FCHK, which uses the same pipe as the estimate",
+      { 2, 1, 0, 10 } },
+    { "exact reciprocals",
+      is_exact_reciprocal,
+      8,
+      &exact_fraction,
+      "rcp.rn: as below; it waits longer for its branches",
+      { 1, 1, 0, 15 } },
+    { "exact fractions",
+      is_fraction,
+      8,
+      &exact_fraction,
+      "an estimate, about 7 instructions to make it exact, and a branch to a subroutine for rare "
+      "cases",
+      { 1, 1, 0, 10 } },
+    { "high products",
+      is_high_product,
+      1,
+      &pipe_of_product,
+      "IMAD.HI is half as fast as IMAD",
+      { 2, 0, 0, 2 } },
+    { "quick conversions", is_quick_conversion, 1, &pipe_of_class[CLASS_INT], "I2FP" },
+    { "votes",
+      is_vote,
+      1,
+      &vote,
+      "VOTE is slower than other integer instructions",
+      { 2, 0, 0, 3 } },
     { "predicates", is_predicate_logic, 1, &pipe_of_class[CLASS_INT], "PLOP3" },
     { "uniform, 64 bits", is_long_uniform, 2, &uniform_datapath, "as below, but two instructions" },
     { "uniform", is_uniform, 1, &uniform_datapath,
@@ -360,6 +465,18 @@ static int words_a_lane(const Step *step)
     return bytes > 4 ? bytes / 4 : 1;
 }
 
+/* For a sequence, `latency` is what remains of that of the whole. */
+static void set_sequence(const OperationMaker *maker, const Sequence *sequence, Operation *to)
+{
+    const Device *device = maker->device;
+    const int chain = sequence->sfu * device->sfu_latency + sequence->fp64 * device->fp64_latency +
+                      sequence->alu * device->alu_latency;
+    const int left = chain - (sequence->on_pipe - 1) * to->cycles;
+
+    to->busy = (uint16_t) (sequence->on_pipe * to->cycles);
+    to->latency = (uint16_t) (left > to->cycles ? left : to->cycles);
+}
+
 static bool make_operation(OperationMaker *maker, const Step *step, Operation *to)
 {
     const struct Correction *correction = correction_of(maker, step);
@@ -373,6 +490,9 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
                        .latency = (uint16_t) figure(maker->device, row->latency),
                        .wavefronts = 1,
                        .keep = groups_kept(maker, step->in) };
+    to->busy = (uint16_t) (to->issues * to->cycles);
+    if (correction && correction->sequence.on_pipe)
+        set_sequence(maker, &correction->sequence, to);
     maker->either[step - maker->code->steps] = row == &either_pipe;
     to->issue_limit = step->class_ == CLASS_FP32 && row->pipe == PIPE_FMA ? AT_FP32 : AT_ISSUE;
     to->unit_limit = to->issue_limit == AT_FP32 ? AT_FP32 : AT_UNITS;
@@ -392,7 +512,8 @@ static bool is_branch(const OperationMaker *maker, int i)
     return step->class_ == CLASS_CONTROL && !maker->none[i];
 }
 
-/* A stretch ends after a branch, a barrier or a fence, and before the target of a branch. */
+/* A stretch ends after a branch, a sequence with branches, a barrier or a fence, and before the
+ * target of a branch. */
 static void find_stretches(OperationMaker *maker)
 {
     const Code *code = maker->code;
@@ -400,7 +521,8 @@ static void find_stretches(OperationMaker *maker)
     Operation *operations = maker->made->operations;
 
     for (int i = 0; i < count; i++)
-        operations[i].straight = is_branch(maker, i) || operations[i].memory == MEMORY_ORDERED;
+        operations[i].straight = is_branch(maker, i) || operations[i].action == DO_SEQUENCE ||
+                                 operations[i].memory == MEMORY_ORDERED;
     for (int i = 0; i < count; i++) {
         const int target = code->steps[i].jump.target;
         if (is_branch(maker, i) && code->steps[i].in->op == OP_bra && target > 0 && target <= count)
@@ -426,7 +548,7 @@ static void share_additions(const OperationMaker *maker)
         for (to = from;
              to < maker->code->step_count && (to == from || operations[to - 1].straight > 1); to++)
             if (!maker->either[to])
-                busy[operations[to].pipe] += operations[to].issues * operations[to].cycles;
+                busy[operations[to].pipe] += operations[to].busy;
         for (int i = from; i < to; i++) {
             if (!maker->either[i])
                 continue;

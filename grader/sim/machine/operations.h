@@ -26,6 +26,7 @@ typedef enum Action {
     NO_INSTRUCTION, /* no instruction: its result is ready as soon as its sources are */
     DO_COMPUTE,
     DO_BRANCH,
+    DO_SEQUENCE, /* computes; on the way it branches, so its warp waits for its result */
     DO_BARRIER,
     DO_FENCE,   /* waits for the warp's stores */
     DO_SHUFFLE, /* by the load/store unit */
@@ -50,8 +51,9 @@ enum { MOST_OPERANDS = 3 };
 typedef struct Operation {
     uint8_t action, pipe, memory;
     uint8_t issues;   /* number of instructions */
-    uint8_t cycles;   /* for which each instruction occupies its pipe */
-    uint16_t latency; /* from issue to result */
+    uint8_t cycles;   /* for which one instruction occupies its pipe */
+    uint16_t busy;    /* the same of all its instructions */
+    uint16_t latency; /* to the result, from the cycle in which `busy` has `cycles` left */
     uint8_t reads, writes;
     uint32_t first;        /* registers[first ..]: those read, then those written */
     uint16_t straight;     /* steps from this one to the end of its stretch (sim/time/plan.c) */

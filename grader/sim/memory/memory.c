@@ -32,13 +32,15 @@ static struct {
     size_t room;   /* size of each range in bytes */
     size_t next;   /* offset of the end of all addresses used so far */
     size_t most;   /* maximum that may be allocated at a time */
-    size_t in_use;
+    size_t in_use, heap_in_use;
     bool track;
     int numbers;      /* allocations so far */
     Allocation **all; /* sorted by address, without overlaps */
     int count, capacity, freed;
     Allocation *last; /* the last one that memory_find() found */
 } memory;
+
+uint32_t memory_changes = 1;
 
 /* ---- The range ---- */
 
@@ -100,6 +102,7 @@ bool memory_open(size_t most_bytes, bool track_uninitialised, char *why, size_t 
 
 static void forget(Allocation *a)
 {
+    memory_changes++;
     if (memory.last == a)
         memory.last = NULL;
     free(a->written);
@@ -123,6 +126,11 @@ void memory_close(void)
 uint64_t memory_base(void)
 {
     return memory.base;
+}
+
+bool memory_tracks(void)
+{
+    return memory.track;
 }
 
 /* ---- The table ---- */
@@ -184,7 +192,7 @@ static void thin_out_freed(void)
     int oldest = memory.numbers - MOST_FREED / 2, kept = 0;
 
     for (int i = 0; i < memory.count; i++)
-        if (memory.all[i]->freed && memory.all[i]->number <= oldest) {
+        if (memory.all[i]->freed && !memory.all[i]->reserved && memory.all[i]->number <= oldest) {
             memory.freed--;
             forget(memory.all[i]);
         } else {
@@ -253,7 +261,7 @@ static size_t place_among_freed(size_t bytes, size_t align)
 
     for (int i = 0; i <= memory.count; i++) {
         const Allocation *a = i < memory.count ? memory.all[i] : NULL;
-        if (a && (a->freed || !is_ours(a->base)))
+        if (a && ((a->freed && !a->reserved) || !is_ours(a->base)))
             continue;
         size_t end = a ? a->base - memory.base : memory.room;
         if (begin <= end && end - begin >= bytes) {
@@ -324,11 +332,13 @@ Allocation *memory_allocate(size_t bytes, AllocationKind kind, const char *name)
                                          .name = name });
     if (!a)
         return NULL;
-    if (memory.track && kind == ALLOCATED && !(a->written = new_bits(bytes)))
+    if (memory.track && (kind == ALLOCATED || kind == DEVICE_HEAP || kind == ARRAY_MEMORY) &&
+        !(a->written = new_bits(bytes)))
         return give_up(a);
     if (!open_to_host(a))
         return give_up(a);
     memory.in_use += bytes;
+    memory.heap_in_use += kind == DEVICE_HEAP ? bytes : 0;
     return a;
 }
 
@@ -380,11 +390,14 @@ bool memory_free(uint64_t base)
     if (!a || a->base != base || a->freed)
         return false;
     a->freed = true;
+    memory_changes++;
     memory.freed++;
     if (is_ours(base)) {
         memory.in_use -= a->bytes;
+        memory.heap_in_use -= a->kind == DEVICE_HEAP ? a->bytes : 0;
         drop_pages(a);
     }
+    a->freeing = false;
     if (memory.last == a)
         memory.last = NULL;
     free(a->written);
@@ -395,9 +408,29 @@ bool memory_free(uint64_t base)
     return true;
 }
 
+bool memory_revive(uint64_t base)
+{
+    Allocation *a = find_any(base);
+
+    if (!a || a->base != base || !a->freed || !a->reserved ||
+        memory.in_use > memory.most - a->bytes)
+        return false;
+    if (memory.track && !(a->written = new_bits(a->bytes)))
+        return false;
+    a->freed = a->freeing = false;
+    memory.freed--;
+    memory.in_use += a->bytes;
+    return true;
+}
+
 size_t memory_in_use(void)
 {
     return memory.in_use;
+}
+
+size_t memory_heap_in_use(void)
+{
+    return memory.heap_in_use;
 }
 
 void memory_each(void (*visit)(const Allocation *, void *), void *self)
@@ -434,6 +467,7 @@ bool memory_mark(uint64_t address, size_t bytes, MarkKind kind)
     if (!a)
         return false;
     size_t at = address - a->base;
+    memory_changes++;
     if (kind == MARK_NO_ACCESS && !a->forbidden && !(a->forbidden = new_bits(a->bytes)))
         return false;
     if (a->forbidden)

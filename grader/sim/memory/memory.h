@@ -33,7 +33,9 @@ typedef enum AllocationKind {
     HOST_PINNED,
     VARIABLE_GLOBAL,
     VARIABLE_CONST,
-    MANAGED
+    MANAGED,
+    DEVICE_HEAP, /* malloc() in a kernel */
+    ARRAY_MEMORY /* of a CUDA array */
 } AllocationKind;
 
 /* What simMark() sets for bytes inside an allocation. */
@@ -47,11 +49,15 @@ typedef struct Allocation {
     int number;        /* 1, 2, ... in the order of allocation */
     const char *name;  /* name of a variable, or NULL */
     const char *label; /* name set by simName(), or NULL */
+    size_t row_bytes;  /* of a matrix, set by simName(); 0: unknown */
     bool freed;
+    bool freeing;       /* a free is queued in a stream */
+    bool reserved;      /* keeps its addresses when it is freed, for memory_revive() */
     uint8_t *written;   /* one bit per byte: initialised; NULL: not tracked */
     uint8_t *forbidden; /* one bit per byte: MARK_NO_ACCESS; NULL: none */
     int array;          /* its likely index in launch->arrays */
     void *races;        /* shadow memory of race_order.c, from one malloc; NULL: none yet */
+    void *pool;         /* the runtime's memory pool; NULL: none */
 } Allocation;
 
 /* Reserves the range. On failure, returns false and sets `why`. `most_bytes`: the total that
@@ -64,10 +70,18 @@ Allocation *memory_allocate(size_t bytes, AllocationKind kind,
 Allocation *memory_adopt(void *host, size_t bytes,
                          AllocationKind kind); /* pinned: base is `host` */
 bool memory_free(uint64_t base); /* false: no allocation begins there, or it is freed already */
+/* Makes a freed allocation that is `reserved` live again, with unwritten contents. Returns false if
+ * there is none, or too little memory. */
+bool memory_revive(uint64_t base);
 size_t memory_in_use(void);
+size_t memory_heap_in_use(void); /* of kind DEVICE_HEAP */
 
 /* The live allocation that contains the byte, or NULL. */
 Allocation *memory_find(uint64_t address);
+/* Grows when an allocation is freed, forgotten or marked: until then, pointers to it stay valid. */
+extern uint32_t memory_changes;
+/* Whether bytes of new allocations are marked when they are written. */
+bool memory_tracks(void);
 
 /* Describes an address by the nearest allocation, freed ones included: "4 bytes after the end of
  * allocation 3 (4000 bytes, cudaMalloc)" */

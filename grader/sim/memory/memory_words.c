@@ -10,7 +10,9 @@ void memory_name(const Allocation *a, char *text, size_t size)
                                            [HOST_PINNED] = "pinned host memory",
                                            [VARIABLE_GLOBAL] = "__device__",
                                            [VARIABLE_CONST] = "__constant__",
-                                           [MANAGED] = "managed" };
+                                           [MANAGED] = "managed",
+                                           [DEVICE_HEAP] = "malloc() in a kernel",
+                                           [ARRAY_MEMORY] = "cudaMallocArray" };
 
     if (a->label)
         snprintf(text, size, "`%.100s` (%zu bytes)", a->label, a->bytes);

@@ -402,3 +402,28 @@ void find_reconvergence(const Function *function, int *rpc)
             rpc[i] = count;
     free_graph(&g);
 }
+
+bool always_passes(const Function *f, int first, int then)
+{
+    const int count = f->instruction_count;
+    uint8_t *seen = calloc((size_t) count + 1, 1);
+    int *open = malloc(((size_t) count + 1) * sizeof *open), opened = 0;
+
+    if (seen && open && count && first != 0)
+        seen[open[opened++] = 0] = 1;
+    for (const int *targets; opened && !seen[then];) {
+        const Instruction *in = &f->instructions[open[--opened]];
+        const int next = (int) (in - f->instructions) + 1, jumps = targets_of(f, in, &targets);
+        for (int i = goes_on(in) ? -1 : 0; i < jumps; i++) {
+            const int to = i < 0 ? next : targets[i];
+            if (to < 0 || to >= count || to == first || seen[to])
+                continue;
+            seen[to] = 1;
+            open[opened++] = to;
+        }
+    }
+    bool passes = seen && open && !seen[then];
+    free(seen);
+    free(open);
+    return passes;
+}

@@ -36,6 +36,14 @@ static const struct {
     [TYPE_BF16X2] = { 4, .is_float = true, .is_half = true },
     [TYPE_F32] = { 4, .is_float = true },
     [TYPE_F64] = { 8, .is_float = true },
+    [TYPE_TF32] = { 4, .is_float = true },
+    [TYPE_F32X2] = { 8, .is_float = true },
+    [TYPE_E4M3] = { 1, .is_float = true },
+    [TYPE_E5M2] = { 1, .is_float = true },
+    [TYPE_E4M3X2] = { 2, .is_float = true },
+    [TYPE_E5M2X2] = { 2, .is_float = true },
+    [TYPE_U16X2] = { 4 },
+    [TYPE_S16X2] = { 4 },
 };
 
 int type_size(PtxType type)
@@ -141,7 +149,7 @@ static OpClass class_of_float(const Instruction *in, OpClass class_)
         return CLASS_INT;
     if (type_is_half(type))
         return CLASS_FP16;
-    return type == TYPE_F32 ? CLASS_FP32 : class_;
+    return type == TYPE_F32 || type == TYPE_F32X2 ? CLASS_FP32 : class_;
 }
 
 OpClass class_of(const Instruction *in)
@@ -160,7 +168,11 @@ OpClass class_of(const Instruction *in)
             return CLASS_FENCE; /* commit_group, wait_all */
         if (in->op == OP_cp_async && has_mod(in, MOD_wait_group))
             return CLASS_FENCE;
+        if (in->op == OP_cp_async && has_mod(in, MOD_mbarrier))
+            return CLASS_BARRIER;
         return in->space == SPACE_PARAM ? CLASS_MOVE : class_;
+    case CLASS_TENSOR:
+        return has_mod(in, MOD_load) ? CLASS_LOAD : has_mod(in, MOD_store) ? CLASS_STORE : class_;
     case CLASS_STORE:
         return in->space == SPACE_PARAM ? CLASS_MOVE : class_;
     default:

@@ -43,12 +43,21 @@ typedef enum PtxType {
     TYPE_BF16X2,
     TYPE_F32,
     TYPE_F64,
+    TYPE_TF32,
+    TYPE_F32X2,
+    TYPE_E4M3,
+    TYPE_E5M2,
+    TYPE_E4M3X2,
+    TYPE_E5M2X2,
+    TYPE_U16X2,
+    TYPE_S16X2,
     TYPES
 } PtxType;
 
 int type_size(PtxType type); /* bytes; 0 for NONE and PRED */
 bool type_is_signed(PtxType type);
-bool type_is_float(PtxType type); /* f16, f16x2, bf16, bf16x2, f32, f64 */
+bool type_is_float(PtxType type); /* f16, f16x2, bf16, bf16x2, f32, f64,
+                                  tf32, f32x2, and the formats of 8 bits */
 bool type_is_half(PtxType type);  /* f16, f16x2, bf16, bf16x2 */
 bool type_is_whole(PtxType type); /* neither a float nor a predicate */
 
@@ -102,6 +111,7 @@ typedef enum OpClass {
     CLASS_LOAD,
     CLASS_STORE,
     CLASS_ATOMIC,
+    CLASS_TENSOR,
     CLASSES
 } OpClass;
 
@@ -127,9 +137,17 @@ typedef enum OpClass {
     MOD(bulk) MOD(commit_group) MOD(wait_group) MOD(wait_all) MOD(l) MOD(r) MOD(clamp) MOD(wrap) \
     MOD(shiftamt) MOD(to) MOD(finite) MOD(infinite) MOD(number) MOD(notanumber) MOD(normal) \
     MOD(subnormal) MOD(entry) MOD(exact) MOD(noftz) MOD(unified) MOD(other)
+/* Of instructions that no table of Rows (handlers.h) binds. These must be the last. */
+#define PTX_LATE_MODS(MOD) \
+    MOD(load) MOD(store) MOD(mma) MOD(a) MOD(b) MOD(c) MOD(d) MOD(row) MOD(col) MOD(trans) \
+    MOD(x1) MOD(x2) MOD(x4) MOD(m8n8) MOD(m16n16k16) MOD(m8n32k16) MOD(m32n8k16) MOD(m16n16k8) \
+    MOD(m8n8k4) MOD(m8n8k16) MOD(m16n8k4) MOD(m16n8k8) MOD(m16n8k16) MOD(m16n8k32) \
+    MOD(init) MOD(inval) MOD(arrive_drop) MOD(expect_tx) MOD(complete_tx) MOD(noComplete) \
+    MOD(test_wait) MOD(try_wait) MOD(parity) MOD(pending_count) MOD(mbarrier) MOD(bulk_group) \
+    MOD(read) MOD(wait)
 #define PTX_MODS(MOD) \
     PTX_ROUNDINGS(MOD) PTX_COMPARISONS(MOD) PTX_REDUCTIONS(MOD) PTX_SHUFFLES(MOD) PTX_VOTES(MOD) \
-    PTX_PERMUTES(MOD) PTX_OTHER_MODS(MOD)
+    PTX_PERMUTES(MOD) PTX_OTHER_MODS(MOD) PTX_LATE_MODS(MOD)
 /* clang-format on */
 
 typedef enum Mod {
@@ -178,9 +196,14 @@ typedef enum Special {
     SPECIAL_ENVREG,
     SPECIAL_DYNAMIC_SMEM_SIZE,
     SPECIAL_TOTAL_SMEM_SIZE,
-    SPECIAL_CLUSTER, /* any %cluster... register: reads as in a cluster of one block; others are
-                        reported when executed */
-    SPECIAL_UNKNOWN
+    SPECIAL_RESERVED_SMEM, /* %reserved_smem_offset_0 and _1 */
+    SPECIAL_CLUSTERID,
+    SPECIAL_NCLUSTERID,
+    SPECIAL_CLUSTER_CTAID,
+    SPECIAL_CLUSTER_NCTAID,
+    SPECIAL_CLUSTER_CTARANK,
+    SPECIAL_CLUSTER_NCTARANK,
+    SPECIAL_UNKNOWN /* reported when executed */
 } Special;
 
 typedef enum OperandKind {
@@ -210,7 +233,7 @@ typedef struct Operand {
 
 /* ---- Instructions ---- */
 
-enum { INSTRUCTION_TYPES = 3, INSTRUCTION_MODS = 8, INSTRUCTION_ROLES = 8 };
+enum { INSTRUCTION_TYPES = 4, INSTRUCTION_MODS = 8, INSTRUCTION_ROLES = 8 };
 
 /* The purpose of each operand: the matching form of ops.def, and one character per operand
  * (roles.h). */
@@ -288,6 +311,8 @@ typedef struct Table { /* .branchtargets: instruction indices; .calltargets: fun
 typedef struct Function {
     Name name;
     bool is_entry, is_extern;
+    bool is_visible;       /* to other texts that are linked with this one */
+    bool has_lines;        /* its instructions hold files and lines; only while parsing */
     int *params, *returns; /* variables[], in order */
     int param_count, return_count;
     PtxRegister *registers;
@@ -299,6 +324,7 @@ typedef struct Function {
     Table *tables;
     int table_count;
     int required_threads[3], most_threads[3]; /* .reqntid, .maxntid; 0: not given */
+    int required_cluster[3];                  /* .reqnctapercluster; 0: not given */
     int ptx_line;
 } Function;
 

@@ -307,12 +307,27 @@ static void read_declaration(Parser *p)
     }
 }
 
+/* The PTX of several object files follow each other: names link them. */
+static void begin_text(Parser *p)
+{
+    if (++p->texts > MOST_TEXTS) {
+        parse_fail(p, p->token.line, "more than %d linked texts", MOST_TEXTS);
+        return;
+    }
+    if (p->texts > 1) {
+        resolve_lines(p);
+        symbols_hide_local(p);
+        p->first_file = p->module->file_count;
+    }
+    read_version(p);
+}
+
 static void read_module_statement(Parser *p)
 {
     if (read_common_directive(p) || take_punct(p, ';'))
         return;
     if (take_dot(p, ".version"))
-        read_version(p);
+        begin_text(p);
     else if (take_dot(p, ".target"))
         read_target(p);
     else if (take_dot(p, ".address_size"))

@@ -27,6 +27,7 @@ enum {
     MOST_DIMENSIONS = 8,
     MOST_FILES = 1 << 16,
     MOST_WARNINGS = 64,
+    MOST_TEXTS = 1024,
     MOST_ALIGN = 1 << 20
 };
 #define MOST_VARIABLE_BYTES ((size_t) 1 << 40)
@@ -120,6 +121,8 @@ typedef struct Parser {
     WordTable opcodes, parts;
     Lines lines;
     int variable_room, function_room;
+    int texts;      /* begun so far */
+    int first_file; /* number of files in the texts before this one */
     size_t initial_bytes;
     int instructions; /* in all functions so far */
     /* State of the function being read. */
@@ -131,6 +134,7 @@ typedef struct Parser {
     int pending_count, pending_room;
     Operand *operands; /* operands of the instruction being read */
     int operand_count, operands_room;
+    bool has_coordinates; /* its addresses may have them: [texture, {x, y}] */
     Declaration *declarations;
     int declaration_count, declaration_room;
     int expression_depth;
@@ -175,6 +179,8 @@ const Symbol *symbol_find(const Parser *p, Name name, int *number);
 /* Finds only labels and tables. */
 const Symbol *symbol_find_target(const Parser *p, Name name);
 void symbols_drop(Parser *p, int first);
+/* Another text follows: variables and functions that are not visible there lose their names. */
+void symbols_hide_local(Parser *p);
 /* A register of a range or vector, added if it is new. Returns -1 on failure. */
 int symbol_register(Parser *p, const Symbol *symbol, int number, Name name);
 int register_add(Parser *p, Name name, PtxType type);
@@ -252,7 +258,7 @@ void read_call(Parser *p, Instruction *in);
 
 void read_loc(Parser *p);
 void read_file_name(Parser *p);
-void resolve_lines(Parser *p); /* at the end: replaces indices into Lines by file and line */
+void resolve_lines(Parser *p); /* after a text: replaces indices into Lines by file and line */
 void lines_free(Lines *lines);
 
 #endif

@@ -153,6 +153,8 @@ static int merge(Parser *p, const Symbol *symbol, const Variable *variable, Link
         goto twice;
     if (linkage.is_extern)
         return symbol->index;
+    if (!old->is_extern && linkage.is_weak && old->size == variable->size)
+        return symbol->index;
     if ((!old->is_extern && !linkage.is_common) || old->initial)
         goto twice;
     *old = *variable;
@@ -173,6 +175,23 @@ static int declare(Parser *p, Variable variable, Linkage linkage)
     if (index < 0 || !symbol_add(p, variable.name, SYMBOL_VARIABLE, index))
         return -1;
     return index;
+}
+
+/* Another text has defined the same weak variable; its values are skipped here. */
+static bool is_defined(const Parser *p, Name name)
+{
+    const Symbol *known = symbol_in_scope(p, name);
+
+    return known && known->kind == SYMBOL_VARIABLE && !p->module->variables[known->index].is_extern;
+}
+
+static void skip_initial(Parser *p)
+{
+    if (at_punct(p, '{'))
+        skip_braces(p);
+    else
+        while (p->token.kind != TOKEN_END && !at_punct(p, ';') && !at_punct(p, ','))
+            advance(p);
 }
 
 /* Variables that all blocks share belong to the module, wherever they are declared. */
@@ -197,8 +216,11 @@ static void read_variable(Parser *p, Space space, const Spec *spec, Linkage link
                           .is_visible = linkage.is_visible || linkage.is_weak || linkage.is_common,
                           .is_managed = spec->is_managed,
                           .function = owner_of(p, space) };
+    const bool again = linkage.is_weak && is_defined(p, name);
     int index = declare(p, variable, linkage);
-    if (index >= 0 && take_punct(p, '='))
+    if (index >= 0 && again && take_punct(p, '='))
+        skip_initial(p);
+    else if (index >= 0 && take_punct(p, '='))
         read_initial(p, &p->module->variables[index], shape.element, shape.of, shape.dimensions);
 }
 

@@ -104,9 +104,9 @@ static void read_numbers(Parser *p, int numbers[3])
 static bool is_without_effect(const Parser *p)
 {
     static const char *const words[] = {
-        ".minnctapersm", ".maxnctapersm",         ".maxnreg",        ".noreturn",
-        ".unique",       ".explicitcluster",      ".maxclusterrank", ".reqnctapercluster",
-        ".abi_preserve", ".abi_preserve_control",
+        ".minnctapersm",   ".maxnctapersm", ".maxnreg",
+        ".noreturn",       ".unique",       ".explicitcluster",
+        ".maxclusterrank", ".abi_preserve", ".abi_preserve_control",
     };
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -124,6 +124,8 @@ static void read_attributes(Parser *p)
             read_numbers(p, f->required_threads);
         } else if (take_dot(p, ".maxntid")) {
             read_numbers(p, f->most_threads);
+        } else if (take_dot(p, ".reqnctapercluster")) {
+            read_numbers(p, f->required_cluster);
         } else if (take_dot(p, ".pragma")) {
             skip_statement(p);
         } else {
@@ -258,10 +260,15 @@ void read_function(Parser *p, Linkage linkage)
     if (at_punct(p, '('))
         params = read_parameters(p);
     p->function = find_or_add(p, name, is_entry, line);
+    if (p->function >= 0)
+        p->module->functions[p->function].is_visible |=
+            is_entry || linkage.is_visible || linkage.is_weak || linkage.is_extern;
     if (p->function >= 0 &&
         keep_parameters(p, p->module->function_count > known, returns, params, line)) {
         read_attributes(p);
-        if (at_punct(p, '{') && !linkage.is_extern)
+        if (at_punct(p, '{') && linkage.is_weak && !p->module->functions[p->function].is_extern)
+            skip_braces(p); /* another text has defined the same function */
+        else if (at_punct(p, '{') && !linkage.is_extern)
             define(p, line);
         else
             expect_punct(p, ';');

@@ -77,6 +77,9 @@ static bool read_place(Parser *p, SourceLine *place)
         *numbers[i] = (int) p->token.bits;
         advance(p);
     }
+    if (place->file > INT32_MAX - p->first_file)
+        return parse_expected(p, "the number of a file");
+    place->file += place->file ? p->first_file : 0;
     place->parent = -1;
     return true;
 }
@@ -169,7 +172,8 @@ void read_file_name(Parser *p)
     }
     Name text = p->token.text;
     advance(p);
-    name_file(p, (int) number, text);
+    if ((int) number + p->first_file < MOST_FILES)
+        name_file(p, (int) number + p->first_file, text);
     while (take_punct(p, ','))
         if (p->token.kind == TOKEN_INTEGER)
             advance(p);
@@ -177,7 +181,7 @@ void read_file_name(Parser *p)
             parse_expected(p, "a number");
 }
 
-/* ---- At the end ---- */
+/* ---- After a text ---- */
 
 /* True for headers of the toolkit or the compiler. */
 static bool is_toolkits(const Module *module, int file)
@@ -234,6 +238,9 @@ static void set_lines(const Module *module, Function *f, const Lines *lines)
 {
     static const SourceLine unknown = { 0, 0, 0, -1 };
 
+    if (f->has_lines)
+        return;
+    f->has_lines = f->instruction_count;
     for (int i = 0; i < f->instruction_count; i++) {
         Instruction *in = &f->instructions[i];
         const SourceLine *line = in->line > 0 ? &lines->all[in->line - 1] : &unknown;
@@ -260,6 +267,8 @@ void resolve_lines(Parser *p)
     for (int i = 0; i < module->function_count && !p->failed; i++)
         set_lines(module, &module->functions[i], &p->lines);
     free(toolkits);
+    lines_free(&p->lines);
+    p->lines = (Lines){ .current = -1 };
 }
 
 void lines_free(Lines *lines)

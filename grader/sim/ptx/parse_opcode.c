@@ -50,6 +50,14 @@ static const OpcodeWord parts[] = { WORD("pred", WORD_TYPE, TYPE_PRED),
                                     WORD("bf16x2", WORD_TYPE, TYPE_BF16X2),
                                     WORD("f32", WORD_TYPE, TYPE_F32),
                                     WORD("f64", WORD_TYPE, TYPE_F64),
+                                    WORD("tf32", WORD_TYPE, TYPE_TF32),
+                                    WORD("f32x2", WORD_TYPE, TYPE_F32X2),
+                                    WORD("e4m3", WORD_TYPE, TYPE_E4M3),
+                                    WORD("e5m2", WORD_TYPE, TYPE_E5M2),
+                                    WORD("e4m3x2", WORD_TYPE, TYPE_E4M3X2),
+                                    WORD("e5m2x2", WORD_TYPE, TYPE_E5M2X2),
+                                    WORD("u16x2", WORD_TYPE, TYPE_U16X2),
+                                    WORD("s16x2", WORD_TYPE, TYPE_S16X2),
                                     WORD("param", WORD_SPACE, SPACE_PARAM),
                                     WORD("const", WORD_SPACE, SPACE_CONST),
                                     WORD("global", WORD_SPACE, SPACE_GLOBAL),
@@ -184,10 +192,10 @@ static void add_dotted(const Parser *p, Instruction *in, Name dotted)
         add_word(in, find_part(p, second));
 }
 
-/* Only cp.async and its groups are known, not bulk copies or mbarriers. */
+/* Copies of tensors are not known. */
 static bool is_known_cp(Name text)
 {
-    static const char *const others[] = { "cp.async.bulk", "cp.async.mbarrier", "cp.async.reduce" };
+    static const char *const others[] = { "cp.async.bulk.tensor", "cp.async.reduce" };
 
     if (!begins(text, "cp.async"))
         return false;

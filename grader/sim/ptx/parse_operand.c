@@ -1,6 +1,7 @@
 /* parse_operand.c - operands: registers, constants, addresses, vectors. */
 #include "sim/ptx/parse.h"
 
+#include <ctype.h>
 #include <string.h>
 
 bool operand_push(Parser *p, Operand operand)
@@ -77,6 +78,26 @@ static bool vector_operand(Parser *p, const Symbol *symbol, Operand *operand)
     return true;
 }
 
+/* A long name with % that is not declared is a special register that the simulator does not know:
+ * only functions that use it cannot run. Registers of functions have short names. */
+static bool is_like_special(Name name)
+{
+    enum { SHORTEST = 5 };
+
+    return name.length > SHORTEST && name.at[0] == '%' && islower((unsigned char) name.at[1]) &&
+           islower((unsigned char) name.at[2]) && islower((unsigned char) name.at[3]);
+}
+
+static bool unknown_special(Parser *p, Name name, Operand *operand)
+{
+    int component;
+
+    *operand = (Operand){ .kind = OPERAND_SPECIAL, .name = name, .special = SPECIAL_UNKNOWN };
+    if (p->token.kind == TOKEN_DOT)
+        take_component(p, 4, &component);
+    return !p->failed;
+}
+
 bool named_operand(Parser *p, Operand *operand)
 {
     static const uint8_t kinds[] = {
@@ -88,9 +109,11 @@ bool named_operand(Parser *p, Operand *operand)
     int number = 0, line = p->token.line;
     const Symbol *symbol = symbol_find(p, name, &number);
 
-    if (!symbol)
+    if (!symbol && !is_like_special(name))
         return parse_fail_name(p, line, name, "is not declared");
     advance(p);
+    if (!symbol)
+        return unknown_special(p, name, operand);
     *operand = (Operand){ .name = name };
     switch (symbol->kind) {
     case SYMBOL_SPECIAL:
@@ -180,7 +203,23 @@ static bool braces_operand(Parser *p, Operand *operand)
     return expect_punct(p, '}');
 }
 
-/* Starts after the opening bracket. */
+/* [texture, {x, y}]: the coordinates become an operand of their own, as a sampler before them
+ * would. Starts after the comma. */
+static bool coordinate_operands(Parser *p, Operand address)
+{
+    if (!operand_push(p, address))
+        return false;
+    do {
+        Operand operand;
+        if (take_punct(p, '{') ? !braces_operand(p, &operand) : !simple_operand(p, &operand))
+            return false;
+        if (!operand_push(p, operand))
+            return false;
+    } while (take_punct(p, ','));
+    return expect_punct(p, ']');
+}
+
+/* Starts after the opening bracket. Returns with the operand, and ']' or ',' as the next token. */
 static bool address_operand(Parser *p, Operand *operand)
 {
     int line = p->token.line;
@@ -199,7 +238,7 @@ static bool address_operand(Parser *p, Operand *operand)
     operand->is_register = kind == OPERAND_REGISTER;
     operand->offset = (int64_t) ((uint64_t) offset + operand->bits);
     operand->bits = 0;
-    return expect_punct(p, ']');
+    return true;
 }
 
 /* Starts after the exclamation mark. */
@@ -221,10 +260,15 @@ bool read_operand(Parser *p)
     Operand operand;
     bool good;
 
+    if (take_punct(p, '[')) {
+        if (!address_operand(p, &operand))
+            return false;
+        if (p->has_coordinates && take_punct(p, ','))
+            return coordinate_operands(p, operand);
+        return expect_punct(p, ']') && operand_push(p, operand);
+    }
     if (take_punct(p, '{'))
         good = braces_operand(p, &operand);
-    else if (take_punct(p, '['))
-        good = address_operand(p, &operand);
     else if (take_punct(p, '!'))
         good = negated_operand(p, &operand);
     else
@@ -273,6 +317,8 @@ static void drop_policy(Parser *p, const Instruction *in)
 void read_operands(Parser *p, Instruction *in)
 {
     p->operand_count = 0;
+    p->has_coordinates =
+        in->op == OP_tex || in->op == OP_tld4 || in->op == OP_suld || in->op == OP_sust;
     if (in->op == OP_bra)
         target_operand(p, OPERAND_LABEL);
     else if (in->op == OP_call)

@@ -238,6 +238,21 @@ int symbol_register(Parser *p, const Symbol *symbol, int number, Name name)
     return index;
 }
 
+static bool is_local(const Module *module, const Symbol *symbol)
+{
+    if (symbol->kind == SYMBOL_VARIABLE)
+        return !module->variables[symbol->index].is_visible &&
+               !module->variables[symbol->index].is_extern;
+    return symbol->kind == SYMBOL_FUNCTION && !module->functions[symbol->index].is_visible;
+}
+
+void symbols_hide_local(Parser *p)
+{
+    for (int i = 0; i < p->symbols.count; i++)
+        if (is_local(p->module, &p->symbols.all[i]))
+            p->symbols.all[i].name.length = -1; /* equals no name */
+}
+
 /* ---- Special registers ---- */
 
 static const struct {
@@ -268,15 +283,17 @@ static const struct {
     { "%globaltimer_hi", SPECIAL_GLOBALTIMER_HI, false },
     { "%dynamic_smem_size", SPECIAL_DYNAMIC_SMEM_SIZE, false },
     { "%total_smem_size", SPECIAL_TOTAL_SMEM_SIZE, false },
-    { "%clusterid", SPECIAL_CLUSTER, true },
-    { "%nclusterid", SPECIAL_CLUSTER, true },
-    { "%cluster_ctaid", SPECIAL_CLUSTER, true },
-    { "%cluster_nctaid", SPECIAL_CLUSTER, true },
-    { "%cluster_ctarank", SPECIAL_CLUSTER, false },
-    { "%cluster_nctarank", SPECIAL_CLUSTER, false },
-    { "%is_explicit_cluster", SPECIAL_CLUSTER, false },
+    { "%clusterid", SPECIAL_CLUSTERID, true },
+    { "%nclusterid", SPECIAL_NCLUSTERID, true },
+    { "%cluster_ctaid", SPECIAL_CLUSTER_CTAID, true },
+    { "%cluster_nctaid", SPECIAL_CLUSTER_NCTAID, true },
+    { "%cluster_ctarank", SPECIAL_CLUSTER_CTARANK, false },
+    { "%cluster_nctarank", SPECIAL_CLUSTER_NCTARANK, false },
+    { "%is_explicit_cluster", SPECIAL_UNKNOWN, false },
     { "%aggr_smem_size", SPECIAL_UNKNOWN, false },
     { "%current_graph_exec", SPECIAL_UNKNOWN, false },
+    { "%reserved_smem_offset_0", SPECIAL_RESERVED_SMEM, false },
+    { "%reserved_smem_offset_1", SPECIAL_RESERVED_SMEM, false },
     { "%reserved_smem_offset_begin", SPECIAL_UNKNOWN, false },
     { "%reserved_smem_offset_end", SPECIAL_UNKNOWN, false },
     { "%reserved_smem_offset_cap", SPECIAL_UNKNOWN, false },

@@ -17,6 +17,7 @@
  * rules, missing a case is the safe side.
  */
 #include "sim/ptx/ptxas.h"
+#include "sim/ptx/cfg.h"
 #include "sim/ptx/roles.h"
 
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static bool special_varies(Special special)
 {
     return special != SPECIAL_NTID && special != SPECIAL_CTAID && special != SPECIAL_NCTAID &&
            special != SPECIAL_NWARPID && special != SPECIAL_DYNAMIC_SMEM_SIZE &&
-           special != SPECIAL_TOTAL_SMEM_SIZE;
+           special != SPECIAL_TOTAL_SMEM_SIZE && special != SPECIAL_RESERVED_SMEM;
 }
 
 static bool operand_varies(const Function *f, const Operand *o, const Known *known)
@@ -251,18 +252,35 @@ static bool may_be_fused(const Instruction *in)
            in->mod_count == (has_mod(in, MOD_ftz) ? 1 : 0) && in->guard < 0;
 }
 
-static Treatment treatment_of_sum(const Function *f, const Instruction *in, const Known *known)
+/* The multiplication whose product the sum adds, and which becomes part of it; NULL: none. */
+static const Instruction *product_of(const Function *f, const Instruction *in, const Known *known)
 {
     if (!may_be_fused(in) || in->count != 3)
-        return AS_WRITTEN;
+        return NULL;
     for (int i = 1; i < 3; i++) {
         const Operand *o = &f->operands[in->first + i];
         const Known *k = o->kind == OPERAND_REGISTER ? &known[o->index] : NULL;
         if (k && k->writers == 1 && k->readers == 1 && k->writer && k->writer->op == OP_mul &&
             may_be_fused(k->writer) && k->writer->mod_count == in->mod_count)
-            return FUSED;
+            return k->writer;
     }
-    return AS_WRITTEN;
+    return NULL;
+}
+
+/* True if the sources of the multiplication still have its values at the sum. Registers that are
+ * written once cannot have changed if every path to the sum passes the multiplication: a path on
+ * which a source is written after the last multiplication would also lead to the sum without it. */
+static bool keeps_sources(const Function *f, const Instruction *product, const Instruction *sum,
+                          const Known *known)
+{
+    for (int i = 1; i < product->count; i++) {
+        const Operand *o = &f->operands[product->first + i];
+        const bool constant = o->kind == OPERAND_INTEGER || o->kind == OPERAND_FLOAT;
+        if (!constant && (o->kind != OPERAND_REGISTER || known[o->index].writers != 1))
+            return false;
+    }
+    return product->count == 3 &&
+           always_passes(f, (int) (product - f->instructions), (int) (sum - f->instructions));
 }
 
 /* ---- Copies ---- */
@@ -284,10 +302,30 @@ static Treatment treatment_of_copy(const Function *f, const Instruction *in, con
                : AS_WRITTEN;
 }
 
-void find_treatments(const Function *function, uint8_t *treatment)
+static void find_products(const Function *f, const Known *known, uint8_t *treatment, int *product)
+{
+    enum { MOST_WORK = 100000000 }; /* instructions visited; a kernel has few such sums */
+    long work = 0;
+
+    for (int i = 0; i < f->instruction_count; i++) {
+        const Instruction *in = &f->instructions[i];
+        const Instruction *mul =
+            in->op == OP_add || in->op == OP_sub ? product_of(f, in, known) : NULL;
+        if (!mul)
+            continue;
+        treatment[i] = FUSED;
+        work += f->instruction_count;
+        if (product && work < MOST_WORK && keeps_sources(f, mul, in, known))
+            product[i] = (int) (mul - f->instructions);
+    }
+}
+
+void find_treatments(const Function *function, uint8_t *treatment, int *product)
 {
     Known *known = calloc((size_t) function->register_count + 1, sizeof *known);
 
+    for (int i = 0; product && i < function->instruction_count; i++)
+        product[i] = -1;
     if (!known) /* out of memory: counts are then too high */
         return;
     look_at_uses(function, known);
@@ -296,11 +334,10 @@ void find_treatments(const Function *function, uint8_t *treatment)
         const Instruction *in = &function->instructions[i];
         if (in->op == OP_atom || in->op == OP_red)
             treatment[i] = (uint8_t) treatment_of_atomic(function, in, known);
-        else if (in->op == OP_add || in->op == OP_sub)
-            treatment[i] = (uint8_t) treatment_of_sum(function, in, known);
         else if (in->op == OP_mov)
             treatment[i] = (uint8_t) treatment_of_copy(function, in, known);
     }
+    find_products(function, known, treatment, product);
     find_absorbed(function, known, treatment);
     free(known);
 }

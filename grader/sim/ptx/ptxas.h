@@ -22,8 +22,10 @@ static inline bool is_warp_reduced(Treatment treatment)
     return treatment == WARP_REDUCED || treatment == WARP_REDUCED_WITH_RESULT;
 }
 
-/* Sets treatment[i] for instruction i. All are AS_WRITTEN on entry. */
-void find_treatments(const Function *function, uint8_t *treatment);
+/* Sets treatment[i] for instruction i. All are AS_WRITTEN on entry. If `product` is not NULL, sets
+ * product[i] to the multiplication that a FUSED addition i can be computed with: its sources still
+ * have the same values there. Elsewhere product[i] becomes -1. */
+void find_treatments(const Function *function, uint8_t *treatment, int *product);
 
 /* ---- Shared by the parts of find_treatments(): ptxas.c and ptxas_logic.c ---- */
 

@@ -87,6 +87,8 @@ PtxType role_type(const Instruction *in, char role)
         return TYPE_B64;
     case 'p':
         return TYPE_PRED;
+    case 'c':
+        return in->type_count > 1 ? in->types[1] : TYPE_S32;
     default:
         return in->types[0];
     }
@@ -97,7 +99,7 @@ int role_bytes(const Instruction *in, char role)
     PtxType type = role_type(in, role);
     int bytes = type_size(type);
 
-    if (role == 'm' || role == 'a')
+    if (role == 'm' || role == 'a' || role == 'f' || role == 'c')
         return 0;
     if (type == TYPE_PRED)
         return -1;

@@ -10,7 +10,9 @@
  *   d s   the same, in a register that may be wider (cvt)
  *   4 8   of 4, 8 bytes                    p   a predicate
  *   a     an address                       m   data of a load, store, atomic: any width, or a vector
- *   i     of 4 bytes, or a predicate       v   of the first type, or a vector */
+ *   i     of 4 bytes, or a predicate       v   of the first type, or a vector
+ *   f     a fragment of a matrix, or texels: registers of 4 or 8 bytes
+ *   c     the same, for the coordinates in an address: [a, {x, y}] counts as two operands */
 /* clang-format on */
 
 /* Called by the parser, which stores the roles in the instruction. Needs the opcode, mods and

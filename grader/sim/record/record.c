@@ -201,6 +201,7 @@ static int array_of(const Allocation *a)
 
     new.bytes = a ? a->bytes : 0;
     new.start = a ? (int) (a->base % RECORD_LINE_BYTES) : 0;
+    new.row_bytes = a ? a->row_bytes : 0;
     copy_name(new.name, array_name(a), RECORD_NAME - 1);
     for (int i = 0; i < records->array_count; i++)
         if (is_same_array(&records->arrays[i], &new))

@@ -1,6 +1,6 @@
 /* add.c - adds the counters and times of a launch to its kernel's row, by source line and by array.
  */
-#include "sim/machine/issue.h"
+#include "sim/machine/flow.h"
 #include "sim/report/totals.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ uint64_t totals_cost(const Totals *totals)
     uint64_t cost = totals->executed + totals->loop_loads;
 
     for (int k = 0; k < KINDS; k++)
-        cost += totals->global[k].passes + totals->shared[k].passes;
+        cost += totals->global[k].passes + totals->shared[k].passes + totals->texture[k].passes;
     return cost;
 }
 
@@ -111,6 +111,14 @@ static void add_traffic(Traffic *traffic, uint64_t requests, uint64_t passes, ui
     traffic->asked += asked;
 }
 
+/* The hardware counts these apart from global memory. */
+static bool is_texture(const Step *step)
+{
+    const Op op = step->in ? step->in->op : OP_unknown;
+
+    return op == OP_tex || op == OP_tld4 || op == OP_suld || op == OP_sust;
+}
+
 static void add_count(Totals *totals, const Step *step, const Count *count, const Issue *issue)
 {
     MemoryKind kind = kind_of(step);
@@ -126,7 +134,8 @@ static void add_count(Totals *totals, const Step *step, const Count *count, cons
     totals->flops += flops_of(step) * count->lanes;
     if (step->class_ >= 0 && step->class_ < CLASSES)
         totals->classes[step->class_] += count->executed;
-    add_traffic(&totals->global[kind], count->requests, count->sectors, count->bytes);
+    add_traffic(is_texture(step) ? &totals->texture[kind] : &totals->global[kind], count->requests,
+                count->sectors, count->bytes);
     add_traffic(&totals->shared[kind], shared_requests(step, count), count->wavefronts,
                 count->ideal);
 }
@@ -137,27 +146,81 @@ static bool is_nothing(const Count *count, const Issue *issue)
            !count->loop_loads && !issue->instructions;
 }
 
-/* Adds the counts and times of one function's steps. `function`: an index of TimingResult.steps
- * - 1. `numbers`: the report's numbers of the module's files. */
-static void add_code(Kernel *kernel, const Launch *launch, int function, const int *numbers,
-                     int file_count)
+/* ---- Machine instructions ---- */
+
+typedef struct LaunchIssues {
+    Issue **of; /* [0]: of the kernel's steps; [f + 1]: of function f */
+    int count;
+    bool is_counted; /* from machine code */
+} LaunchIssues;
+
+/* The code and counters of the kernel (0) or of function `f` - 1. NULL: it did not run. */
+static const Count *counts_of(const Launch *launch, int f, const Code **code)
 {
-    const Code *code = function ? launch->codes[function - 1] : launch->kernel;
-    const Count *counts = function ? launch->call_counts[function - 1] : launch->counts;
+    const Count *counts = f ? launch->call_counts[f - 1] : launch->counts;
+
+    *code = f ? launch->codes[f - 1] : launch->kernel;
+    return *code && !(f && counts == launch->counts) ? counts : NULL;
+}
+
+static void issues_free(LaunchIssues *issues)
+{
+    for (int f = 0; issues->of && f < issues->count; f++)
+        free(issues->of[f]);
+    free(issues->of);
+    *issues = (LaunchIssues){ 0 };
+}
+
+static bool issues_allocate(LaunchIssues *issues, const Launch *launch)
+{
+    const bool calls = launch->module && launch->codes && launch->call_counts;
+    const Code *code;
+
+    issues->count = calls ? launch->module->function_count + 1 : 1;
+    issues->of = calloc((size_t) issues->count, sizeof *issues->of);
+    for (int f = 0; issues->of && f < issues->count; f++) {
+        if (!counts_of(launch, f, &code))
+            continue;
+        issues->of[f] = calloc((size_t) code->step_count + 1, sizeof **issues->of);
+        if (!issues->of[f])
+            return false;
+    }
+    return issues->of != NULL;
+}
+
+/* Returns false if memory ran out. */
+static bool issues_make(LaunchIssues *issues, const Launch *launch)
+{
+    const Code *code;
+
+    *issues = (LaunchIssues){ 0 };
+    if (!issues_allocate(issues, launch)) {
+        issues_free(issues);
+        return false;
+    }
+    issues->is_counted = launch->lowering && count_machine(launch->lowering, launch, issues->of);
+    for (int f = 0; !issues->is_counted && f < issues->count; f++) {
+        const Count *counts = counts_of(launch, f, &code);
+        if (counts)
+            estimate_issues(code, counts, issues->of[f]);
+    }
+    return true;
+}
+
+/* ---- The counts of all functions ---- */
+
+/* Adds the counts and times of one function's steps. `function`: an index of TimingResult.steps.
+ * `numbers`: the report's numbers of the module's files. */
+static void add_code(Kernel *kernel, const Launch *launch, int function, const Issue *issues,
+                     const int *numbers, int file_count)
+{
+    const Code *code;
+    const Count *counts = counts_of(launch, function, &code);
     const TimingResult *time = launch->timed;
     const Spent *spent = time && time->steps ? time->steps[function] : NULL;
     const double step_ns = time ? time->step_ns : 0;
-    Issue *issues;
 
-    if (!code || !counts)
-        return;
-    issues = calloc((size_t) code->step_count + 1, sizeof *issues);
-    if (!issues) {
-        report_lacks_memory();
-        return;
-    }
-    estimate_issues(code, counts, issues);
-    for (int i = 0; i < code->step_count; i++) {
+    for (int i = 0; counts && i < code->step_count; i++) {
         const Step *step = &code->steps[i];
         const Instruction *in = step->in;
         int file = in && in->charged_file > 0 && in->charged_file < file_count
@@ -174,7 +237,6 @@ static void add_code(Kernel *kernel, const Launch *launch, int function, const i
             spent_add(&at->spent, &spent[i], step_ns);
         add_count(&kernel->totals, step, &counts[i], &issues[i]);
     }
-    free(issues);
 }
 
 static void add_codes(Kernel *kernel, const Launch *launch)
@@ -182,18 +244,19 @@ static void add_codes(Kernel *kernel, const Launch *launch)
     const Module *module = launch->module;
     int count = module ? module->file_count : 0;
     int *numbers = calloc(count > 0 ? (size_t) count : 1, sizeof *numbers);
+    LaunchIssues issues = { 0 };
 
-    if (!numbers) {
+    if (!numbers || !issues_make(&issues, launch)) {
+        free(numbers);
         report_lacks_memory();
         return;
     }
     for (int i = 1; i < count; i++)
         numbers[i] = report_file(module->files[i]);
-    add_code(kernel, launch, 0, numbers, count);
-    for (int f = 0; module && launch->codes && launch->call_counts && f < module->function_count;
-         f++)
-        if (launch->call_counts[f] != launch->counts)
-            add_code(kernel, launch, f + 1, numbers, count);
+    for (int f = 0; f < issues.count; f++)
+        add_code(kernel, launch, f, issues.of[f], numbers, count);
+    kernel->counted += issues.is_counted;
+    issues_free(&issues);
     free(numbers);
 }
 

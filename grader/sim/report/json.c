@@ -1,5 +1,6 @@
 /* json.c - the report as JSON lines: a header, then one line per kernel, then one per finding. */
 #include "sim/report/totals.h"
+#include "base/escape.h"
 #include "base/util.h" /* only for WARPBOOK_VERSION */
 
 #include <string.h>
@@ -8,59 +9,10 @@ enum { FORMAT = 1 };
 
 typedef unsigned long long ull;
 
-/* ---- Strings ---- */
-
-/* The length of the UTF-8 character at `at`; 0: invalid. `left`: bytes available. */
-static int character(const unsigned char *at, size_t left)
-{
-    static const struct {
-        unsigned char mask, is;
-        unsigned least;
-    } forms[] = {
-        { 0x80, 0x00, 0 }, { 0xe0, 0xc0, 0x80 }, { 0xf0, 0xe0, 0x800 }, { 0xf8, 0xf0, 0x10000 }
-    };
-
-    for (int extra = 0; extra < 4; extra++) {
-        unsigned code = at[0] & (unsigned char) ~forms[extra].mask;
-        if ((at[0] & forms[extra].mask) != forms[extra].is || (size_t) extra >= left)
-            continue;
-        for (int i = 1; i <= extra; i++) {
-            if ((at[i] & 0xc0) != 0x80)
-                return 0;
-            code = code << 6 | (at[i] & 0x3f);
-        }
-        if (code < forms[extra].least || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-            return 0;
-        return extra + 1;
-    }
-    return 0;
-}
-
-static void json_string_of(FILE *out, const char *text, size_t size)
-{
-    const unsigned char *at = (const unsigned char *) text;
-
-    putc('"', out);
-    for (size_t i = 0, length; i < size; i += length) {
-        length = (size_t) character(at + i, size - i);
-        if (!length) {
-            fputs("\\ufffd", out);
-            length = 1;
-        } else if (at[i] < ' ' || at[i] == 127) {
-            fprintf(out, "\\u%04x", at[i]);
-        } else {
-            if (at[i] == '"' || at[i] == '\\')
-                putc('\\', out);
-            fwrite(at + i, 1, length, out);
-        }
-    }
-    putc('"', out);
-}
-
 void json_string(FILE *out, const char *text)
 {
     if (text)
-        json_string_of(out, text, strlen(text));
+        write_json(out, text);
     else
         fputs("null", out);
 }
@@ -171,6 +123,8 @@ static void put_totals(FILE *out, const Totals *totals)
     put_classes(out, totals);
     put_traffic(out, "global", totals->global, "sectors", "bytes");
     put_traffic(out, "shared", totals->shared, "wavefronts", "ideal");
+    if (totals->texture[KIND_LOAD].requests || totals->texture[KIND_STORE].requests)
+        put_traffic(out, "texture_estimate", totals->texture, "sectors", "bytes");
     put_number(out, "shared_loop_wavefronts", totals->loop_loads);
     put_number(out, "shared_loop_ideal", totals->loop_ideal);
 }
@@ -254,6 +208,14 @@ static void put_time(FILE *out, const Kernel *kernel)
     putc('}', out);
 }
 
+/* Where the number of machine instructions comes from. */
+static const char *machine_counts(const Kernel *kernel)
+{
+    if (!kernel->counted)
+        return "estimated";
+    return kernel->counted == kernel->launches ? "counted" : "partly counted";
+}
+
 static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
 {
     Limits limits;
@@ -270,6 +232,7 @@ static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
     put_time(out, kernel);
     if (kernel_limits(kernel, &report->device, &limits))
         limits_write_json(&limits, &report->device, out);
+    fprintf(out, ",\"machine_counts\":\"%s\"", machine_counts(kernel));
     put_totals(out, &kernel->totals);
     fputs(",\"arrays\":[", out);
     for (int i = 0; i < kernel->array_count; i++) {
@@ -334,11 +297,11 @@ static void put_finding(FILE *out, const Finding *f)
     }
     fputs(",\"instruction\":", out);
     if (place->instruction && place->instruction_length > 0)
-        json_string_of(out, place->instruction, (size_t) place->instruction_length);
+        write_json(out, place->instruction);
     else
         fputs("null", out);
     fputs(",\"text\":", out);
-    json_string_of(out, f->text, strnlen(f->text, sizeof f->text));
+    write_json(out, f->text);
     put_number(out, "count", f->count);
     fputs("}\n", out);
 }

@@ -57,8 +57,8 @@ bool kernel_limits(const Kernel *kernel, const Device *device, Limits *limits)
     if (!kernel->timed)
         return false;
     add_kernel(kernel, device, limits);
-    if (kernel->totals.issued)
-        limits->lanes = (double) kernel->totals.issued_lanes / (double) kernel->totals.issued;
+    if (kernel->totals.executed)
+        limits->lanes = (double) kernel->totals.lanes / (double) kernel->totals.executed;
     return true;
 }
 
@@ -78,17 +78,17 @@ static void lay_on(const int64_t ps[ROWS], Limits *limits)
 
 bool report_limits(const Report *report, Limits *limits)
 {
-    double issued = 0, lanes = 0;
+    double executed = 0, lanes = 0;
     int64_t ps[ROWS];
 
     *limits = (Limits){ .lanes = 0 };
     for (int i = 0; i < report->kernel_count; i++) {
         const Kernel *kernel = report->kernels[i];
         add_kernel(kernel, &report->device, limits);
-        issued += (double) kernel->totals.issued;
-        lanes += (double) kernel->totals.issued_lanes;
+        executed += (double) kernel->totals.executed;
+        lanes += (double) kernel->totals.lanes;
     }
-    limits->lanes = issued > 0 ? lanes / issued : 0;
+    limits->lanes = executed > 0 ? lanes / executed : 0;
     timeline_shares(report->timeline, ps);
     limits->busy[AT_TRANSFER] = (double) timeline_transfer_ps(report->timeline) / 1e3;
     if (report->timeline)

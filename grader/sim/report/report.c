@@ -192,7 +192,7 @@ const Report *report_so_far(void)
 
 /* ---- The end ---- */
 
-static bool write_json(const char *path)
+static bool write_to(const char *path, void (*write)(FILE *out))
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
     FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
@@ -203,7 +203,7 @@ static bool write_json(const char *path)
             close(fd);
         return false;
     }
-    report_write_json(&report, out);
+    write(out);
     fine = !ferror(out);
     return !fclose(out) && fine;
 }
@@ -213,15 +213,50 @@ static bool has_something(void)
     return report.kernel_count || finding_count();
 }
 
-bool report_at_exit(const char *json_path, bool table)
+static void write_json(FILE *out)
+{
+    report_write_json(&report, out);
+}
+
+static void write_sarif(FILE *out)
+{
+    Annotation annotation;
+    static Sarif sarif;
+
+    sarif_begin(&sarif, out);
+    for (int i = 0; i < finding_count(); i++) {
+        finding_annotation(finding_at(i), &annotation);
+        sarif_result(&sarif, &annotation);
+    }
+    sarif_end(&sarif, true);
+}
+
+/* A process without launches or findings leaves what another one wrote. */
+static bool is_mine(const char *path)
 {
     struct stat about;
+
+    return has_something() || stat(path, &about) || !about.st_size;
+}
+
+bool report_sarif(const char *path)
+{
+    bool fine;
+
+    pthread_mutex_lock(&lock);
+    fine = !is_mine(path) || write_to(path, write_sarif);
+    pthread_mutex_unlock(&lock);
+    return fine;
+}
+
+bool report_at_exit(const char *json_path, bool table)
+{
     bool fine = true;
 
     pthread_mutex_lock(&lock);
     begin();
-    if (json_path && *json_path && (has_something() || stat(json_path, &about) || !about.st_size))
-        fine = write_json(json_path);
+    if (json_path && *json_path && is_mine(json_path))
+        fine = write_to(json_path, write_json);
     if (table && report.kernel_count)
         report_write_table(&report, stderr);
     pthread_mutex_unlock(&lock);
@@ -236,6 +271,7 @@ const char *const class_words[CLASSES] = {
     [CLASS_SFU] = "sfu",         [CLASS_CONVERT] = "convert", [CLASS_CONTROL] = "control",
     [CLASS_BARRIER] = "barrier", [CLASS_FENCE] = "fence",     [CLASS_SHUFFLE] = "shuffle",
     [CLASS_LOAD] = "load",       [CLASS_STORE] = "store",     [CLASS_ATOMIC] = "atomic",
+    [CLASS_TENSOR] = "tensor",
 };
 
 const char *const kind_words[KINDS] = {

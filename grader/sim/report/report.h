@@ -25,6 +25,9 @@ void report_launch(const Launch *launch, const KernelResources *resources,
  * written. */
 bool report_at_exit(const char *json_path, bool table);
 
+/* Writes the findings as SARIF, by the same rules. */
+bool report_sarif(const char *path);
+
 /* Records the signal that kills the program. Called in a copy of the program's process, which
  * writes the report for it. */
 void report_died(int signal);

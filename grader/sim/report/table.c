@@ -93,10 +93,28 @@ static void put_time(FILE *out, const Kernel *kernel)
             quotient((uint64_t) (time->ms * 1e6 + 0.5), 1000 * kernel->timed, 2).text, sample);
 }
 
-static void put_instructions(FILE *out, const Totals *totals)
+/* Instructions of the machine if they were counted from its code, otherwise those of the PTX. */
+static void put_instructions(FILE *out, const Kernel *kernel)
 {
-    put_row(out, "  %-*s %7s    of 32, in %llu warp instructions", LABEL, "threads per warp",
-            quotient(totals->issued_lanes, totals->issued, 2).text, (ull) totals->executed);
+    const Totals *totals = &kernel->totals;
+    const bool is_counted = kernel->counted && kernel->counted == kernel->launches;
+
+    put_row(out, "  %-*s %7s    of 32, in %llu %s instructions", LABEL, "threads per warp",
+            quotient(totals->issued_lanes, totals->issued, 2).text,
+            (ull) (is_counted ? totals->issued : totals->executed),
+            is_counted ? "machine" : "warp");
+}
+
+static void put_textures(FILE *out, const Totals *totals)
+{
+    static const char *const labels[KINDS] = {
+        [KIND_LOAD] = "texture loads", [KIND_STORE] = "surface stores"
+    };
+
+    for (int k = 0; k < KINDS; k++)
+        if (labels[k] && totals->texture[k].requests)
+            put_row(out, "  %-*s %7s    sectors per request, estimated", LABEL, labels[k],
+                    quotient(totals->texture[k].passes, totals->texture[k].requests, 2).text);
 }
 
 static void put_global(FILE *out, const Totals *totals)
@@ -220,8 +238,9 @@ static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
     put_shape(out, kernel);
     put_occupancy(out, kernel);
     put_time(out, kernel);
-    put_instructions(out, &kernel->totals);
+    put_instructions(out, kernel);
     put_global(out, &kernel->totals);
+    put_textures(out, &kernel->totals);
     put_shared(out, &kernel->totals);
     if (kernel_limits(kernel, &report->device, &limits))
         limits_write_rows(&limits, &report->device, out);

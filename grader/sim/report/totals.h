@@ -23,6 +23,7 @@ typedef struct Totals {
     uint64_t issued, issued_lanes; /* machine instructions, estimated (issue.h) */
     uint64_t classes[CLASSES];     /* warp instructions */
     Traffic global[KINDS], shared[KINDS];
+    Traffic texture[KINDS]; /* through textures and surfaces: an estimate */
 } Totals;
 
 typedef struct LineTotals {
@@ -38,7 +39,8 @@ typedef struct Kernel {
     size_t dynamic_shared_bytes;
     bool cooperative, has_resources, has_occupancy;
     uint64_t launches, failed, timed; /* timed: launches whose time was modelled */
-    TimingResult time;                /* their sum */
+    uint64_t counted;  /* launches whose machine instructions were counted from machine code */
+    TimingResult time; /* their sum */
     KernelResources resources;
     Occupancy occupancy;
     Totals totals;

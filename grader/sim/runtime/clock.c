@@ -102,7 +102,8 @@ static double plain_ms(const Work *work)
     case WORK_KERNEL:
         return 1e-3 + (double) work->executed * 1e-6;
     case WORK_COPY:
-        return 1e-3 + (double) work->copy.width * (double) work->copy.height * 1e-7;
+        return 1e-3 +
+               (double) work->copy.width * (double) (work->copy.height * work->copy.depth) * 1e-7;
     case WORK_FILL:
         return 1e-3 + (double) work->fill.width * (double) work->fill.height * 1e-7;
     default:
@@ -206,7 +207,8 @@ void clock_waited_piece(TimelineItem **piece)
 
 /* ---- Times of events ---- */
 
-/* A caller that gets a time knows that both events have completed. */
+/* A caller that gets a time knows that both events have completed. An idle device passes the first
+ * event before the host has launched the work behind it; that gap counts once. */
 double clock_between(const Record *start, const Record *end)
 {
     int64_t from, to;
@@ -218,7 +220,7 @@ double clock_between(const Record *start, const Record *end)
     timeline_play(timeline, host);
     if (!timeline_ended(start->item, &from) || !timeline_ended(end->item, &to))
         return 0;
-    return (double) (to - from) / 1e9;
+    return (double) (to - from) / 1e9 + (to > from ? rt.device.event_us / 1e3 : 0);
 }
 
 void clock_report(void)

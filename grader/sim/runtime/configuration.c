@@ -3,6 +3,7 @@
  * runtime (guest/). */
 #include <cuda_runtime_api.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define API __attribute__((visibility("default")))
@@ -19,6 +20,16 @@ static _Thread_local struct Configuration {
     cudaStream_t stream;
 } configurations[MOST_CONFIGURATIONS];
 static _Thread_local int configuration_count;
+static _Thread_local bool was_popped;
+
+bool configuration_was_popped(void); /* declared in runtime.h, which the guest does not include */
+bool configuration_was_popped(void)
+{
+    const bool popped = was_popped;
+
+    was_popped = false;
+    return popped;
+}
 
 API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream)
 {
@@ -35,6 +46,7 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shar
     if (!configuration_count)
         return cudaErrorMissingConfiguration;
     top = &configurations[--configuration_count];
+    was_popped = true;
     *grid = top->grid;
     *block = top->block;
     *shared = top->shared;

@@ -1,23 +1,15 @@
-/* copy.c - copies and fills, including those of symbols.
+/* copy.c - copies, including those of symbols.
  *
  * Copies are executed by CUDA's rules. A blocking copy is executed before the call returns, except
  * from device to device. An asynchronous copy from pageable host memory reads it immediately, and
  * one to pageable memory waits. A copy to or from pinned memory is executed when something waits
  * for it, with the contents at that time.
  */
-#include "sim/runtime/runtime.h"
+#include "sim/runtime/array.h"
+#include "sim/runtime/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* The arguments of a call. */
-typedef struct CopyCall {
-    const char *call;
-    void *to;
-    const void *from;
-    size_t to_pitch, from_pitch, width, height;
-    enum cudaMemcpyKind kind;
-} CopyCall;
 
 /* ---- Checks of addresses ---- */
 
@@ -73,14 +65,25 @@ static bool is_host_range(uint64_t address, size_t bytes)
     return bytes - 1 <= UINT64_MAX - address && is_hosts(address) && is_hosts(address + bytes - 1);
 }
 
-static cudaError_t check_side(const char *call, const char *which, const void *at, size_t bytes,
-                              bool on_device)
+/* Memory of a graph is live only during its launches, but work for it is made before. */
+static bool is_of_graph(uint64_t address, size_t bytes)
+{
+    const Allocation *a = memory_nearest(address);
+
+    return a && a->reserved && address - a->base < a->bytes &&
+           bytes <= a->bytes - (address - a->base);
+}
+
+cudaError_t check_side(const char *call, const char *which, const void *at, size_t bytes,
+                       bool on_device)
 {
     const uint64_t address = (uint64_t) (uintptr_t) at;
     const Allocation *allocation = memory_find(address);
 
     if (on_device && !allocation && !is_device_side(address))
         return refuse_host_side(call, which, at);
+    if (on_device && is_of_graph(address, bytes))
+        return cudaSuccess;
     if (on_device && !memory_range(address, bytes, false))
         return refuse_range(call, which, at, bytes);
     if (!on_device && !allocation && (!bytes || !is_host_range(address, bytes)))
@@ -88,10 +91,38 @@ static cudaError_t check_side(const char *call, const char *which, const void *a
     return cudaSuccess;
 }
 
-static bool add(size_t *sum, size_t height, size_t pitch, size_t width)
+bool range_bytes(size_t *sum, size_t height, size_t pitch, size_t width)
 {
     return !__builtin_mul_overflow(height - 1, pitch, sum) &&
            !__builtin_add_overflow(*sum, width, sum);
+}
+
+/* The bytes from the first to the last one of all slices. */
+static bool add_slices(size_t *sum, const CopyCall *copy, size_t slice, size_t pitch)
+{
+    return range_bytes(sum, copy->height, pitch, copy->width) &&
+           range_bytes(sum, copy->depth, slice, *sum);
+}
+
+static bool fits(size_t at, size_t count, size_t size)
+{
+    return at <= size && count <= size - at;
+}
+
+static cudaError_t check_array(const CopyCall *copy, const char *which, const ArrayPlace *place)
+{
+    const Texels *texels = &place->texels;
+    const size_t row_bytes = texels->width * texel_bytes(texels);
+
+    if (fits(place->x, copy->width, row_bytes) && fits(place->row, copy->height, texels->height) &&
+        fits(place->slice, copy->depth, texels->depth))
+        return cudaSuccess;
+    rt_finding(FINDING_OUT_OF_BOUNDS, true, copy->call,
+               "copies %zu x %zu x %zu (bytes, rows, slices) at (%zu, %zu, %zu) of the %s, an "
+               "array of %zu x %zu x %zu. Widths count bytes, except in cudaMemcpy3D",
+               copy->width, copy->height, copy->depth, place->x, place->row, place->slice, which,
+               row_bytes, texels->height, texels->depth);
+    return cudaErrorInvalidValue;
 }
 
 static cudaError_t check_copy(const CopyCall *copy, bool to_device, bool from_device)
@@ -99,12 +130,16 @@ static cudaError_t check_copy(const CopyCall *copy, bool to_device, bool from_de
     size_t to_bytes, from_bytes;
     cudaError_t error;
 
-    if (!add(&to_bytes, copy->height, copy->to_pitch, copy->width) ||
-        !add(&from_bytes, copy->height, copy->from_pitch, copy->width))
+    if (!add_slices(&to_bytes, copy, copy->to_slice, copy->to_pitch) ||
+        !add_slices(&from_bytes, copy, copy->from_slice, copy->from_pitch))
         return cudaErrorInvalidValue;
-    error = check_side(copy->call, "destination", copy->to, to_bytes, to_device);
+    error = is_array(&copy->to_array)
+                ? check_array(copy, "destination", &copy->to_array)
+                : check_side(copy->call, "destination", copy->to, to_bytes, to_device);
     if (!error)
-        error = check_side(copy->call, "source", copy->from, from_bytes, from_device);
+        error = is_array(&copy->from_array)
+                    ? check_array(copy, "source", &copy->from_array)
+                    : check_side(copy->call, "source", copy->from, from_bytes, from_device);
     return error;
 }
 
@@ -131,9 +166,14 @@ static bool on_device_side(const CopyCall *copy, const char *which, uint64_t add
 
 static cudaError_t new_work(const CopyCall *copy, Work **work)
 {
-    const uint64_t to = (uint64_t) (uintptr_t) copy->to, from = (uint64_t) (uintptr_t) copy->from;
-    const bool to_device = on_device_side(copy, "destination", to, cudaMemcpyHostToDevice);
-    const bool from_device = on_device_side(copy, "source", from, cudaMemcpyDeviceToHost);
+    const bool to_array = is_array(&copy->to_array), from_array = is_array(&copy->from_array);
+    const uint64_t to = to_array ? copy->to_array.texels.base : (uint64_t) (uintptr_t) copy->to;
+    const uint64_t from =
+        from_array ? copy->from_array.texels.base : (uint64_t) (uintptr_t) copy->from;
+    const bool to_device =
+        to_array || on_device_side(copy, "destination", to, cudaMemcpyHostToDevice);
+    const bool from_device =
+        from_array || on_device_side(copy, "source", from, cudaMemcpyDeviceToHost);
     cudaError_t error = check_copy(copy, to_device, from_device);
 
     if (error)
@@ -143,26 +183,34 @@ static cudaError_t new_work(const CopyCall *copy, Work **work)
         return cudaErrorMemoryAllocation;
     (*work)->copy = (CopyWork){ .to = to,
                                 .from = from,
+                                .to_array = copy->to_array,
+                                .from_array = copy->from_array,
                                 .to_device = to_device,
                                 .from_device = from_device,
                                 .pinned = is_pinned(to_device ? from : to),
                                 .to_pitch = copy->to_pitch,
                                 .from_pitch = copy->from_pitch,
+                                .to_slice = copy->to_slice,
+                                .from_slice = copy->from_slice,
                                 .width = copy->width,
-                                .height = copy->height };
+                                .height = copy->height,
+                                .depth = copy->depth };
     return cudaSuccess;
 }
 
 /* Pageable memory is read during the call. */
 static cudaError_t stage(CopyWork *copy)
 {
-    char *bytes = malloc(copy->width * copy->height);
+    char *bytes = malloc(copy->width * copy->height * copy->depth), *at = bytes;
 
     if (!bytes)
         return cudaErrorMemoryAllocation;
-    for (size_t row = 0; row < copy->height; row++)
-        memcpy(bytes + row * copy->width,
-               (const char *) (uintptr_t) (copy->from + row * copy->from_pitch), copy->width);
+    for (size_t slice = 0; slice < copy->depth; slice++)
+        for (size_t row = 0; row < copy->height; row++, at += copy->width)
+            memcpy(at,
+                   (const char *) (uintptr_t) (copy->from + slice * copy->from_slice +
+                                               row * copy->from_pitch),
+                   copy->width);
     copy->staged = bytes;
     return cudaSuccess;
 }
@@ -192,23 +240,35 @@ static cudaError_t issue_copy(Stream *stream, Work *work, bool blocking)
     return error || captured || !wait ? error : finish(stream, rt.numbers);
 }
 
-static cudaError_t copy_in(Stream *stream, const CopyCall *copy, bool blocking)
+static cudaError_t check_shape(const CopyCall *copy)
+{
+    if ((unsigned) copy->kind > cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    if ((is_array(&copy->to_array) && copy->kind != cudaMemcpyDefault &&
+         copy->kind != cudaMemcpyHostToDevice && copy->kind != cudaMemcpyDeviceToDevice) ||
+        (is_array(&copy->from_array) && copy->kind != cudaMemcpyDefault &&
+         copy->kind != cudaMemcpyDeviceToHost && copy->kind != cudaMemcpyDeviceToDevice))
+        return cudaErrorInvalidMemcpyDirection;
+    if (copy->height > 1 && (copy->width > copy->to_pitch || copy->width > copy->from_pitch))
+        return cudaErrorInvalidPitchValue;
+    return cudaSuccess;
+}
+
+cudaError_t copy_in(Stream *stream, const CopyCall *copy, bool blocking)
 {
     Work *work;
     cudaError_t error;
 
     if (!stream)
         return cudaErrorInvalidResourceHandle;
-    if ((unsigned) copy->kind > cudaMemcpyDefault)
-        return cudaErrorInvalidMemcpyDirection;
-    if (copy->height > 1 && (copy->width > copy->to_pitch || copy->width > copy->from_pitch))
-        return cudaErrorInvalidPitchValue;
-    error = legacy_refuses(stream);
+    error = check_shape(copy);
+    if (!error)
+        error = legacy_refuses(stream);
     if (!error && blocking)
         error = any_capture_refuses();
     if (error)
         return error;
-    if (!copy->width || !copy->height)
+    if (!copy->width || !copy->height || !copy->depth)
         return cudaSuccess;
     error = new_work(copy, &work);
     return error ? error : issue_copy(stream, work, blocking);
@@ -219,14 +279,33 @@ static cudaError_t copy_in(Stream *stream, const CopyCall *copy, bool blocking)
 static cudaError_t copy_bytes(Stream *stream, const char *call, void *to, const void *from,
                               size_t bytes, enum cudaMemcpyKind kind, bool blocking)
 {
-    return copy_in(stream, &(CopyCall){ call, to, from, bytes, bytes, bytes, 1, kind }, blocking);
+    return copy_in(stream,
+                   &(CopyCall){ .call = call,
+                                .to = to,
+                                .from = from,
+                                .to_pitch = bytes,
+                                .from_pitch = bytes,
+                                .width = bytes,
+                                .height = 1,
+                                .depth = 1,
+                                .kind = kind },
+                   blocking);
 }
 
 static cudaError_t copy_rows(Stream *stream, const char *call, void *to, size_t to_pitch,
                              const void *from, size_t from_pitch, size_t width, size_t height,
                              enum cudaMemcpyKind kind, bool blocking)
 {
-    return copy_in(stream, &(CopyCall){ call, to, from, to_pitch, from_pitch, width, height, kind },
+    return copy_in(stream,
+                   &(CopyCall){ .call = call,
+                                .to = to,
+                                .from = from,
+                                .to_pitch = to_pitch,
+                                .from_pitch = from_pitch,
+                                .width = width,
+                                .height = height,
+                                .depth = 1,
+                                .kind = kind },
                    blocking);
 }
 
@@ -248,6 +327,35 @@ STREAM_CALL(cudaMemcpy2DAsync, per_thread,
              size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
             copy_rows(stream_of(stream, per_thread), "cudaMemcpy2DAsync", to, to_pitch, from,
                       from_pitch, width, height, kind, false))
+
+/* ---- cudaMemcpy3D ---- */
+
+static cudaError_t copy_box(Stream *stream, const struct cudaMemcpy3DParms *params,
+                            const char *call, bool blocking)
+{
+    CopyCall copy;
+    cudaError_t error = copy_of_params(params, call, &copy);
+
+    return error ? error : copy_in(stream, &copy, blocking);
+}
+
+cudaError_t work_of_copy(const struct cudaMemcpy3DParms *params, const char *call, Work **work)
+{
+    CopyCall copy;
+    cudaError_t error = copy_of_params(params, call, &copy);
+
+    if (!error)
+        error = check_shape(&copy);
+    if (!error && (!copy.width || !copy.height || !copy.depth))
+        error = cudaErrorInvalidValue;
+    return error ? error : new_work(&copy, work);
+}
+
+BLOCKING_CALL(cudaMemcpy3D, per_thread, (const struct cudaMemcpy3DParms *params),
+              copy_box(stream_of(0, per_thread), params, "cudaMemcpy3D", true))
+STREAM_CALL(cudaMemcpy3DAsync, per_thread,
+            (const struct cudaMemcpy3DParms *params, cudaStream_t stream),
+            copy_box(stream_of(stream, per_thread), params, "cudaMemcpy3DAsync", false))
 
 /* There is only one device, so a peer copy is a copy within it. */
 static cudaError_t peer(int to, int from)
@@ -274,7 +382,7 @@ API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, i
 
 /* ---- Symbols ---- */
 
-static cudaError_t symbol_at(const void *symbol, size_t bytes, size_t offset, void **pointer)
+cudaError_t symbol_at(const void *symbol, size_t bytes, size_t offset, void **pointer)
 {
     RtVariable *variable;
     uint64_t address;
@@ -357,54 +465,3 @@ API cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol)
 {
     return CALL(symbol_place(NULL, bytes, symbol));
 }
-
-/* ---- Fills ---- */
-
-static cudaError_t fill_in(Stream *stream, const char *call, void *to, size_t pitch, int value,
-                           size_t width, size_t height, bool blocking)
-{
-    size_t bytes;
-    Work *work;
-    cudaError_t error;
-
-    if (!stream)
-        return cudaErrorInvalidResourceHandle;
-    error = legacy_refuses(stream);
-    if (!error && blocking)
-        error = any_capture_refuses();
-    if (error)
-        return error;
-    if (!width || !height)
-        return cudaSuccess;
-    if ((height > 1 && pitch < width) || !add(&bytes, height, pitch, width))
-        return cudaErrorInvalidValue;
-    error = check_side(call, "destination", to, bytes, true);
-    if (error)
-        return error;
-    work = work_new(WORK_FILL);
-    if (work)
-        work->fill = (FillWork){ .to = (uint64_t) (uintptr_t) to,
-                                 .pitch = pitch,
-                                 .width = width,
-                                 .height = height,
-                                 .value = { (uint8_t) value },
-                                 .value_bytes = 1 };
-    error = issue(stream, work);
-    return error || !blocking || is_device_side((uint64_t) (uintptr_t) to)
-               ? error
-               : finish(stream, rt.numbers);
-}
-
-BLOCKING_CALL(cudaMemset, per_thread, (void *to, int value, size_t bytes),
-              fill_in(stream_of(0, per_thread), "cudaMemset", to, bytes, value, bytes, 1, true))
-STREAM_CALL(cudaMemsetAsync, per_thread, (void *to, int value, size_t bytes, cudaStream_t stream),
-            fill_in(stream_of(stream, per_thread), "cudaMemsetAsync", to, bytes, value, bytes, 1,
-                    false))
-BLOCKING_CALL(cudaMemset2D, per_thread,
-              (void *to, size_t pitch, int value, size_t width, size_t height),
-              fill_in(stream_of(0, per_thread), "cudaMemset2D", to, pitch, value, width, height,
-                      true))
-STREAM_CALL(cudaMemset2DAsync, per_thread,
-            (void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream),
-            fill_in(stream_of(stream, per_thread), "cudaMemset2DAsync", to, pitch, value, width,
-                    height, false))

@@ -3,6 +3,7 @@
  * One table has the attributes; properties are filled from it. A figure that is not in the device's
  * description is the same on all current GPUs, or 0 for a feature that is not simulated.
  */
+#include "sim/runtime/array.h"
 #include "sim/runtime/runtime.h"
 
 #include <dlfcn.h>
@@ -43,6 +44,7 @@ static int registers_per_block(void)
     X(cudaDevAttrMaxBlocksPerMultiprocessor, rt.device.blocks_per_sm)                              \
     X(cudaDevAttrMaxPersistingL2CacheSize, whole(rt.device.l2_bytes * 3 / 4))                      \
     X(cudaDevAttrMaxAccessPolicyWindowSize, whole(rt.device.l2_bytes))                             \
+    X(cudaDevAttrClusterLaunch, rt.device.cc >= 90)                                                \
     X(cudaDevAttrReservedSharedMemoryPerBlock, rt.device.shared_reserved_bytes)
 
 #define CONSTANTS(X)                                                                               \
@@ -72,7 +74,7 @@ static int registers_per_block(void)
     X(cudaDevAttrCanUseHostPointerForRegisteredMem, 1)                                             \
     X(cudaDevAttrCooperativeLaunch, 1)                                                             \
     X(cudaDevAttrHostRegisterSupported, 1)                                                         \
-    X(cudaDevAttrMemoryPoolsSupported, 0)                                                          \
+    X(cudaDevAttrMemoryPoolsSupported, 1)                                                          \
     X(cudaDevAttrNumaId, -1)                                                                       \
     X(cudaDevAttrHostNumaId, -1)
 
@@ -85,6 +87,13 @@ static int attribute(int id)
         FIGURES(CASE)
         CONSTANTS(CASE)
 #undef CASE
+#define LIMIT(field, name, value)                                                                  \
+    case name:                                                                                     \
+        return value;
+#include "sim/runtime/texture_limits.def"
+#undef LIMIT
+    case cudaDevAttrMaxTexture1DLinearWidth:
+        return 1 << 28;
     default:
         return 0;
     }
@@ -127,6 +136,7 @@ API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr id, int d
     X(multiProcessorCount, cudaDevAttrMultiProcessorCount)                                         \
     X(canMapHostMemory, cudaDevAttrCanMapHostMemory)                                               \
     X(surfaceAlignment, cudaDevAttrSurfaceAlignment)                                               \
+    X(clusterLaunch, cudaDevAttrClusterLaunch)                                                     \
     X(concurrentKernels, cudaDevAttrConcurrentKernels)                                             \
     X(asyncEngineCount, cudaDevAttrAsyncEngineCount)                                               \
     X(unifiedAddressing, cudaDevAttrUnifiedAddressing)                                             \
@@ -148,7 +158,8 @@ API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr id, int d
     X(maxBlocksPerMultiProcessor, cudaDevAttrMaxBlocksPerMultiprocessor)                           \
     X(accessPolicyMaxWindowSize, cudaDevAttrMaxAccessPolicyWindowSize)                             \
     X(reservedSharedMemPerBlock, cudaDevAttrReservedSharedMemoryPerBlock)                          \
-    X(hostRegisterSupported, cudaDevAttrHostRegisterSupported)
+    X(hostRegisterSupported, cudaDevAttrHostRegisterSupported)                                     \
+    X(memoryPoolsSupported, cudaDevAttrMemoryPoolsSupported)
 
 #define FIELDS_OF_12(X)                                                                            \
     X(clockRate, cudaDevAttrClockRate)                                                             \
@@ -175,6 +186,9 @@ static cudaError_t get_properties(struct cudaDeviceProp *properties, int device)
     device_name(properties->name, sizeof properties->name);
     properties->totalGlobalMem = (size_t) rt.device.memory_bytes;
     COMMON_FIELDS(FILL)
+#define LIMIT(field, id, value) FILL(field, id)
+#include "sim/runtime/texture_limits.def"
+#undef LIMIT
     return cudaSuccess;
 }
 
@@ -196,7 +210,12 @@ typedef struct Properties12 {
     size_t textureAlignment, texturePitchAlignment;
     int deviceOverlap, multiProcessorCount, kernelExecTimeoutEnabled, integrated;
     int canMapHostMemory, computeMode;
-    int textures[40]; /* largest sizes of textures and surfaces: not simulated */
+    int maxTexture1D, maxTexture1DMipmap, maxTexture1DLinear, maxTexture2D[2];
+    int maxTexture2DMipmap[2], maxTexture2DLinear[3], maxTexture2DGather[2], maxTexture3D[3];
+    int maxTexture3DAlt[3], maxTextureCubemap, maxTexture1DLayered[2], maxTexture2DLayered[3];
+    int maxTextureCubemapLayered[2], maxSurface1D, maxSurface2D[2], maxSurface3D[3];
+    int maxSurface1DLayered[2], maxSurface2DLayered[3], maxSurfaceCubemap;
+    int maxSurfaceCubemapLayered[2];
     size_t surfaceAlignment;
     int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver;
     int asyncEngineCount, unifiedAddressing, memoryClockRate, memoryBusWidth, l2CacheSize;
@@ -233,6 +252,9 @@ static cudaError_t get_properties_12(Properties12 *properties, int device)
     properties->totalGlobalMem = (size_t) rt.device.memory_bytes;
     COMMON_FIELDS(FILL)
     FIELDS_OF_12(FILL)
+#define LIMIT(field, id, value) FILL(field, id)
+#include "sim/runtime/texture_limits.def"
+#undef LIMIT
     return cudaSuccess;
 }
 
@@ -400,6 +422,22 @@ API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
     return CALL(give((int *) config, cudaFuncCachePreferNone));
 }
 
+/* The width of shared memory's banks, which has been fixed since sm_50. */
+#undef cudaDeviceGetSharedMemConfig
+#undef cudaDeviceSetSharedMemConfig
+API cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config);
+API cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
+{
+    return CALL(give((int *) config, cudaSharedMemBankSizeFourByte));
+}
+
+API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config);
+API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
+{
+    return CALL((unsigned) config <= cudaSharedMemBankSizeEightByte ? cudaSuccess
+                                                                    : cudaErrorInvalidValue);
+}
+
 API cudaError_t cudaCtxResetPersistingL2Cache(void)
 {
     return CALL(cudaSuccess);
@@ -441,7 +479,9 @@ static cudaError_t reset(void)
         finish_all();
     streams_drop();
     graphs_drop();
+    pools_drop();
     memory_drop_all();
+    arrays_drop();
     modules_unload();
     memset(rt.limits, 0, sizeof rt.limits);
     rt.sticky = failed ? cudaErrorDevicesUnavailable : cudaSuccess;

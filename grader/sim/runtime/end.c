@@ -110,6 +110,8 @@ bool end_report(void)
 
     note_found();
     write_trace();
+    if (*rt.settings.sarif && !report_sarif(rt.settings.sarif))
+        rt_say("the SARIF file %s cannot be written: %s", rt.settings.sarif, strerror(errno));
     if (report_at_exit(path, rt.settings.table))
         return true;
     rt_say("the report %s cannot be written: %s", path ? path : "", strerror(errno));
@@ -123,6 +125,7 @@ static void end(void)
         return;
     rt.ended = true;
     report_unfinished();
+    advice_end();
     report_leaks();
     clock_report();
     end_report();

@@ -1,5 +1,5 @@
 /* event.c - events: a position in a stream's work that others wait for, and its time. */
-#include "sim/runtime/runtime.h"
+#include "sim/runtime/graph.h"
 
 #include <stdlib.h>
 
@@ -25,6 +25,7 @@ static cudaError_t destroy(Event *event)
     if (!event)
         return cudaErrorInvalidResourceHandle;
     handle_set(HANDLE_EVENT, event, NULL);
+    last_clear(&event->last_nodes);
     record_drop(event->record);
     free(event);
     return cudaSuccess;
@@ -59,14 +60,16 @@ static cudaError_t record(Event *event, Stream *stream)
     if (!event || !stream)
         return cudaErrorInvalidResourceHandle;
     event->capture = stream->capture ? stream->capture->id : 0;
+    last_clear(&event->last_nodes);
     if (stream->capture) /* it only marks a position in the graph */
-        return cudaSuccess;
+        return last_join(&event->last_nodes, &stream->last_nodes) ? cudaSuccess
+                                                                  : cudaErrorMemoryAllocation;
     work = work_new(WORK_RECORD);
     if (!work)
         return cudaErrorMemoryAllocation;
     work->record = record_new();
     if (!work->record) {
-        work->kind = WORK_FREE; /* owns nothing */
+        work->kind = WORK_EMPTY; /* owns nothing */
         work_free(work);
         return cudaErrorMemoryAllocation;
     }
@@ -87,8 +90,10 @@ STREAM_CALL(cudaEventRecordWithFlags, per_thread,
 /* ---- Waiting ---- */
 
 /* A stream that waits for an event of a capturing stream joins the capture. */
-static cudaError_t join(Stream *stream, Graph *graph)
+static cudaError_t join(Stream *stream, const Event *event)
 {
+    Graph *graph = graph_capturing(event->capture);
+
     if (!graph)
         return cudaErrorCapturedEvent;
     if (stream->capture && stream->capture != graph)
@@ -96,7 +101,8 @@ static cudaError_t join(Stream *stream, Graph *graph)
     if (stream->is_default)
         return cudaErrorStreamCaptureImplicit;
     stream->capture = graph;
-    return cudaSuccess;
+    return last_join(&stream->last_nodes, &event->last_nodes) ? cudaSuccess
+                                                              : cudaErrorMemoryAllocation;
 }
 
 static cudaError_t stream_wait(Stream *stream, Event *event)
@@ -106,7 +112,7 @@ static cudaError_t stream_wait(Stream *stream, Event *event)
     if (!stream || !event)
         return cudaErrorInvalidResourceHandle;
     if (event->capture)
-        return join(stream, graph_capturing(event->capture));
+        return join(stream, event);
     if (stream->capture)
         return cudaErrorStreamCaptureIsolation;
     if (!event->record)
@@ -121,6 +127,17 @@ static cudaError_t stream_wait(Stream *stream, Event *event)
     work->record = event->record;
     work->record->users++;
     return issue(stream, work);
+}
+
+/* For nodes of graphs. */
+cudaError_t event_record(cudaEvent_t event, Stream *stream)
+{
+    return record(event_of(event), stream);
+}
+
+cudaError_t event_wait(cudaEvent_t event, Stream *stream)
+{
+    return stream_wait(stream, event_of(event));
 }
 
 STREAM_CALL(cudaStreamWaitEvent, per_thread,

@@ -205,6 +205,58 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
                           : most_blocks(blocks, kernel, threads, dynamic_bytes));
 }
 
+/* Blocks of a cluster of this launch. */
+static int64_t cluster_blocks(const cudaLaunchConfig_t *config)
+{
+    for (unsigned i = 0; config->attrs && i < config->numAttrs; i++)
+        if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
+            return (int64_t) config->attrs[i].val.clusterDim.x * config->attrs[i].val.clusterDim.y *
+                   config->attrs[i].val.clusterDim.z;
+    return 1;
+}
+
+/* That a cluster must lie in one group of SMs is not described. */
+static cudaError_t active_clusters(int *clusters, const void *host,
+                                   const cudaLaunchConfig_t *config)
+{
+    const int64_t blocks = clusters && config ? cluster_blocks(config) : 0;
+    int on_sm;
+
+    if (blocks < 1)
+        return cudaErrorInvalidValue;
+    const cudaError_t error = most_blocks(
+        &on_sm, host, (int) (config->blockDim.x * config->blockDim.y * config->blockDim.z),
+        config->dynamicSmemBytes);
+    if (!error)
+        *clusters = (int) (on_sm * (int64_t) rt.device.sms / blocks);
+    return error;
+}
+
+API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *kernel,
+                                               const cudaLaunchConfig_t *config)
+{
+    return CALL(active_clusters(clusters, kernel, config));
+}
+
+/* The largest size that is portable. */
+static cudaError_t cluster_size(int *size, const void *host, const cudaLaunchConfig_t *config)
+{
+    RtFunction *function;
+
+    if (!size || !config)
+        return cudaErrorInvalidValue;
+    if (rt.device.cc < 90)
+        return cudaErrorNotSupported;
+    *size = 8;
+    return get(host, &function);
+}
+
+API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *kernel,
+                                                     const cudaLaunchConfig_t *config)
+{
+    return CALL(cluster_size(size, kernel, config));
+}
+
 API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *kernel,
                                                           int blocks, int threads)
 {

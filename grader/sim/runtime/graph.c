@@ -1,24 +1,27 @@
-/* graph.c - stream capture: issued work is recorded in a list that can be launched repeatedly.
- *
- * The order of issue satisfies all dependencies of streams and events, so a graph is simply this
- * list. Its branches do not run concurrently. An instantiated graph is a copy of the list.
- */
-#include "sim/runtime/runtime.h"
+/* graph.c - graphs as lists of nodes: copies, the order of launches, executable graphs. */
+#include "sim/runtime/graph.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* ---- Lists of work ---- */
-
-static void append(Graph *graph, Work *work)
+Graph *graph_of(cudaGraph_t handle)
 {
-    if (graph->last)
-        graph->last->next = work;
-    else
-        graph->first = work;
-    graph->last = work;
+    return handle_get(HANDLE_GRAPH, handle);
 }
 
-static Graph *new_graph(void)
+Graph *graph_exec(cudaGraphExec_t handle)
+{
+    return handle_get(HANDLE_EXEC, handle);
+}
+
+Node *node_of(cudaGraphNode_t handle)
+{
+    return handle_get(HANDLE_NODE, handle);
+}
+
+/* ---- Graphs and nodes ---- */
+
+Graph *graph_new(void)
 {
     Graph *graph = calloc(1, sizeof *graph);
 
@@ -30,7 +33,18 @@ static Graph *new_graph(void)
     return graph;
 }
 
-static void free_graph(Graph *graph)
+static void free_node(Node *node)
+{
+    handle_set(HANDLE_NODE, node, NULL);
+    work_free(node->work);
+    if (node->child)
+        graph_free(node->child);
+    free(node->before);
+    free(node->arguments);
+    free(node);
+}
+
+void graph_free(Graph *graph)
 {
     Graph **at = &rt.graphs;
 
@@ -40,202 +54,276 @@ static void free_graph(Graph *graph)
         *at = graph->next;
     handle_set(HANDLE_GRAPH, graph, NULL);
     while (graph->first) {
-        Work *work = graph->first;
-        graph->first = work->next;
-        work_free(work);
+        Node *node = graph->first;
+        graph->first = node->next;
+        free_node(node);
     }
     free(graph);
 }
 
-static Graph *copy_graph(const Graph *graph)
-{
-    Graph *copy = new_graph();
-
-    for (const Work *work = graph->first; copy && work; work = work->next) {
-        Work *again = work_copy(work);
-        if (!again) {
-            free_graph(copy);
-            return NULL;
-        }
-        append(copy, again);
-    }
-    return copy;
-}
-
 void graphs_drop(void)
 {
-    while (rt.graphs)
-        free_graph(rt.graphs);
+    while (rt.graphs) {
+        Graph *graph = rt.graphs;
+        while (graph->of_node) /* freed with its node */
+            graph = graph->next;
+        graph_free(graph);
+    }
 }
 
-/* ---- While capturing ---- */
-
-cudaError_t graph_capture(Stream *stream, Work *work)
+bool node_after(Node *node, Node *before)
 {
-    append(stream->capture, work);
-    return cudaSuccess;
+    for (int i = 0; i < node->before_count; i++)
+        if (node->before[i] == before)
+            return true;
+    if (node->before_count == node->before_room) {
+        const int room = node->before_room ? 2 * node->before_room : 4;
+        Node **more = realloc(node->before, (size_t) room * sizeof(Node *));
+        if (!more)
+            return false;
+        node->before = more;
+        node->before_room = room;
+    }
+    node->before[node->before_count++] = before;
+    return true;
 }
 
-Graph *graph_capturing(uint64_t id)
+static void append(Graph *graph, Node *node)
 {
-    for (Graph *graph = rt.graphs; graph; graph = graph->next)
-        if (graph->id == id && graph->capturing)
-            return graph;
+    if (graph->last)
+        graph->last->next = node;
+    else
+        graph->first = node;
+    graph->last = node;
+    graph->count++;
+}
+
+Node *node_new(Graph *graph, enum cudaGraphNodeType type, Work *work, Node *const *before,
+               int count)
+{
+    Node *node = work ? calloc(1, sizeof *node) : NULL;
+    bool well = node && handle_set(HANDLE_NODE, node, node);
+
+    if (!node) {
+        work_free(work);
+        return NULL;
+    }
+    node->graph = graph;
+    node->work = work;
+    node->type = type;
+    for (int i = 0; i < count && well; i++)
+        well = node_after(node, before[i]);
+    if (!well) {
+        free_node(node);
+        return NULL;
+    }
+    append(graph, node);
+    return node;
+}
+
+Node *node_in(const Graph *graph, const Node *original)
+{
+    for (Node *node = graph ? graph->first : NULL; node; node = node->next)
+        if (node->original == original)
+            return node;
     return NULL;
 }
 
-static cudaError_t spoil(Graph *graph, cudaError_t error)
+int node_index(const Graph *graph, const Node *node)
 {
-    graph->invalidated = true;
-    rt_finding(FINDING_LAUNCH, true, NULL,
-               "the program waited, or used the default stream, during a stream capture. Captured "
-               "work runs only when the graph is launched, so it cannot be waited for now. The "
-               "capture is invalidated");
-    return error;
+    int index = 0;
+
+    for (const Node *at = graph->first; at; at = at->next, index++)
+        if (at == node)
+            return index;
+    return -1;
 }
 
-cudaError_t capture_refuses(const Stream *stream)
+static void unlink_node(Node *node)
 {
-    return stream->capture ? spoil(stream->capture, cudaErrorStreamCaptureUnsupported)
-                           : cudaSuccess;
+    Graph *graph = node->graph;
+    Node **at = &graph->first;
+
+    while (*at && *at != node)
+        at = &(*at)->next;
+    if (*at)
+        *at = node->next;
+    graph->last = NULL;
+    for (Node *other = graph->first; other; other = other->next)
+        graph->last = other;
+    graph->count--;
 }
 
-cudaError_t any_capture_refuses(void)
+void node_free(Node *node)
 {
-    for (Graph *graph = rt.graphs; graph; graph = graph->next)
-        if (graph->capturing && !graph->relaxed)
-            return spoil(graph, cudaErrorStreamCaptureUnsupported);
-    return cudaSuccess;
+    for (Node *other = node->graph->first; other; other = other->next)
+        for (int i = 0; i < other->before_count; i++)
+            if (other->before[i] == node)
+                other->before[i--] = other->before[--other->before_count];
+    unlink_node(node);
+    free_node(node);
 }
 
-cudaError_t legacy_refuses(const Stream *stream)
+/* ---- Order ---- */
+
+static void mark_before(Node *node)
 {
-    if (!stream->is_default)
-        return cudaSuccess;
-    for (const Stream *other = rt.streams; other; other = other->next)
-        if (other->capture && other->blocking)
-            return spoil(other->capture, cudaErrorStreamCaptureImplicit);
-    return cudaSuccess;
+    if (node->mark)
+        return;
+    node->mark = 1;
+    for (int i = 0; i < node->before_count; i++)
+        mark_before(node->before[i]);
 }
 
-static cudaError_t begin(Stream *stream, enum cudaStreamCaptureMode mode)
+void nodes_mark_before(Graph *graph, Node *const *last, int count)
 {
-    Graph *graph;
-
-    if (!stream)
-        return cudaErrorInvalidResourceHandle;
-    if (stream->is_default)
-        return cudaErrorStreamCaptureUnsupported;
-    if (stream->capture)
-        return cudaErrorIllegalState;
-    graph = new_graph();
-    if (!graph || !handle_set(HANDLE_GRAPH, graph, graph))
-        return cudaErrorMemoryAllocation;
-    graph->capturing = true;
-    graph->relaxed = mode == cudaStreamCaptureModeRelaxed;
-    stream->capture = graph;
-    stream->is_origin = true;
-    return cudaSuccess;
+    for (Node *node = graph->first; node; node = node->next)
+        node->mark = 0;
+    for (int i = 0; i < count; i++)
+        mark_before(last[i]);
 }
 
-static cudaError_t end(Stream *stream, cudaGraph_t *handle)
+static bool is_free_to_run(const Node *node)
 {
-    Graph *graph = stream ? stream->capture : NULL;
+    for (int i = 0; i < node->before_count; i++)
+        if (!node->before[i]->mark)
+            return false;
+    return !node->mark;
+}
 
-    if (!stream || !handle)
-        return stream ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
-    *handle = NULL;
-    if (!graph)
-        return cudaErrorIllegalState;
-    if (!stream->is_origin)
-        return cudaErrorStreamCaptureUnmatched;
-    for (Stream *other = rt.streams; other; other = other->next)
-        if (other->capture == graph) {
-            other->capture = NULL;
-            other->is_origin = false;
-        }
-    graph->capturing = false;
-    if (graph->invalidated) {
-        free_graph(graph);
-        return cudaErrorStreamCaptureInvalidated;
+/* The oldest node whose dependencies are all marked; NULL: none is left, or there is a cycle. */
+static Node *next_to_run(const Graph *graph)
+{
+    for (Node *node = graph->first; node; node = node->next)
+        if (is_free_to_run(node))
+            return node;
+    return NULL;
+}
+
+/* ---- Copies ---- */
+
+static bool copy_dependencies(Node *copy, const Node *node, const Graph *to)
+{
+    for (int i = 0; i < node->before_count; i++) {
+        Node *before = node_in(to, node->before[i]);
+        if (!before || !node_after(copy, before))
+            return false;
     }
-    *handle = (cudaGraph_t) graph;
-    return cudaSuccess;
+    return true;
 }
 
-static cudaError_t report_capture(const Stream *stream, enum cudaStreamCaptureStatus *status,
-                                  unsigned long long *id)
+static Node *copy_node(const Node *node, Graph *to)
 {
-    if (!stream || !status)
-        return stream ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
-    *status = !stream->capture               ? cudaStreamCaptureStatusNone
-              : stream->capture->invalidated ? cudaStreamCaptureStatusInvalidated
-                                             : cudaStreamCaptureStatusActive;
-    if (id && stream->capture)
-        *id = stream->capture->id;
-    return cudaSuccess;
+    Node *copy = node_new(to, node->type, work_copy(node->work), NULL, 0);
+
+    if (!copy)
+        return NULL;
+    copy->event = node->event;
+    copy->params = node->params;
+    copy->original = node;
+    if (node->child && !(copy->child = graph_copy(node->child)))
+        return NULL;
+    if (copy->child)
+        copy->child->of_node = true;
+    return copy_dependencies(copy, node, to) ? copy : NULL;
 }
 
-STREAM_CALL(cudaStreamBeginCapture, per_thread,
-            (cudaStream_t stream, enum cudaStreamCaptureMode mode),
-            begin(stream_of(stream, per_thread), mode))
-STREAM_CALL(cudaStreamEndCapture, per_thread, (cudaStream_t stream, cudaGraph_t *graph),
-            end(stream_of(stream, per_thread), graph))
-STREAM_CALL(cudaStreamIsCapturing, per_thread,
-            (cudaStream_t stream, enum cudaStreamCaptureStatus *status),
-            report_capture(stream_of(stream, per_thread), status, NULL))
-
-API cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
+Graph *graph_copy(const Graph *graph)
 {
-    static _Thread_local enum cudaStreamCaptureMode of_thread = cudaStreamCaptureModeGlobal;
-    enum cudaStreamCaptureMode before = of_thread;
+    Graph *copy = graph_new();
+    Node *node;
 
-    if (!mode)
-        return cudaErrorInvalidValue;
-    of_thread = *mode;
-    *mode = before;
-    return cudaSuccess;
+    if (!copy)
+        return NULL;
+    nodes_mark_before((Graph *) graph, NULL, 0);
+    while ((node = next_to_run(graph))) {
+        node->mark = 1;
+        if (!copy_node(node, copy))
+            break;
+    }
+    if (copy->count == graph->count)
+        return copy;
+    graph_free(copy);
+    return NULL;
 }
 
-/* ---- Graphs ---- */
+/* ---- Executable graphs ---- */
 
-static cudaError_t instantiate(cudaGraphExec_t *handle, cudaGraph_t from)
+static cudaError_t instantiate(cudaGraphExec_t *handle, cudaGraph_t from, unsigned long long flags)
 {
-    const Graph *graph = handle_get(HANDLE_GRAPH, from);
+    const Graph *graph = graph_of(from);
     Graph *exec;
 
     if (!handle || !graph || graph->capturing)
         return cudaErrorInvalidValue;
-    exec = copy_graph(graph);
-    if (!exec || !handle_set(HANDLE_EXEC, exec, exec))
+    exec = graph_copy(graph);
+    if (!exec)
+        return cudaErrorInvalidValue;
+    exec->flags = flags;
+    if (!handle_set(HANDLE_EXEC, exec, exec))
         return cudaErrorMemoryAllocation;
     *handle = (cudaGraphExec_t) exec;
     return cudaSuccess;
 }
 
+static cudaError_t launch_all(Stream *stream, const Graph *graph);
+
+static cudaError_t launch_node(Stream *stream, const Node *node)
+{
+    if (node->disabled)
+        return cudaSuccess;
+    if (node->child)
+        return launch_all(stream, node->child);
+    if (node->type == cudaGraphNodeTypeEventRecord)
+        return event_record(node->event, stream);
+    if (node->type == cudaGraphNodeTypeWaitEvent)
+        return event_wait(node->event, stream);
+    if (node->work->kind == WORK_EMPTY)
+        return cudaSuccess;
+    if (node->work->kind == WORK_HOST)
+        idle_watch();
+    return issue(stream, work_copy(node->work));
+}
+
+static cudaError_t launch_all(Stream *stream, const Graph *graph)
+{
+    cudaError_t error = cudaSuccess;
+
+    for (const Node *node = graph->first; node && !error; node = node->next)
+        error = launch_node(stream, node);
+    return error;
+}
+
+/* A captured launch becomes a child graph. */
+static cudaError_t capture_launch(Stream *stream, const Graph *exec)
+{
+    Node *node = graph_capture_node(stream, cudaGraphNodeTypeGraph, work_new(WORK_EMPTY));
+
+    if (!node || !(node->child = graph_copy(exec)))
+        return cudaErrorMemoryAllocation;
+    node->child->of_node = true;
+    return cudaSuccess;
+}
+
 static cudaError_t launch(Stream *stream, cudaGraphExec_t handle)
 {
-    const Graph *exec = handle_get(HANDLE_EXEC, handle);
+    const Graph *exec = graph_exec(handle);
 
     if (!stream)
         return cudaErrorInvalidResourceHandle;
     if (!exec)
         return cudaErrorInvalidValue;
-    for (const Work *work = exec->first; work; work = work->next) {
-        cudaError_t error = issue(stream, work_copy(work));
-        if (error)
-            return error;
-    }
-    return cudaSuccess;
+    return stream->capture ? capture_launch(stream, exec) : launch_all(stream, exec);
 }
 
 static cudaError_t destroy(HandleKind kind, const void *handle)
 {
     Graph *graph = handle_get(kind, handle);
 
-    if (!graph || graph->capturing)
+    if (!graph || graph->capturing || graph->of_node)
         return cudaErrorInvalidValue;
-    free_graph(graph);
+    handle_set(kind, handle, NULL);
+    graph_free(graph);
     return cudaSuccess;
 }
 
@@ -245,10 +333,23 @@ static cudaError_t create(cudaGraph_t *handle, unsigned flags)
 
     if (!handle || flags)
         return cudaErrorInvalidValue;
-    graph = new_graph();
+    graph = graph_new();
     if (!graph || !handle_set(HANDLE_GRAPH, graph, graph))
         return cudaErrorMemoryAllocation;
     *handle = (cudaGraph_t) graph;
+    return cudaSuccess;
+}
+
+static cudaError_t clone(cudaGraph_t *handle, const Graph *graph)
+{
+    Graph *copy;
+
+    if (!handle || !graph || graph->capturing)
+        return cudaErrorInvalidValue;
+    copy = graph_copy(graph);
+    if (!copy || !handle_set(HANDLE_GRAPH, copy, copy))
+        return cudaErrorMemoryAllocation;
+    *handle = (cudaGraph_t) copy;
     return cudaSuccess;
 }
 
@@ -257,26 +358,59 @@ API cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags)
     return CALL(create(graph, flags));
 }
 
+API cudaError_t cudaGraphClone(cudaGraph_t *clone_of, cudaGraph_t graph)
+{
+    return CALL(clone(clone_of, graph_of(graph)));
+}
+
 API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
                                      unsigned long long flags)
 {
-    (void) flags;
-    return CALL(instantiate(exec, graph));
+    return CALL(instantiate(exec, graph, flags));
 }
 
 API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph,
                                               unsigned long long flags)
 {
-    (void) flags;
-    return CALL(instantiate(exec, graph));
+    return CALL(instantiate(exec, graph, flags));
 }
+
+static cudaError_t instantiate_with(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                    cudaGraphInstantiateParams *params)
+{
+    cudaError_t error;
+
+    if (!params)
+        return cudaErrorInvalidValue;
+    error = instantiate(exec, graph, params->flags);
+    params->errNode_out = NULL;
+    params->result_out = error ? cudaGraphInstantiateError : cudaGraphInstantiateSuccess;
+    return error;
+}
+
+STREAM_CALL(cudaGraphInstantiateWithParams, per_thread,
+            (cudaGraphExec_t * exec, cudaGraph_t graph, cudaGraphInstantiateParams *params),
+            ((void) per_thread, instantiate_with(exec, graph, params)))
 
 STREAM_CALL(cudaGraphLaunch, per_thread, (cudaGraphExec_t exec, cudaStream_t stream),
             launch(stream_of(stream, per_thread), exec))
 STREAM_CALL(cudaGraphUpload, per_thread, (cudaGraphExec_t exec, cudaStream_t stream),
-            !stream_of(stream, per_thread)   ? cudaErrorInvalidResourceHandle
-            : !handle_get(HANDLE_EXEC, exec) ? cudaErrorInvalidValue
-                                             : cudaSuccess)
+            !stream_of(stream, per_thread) ? cudaErrorInvalidResourceHandle
+            : !graph_exec(exec)            ? cudaErrorInvalidValue
+                                           : cudaSuccess)
+
+static cudaError_t exec_flags(const Graph *exec, unsigned long long *flags)
+{
+    if (!exec || !flags)
+        return cudaErrorInvalidValue;
+    *flags = exec->flags;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags)
+{
+    return CALL(exec_flags(graph_exec(exec), flags));
+}
 
 API cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
@@ -286,25 +420,4 @@ API cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 {
     return CALL(destroy(HANDLE_EXEC, exec));
-}
-
-/* Nodes are only numbered and have no edges, which is enough for programs that count them. */
-static cudaError_t nodes(cudaGraph_t handle, cudaGraphNode_t *list, size_t *count)
-{
-    const Graph *graph = handle_get(HANDLE_GRAPH, handle);
-    size_t found = 0;
-
-    if (!graph || !count)
-        return cudaErrorInvalidValue;
-    for (Work *work = graph->first; work; work = work->next, found++)
-        if (list && found < *count)
-            list[found] = (cudaGraphNode_t) work;
-    if (!list || found < *count)
-        *count = found;
-    return cudaSuccess;
-}
-
-API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *list, size_t *count)
-{
-    return CALL(nodes(graph, list, count));
 }

@@ -1,19 +1,12 @@
 /* launch.c - launches: checks the configuration against the device and the kernel, copies the
  * arguments, and queues the kernel in its stream. */
-#include "sim/runtime/runtime.h"
+#include "sim/runtime/graph.h"
+#include "sim/runtime/launch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_PARAM_BYTES = 1 << 16 };
-
-typedef struct Request {
-    const void *kernel; /* the stub's address, or a cudaKernel_t */
-    dim3 grid, block;
-    void **arguments;
-    size_t dynamic_bytes;
-    bool cooperative;
-} Request;
 
 /* ---- Checks of a launch. A finding states the invalid number. The errors are those of CUDA 13 on
  * an H200 (tests/sim/programs/error_codes.expected); CUDA 12 returns cudaErrorInvalidConfiguration
@@ -121,7 +114,42 @@ static cudaError_t check_cooperative(const RtFunction *function, dim3 grid, dim3
     return cudaSuccess;
 }
 
-static cudaError_t check(const RtFunction *function, const Request *request)
+/* The kernel's own clusters (__cluster_dims__), or those of the launch. */
+static dim3 cluster_of(const RtFunction *function, const LaunchRequest *request)
+{
+    const int *own = entry_of(function)->required_cluster;
+
+    if (!own[0])
+        return request->cluster;
+    return (dim3){ (unsigned) own[0], (unsigned) (own[1] ? own[1] : 1),
+                   (unsigned) (own[2] ? own[2] : 1) };
+}
+
+static cudaError_t check_cluster(const RtFunction *function, dim3 grid, dim3 cluster)
+{
+    const unsigned most_portable = 8;
+    const uint64_t blocks = (uint64_t) cluster.x * cluster.y * cluster.z;
+
+    if (!cluster.x)
+        return cudaSuccess;
+    if (rt.device.cc < 90)
+        REFUSE(function, cudaErrorNotSupported,
+               "a launch with clusters: devices since compute capability 9.0 have them, this one "
+               "has %d.%d",
+               rt.device.cc / 10, rt.device.cc % 10);
+    if (!blocks || cluster.x > MOST_IN_CLUSTER || cluster.y > MOST_IN_CLUSTER ||
+        cluster.z > MOST_IN_CLUSTER || blocks > most_portable)
+        REFUSE(function, cudaErrorInvalidClusterSize,
+               "clusters of (%u,%u,%u) blocks: at most %u blocks are allowed", cluster.x, cluster.y,
+               cluster.z, most_portable);
+    if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
+        REFUSE(function, cudaErrorInvalidClusterSize,
+               "a grid of (%u,%u,%u) blocks is not a multiple of its clusters of (%u,%u,%u)",
+               grid.x, grid.y, grid.z, cluster.x, cluster.y, cluster.z);
+    return cudaSuccess;
+}
+
+static cudaError_t check(const RtFunction *function, const LaunchRequest *request)
 {
     cudaError_t error = check_grid(function, request->grid);
 
@@ -133,6 +161,8 @@ static cudaError_t check(const RtFunction *function, const Request *request)
         error = check_shared(function, request->dynamic_bytes);
     if (!error && request->cooperative)
         error = check_cooperative(function, request->grid, request->block, request->dynamic_bytes);
+    if (!error)
+        error = check_cluster(function, request->grid, cluster_of(function, request));
     return error;
 }
 
@@ -152,18 +182,13 @@ static size_t param_bytes(const RtFunction *function)
     return bytes;
 }
 
-static cudaError_t copy_arguments(KernelWork *kernel, void *const *arguments)
+static cudaError_t copy_each(KernelWork *kernel, void *const *arguments)
 {
     const RtFunction *function = kernel->function;
     const Function *entry = entry_of(function);
-    const size_t bytes = param_bytes(function);
 
-    if (bytes > MOST_PARAM_BYTES || (entry->param_count && !arguments))
+    if (entry->param_count && !arguments)
         return cudaErrorInvalidValue;
-    kernel->params = calloc(1, bytes + 16); /* room for a wide load of the last parameter */
-    if (!kernel->params)
-        return cudaErrorMemoryAllocation;
-    kernel->param_bytes = bytes;
     for (int i = 0; i < entry->param_count; i++) {
         const int variable = entry->params[i];
         if (!arguments[i])
@@ -174,41 +199,80 @@ static cudaError_t copy_arguments(KernelWork *kernel, void *const *arguments)
     return cudaSuccess;
 }
 
+static cudaError_t copy_arguments(KernelWork *kernel, const LaunchRequest *request)
+{
+    const size_t bytes = param_bytes(kernel->function);
+
+    if (bytes > MOST_PARAM_BYTES || (request->packed && request->packed_bytes < bytes))
+        return cudaErrorInvalidValue;
+    kernel->params = calloc(1, bytes + 16); /* room for a wide load of the last parameter */
+    if (!kernel->params)
+        return cudaErrorMemoryAllocation;
+    kernel->param_bytes = bytes;
+    if (!request->packed)
+        return copy_each(kernel, request->arguments);
+    memcpy(kernel->params, request->packed, bytes);
+    return cudaSuccess;
+}
+
+/* The list that the driver takes instead of pointers: pairs of a key and a value. */
+cudaError_t launch_packed(void *const *extra, LaunchRequest *request)
+{
+    enum { END, BUFFER, BYTES };
+
+    for (; extra && *extra != (void *) END; extra += 2) {
+        if (*extra == (void *) BUFFER)
+            request->packed = extra[1];
+        else if (*extra == (void *) BYTES && extra[1])
+            request->packed_bytes = *(const size_t *) extra[1];
+        else
+            return cudaErrorInvalidValue;
+    }
+    return cudaSuccess;
+}
+
+void **kernel_arguments(const KernelWork *kernel)
+{
+    const RtFunction *function = kernel->function;
+    const Function *entry = entry_of(function);
+    void **arguments = calloc((size_t) entry->param_count + 1, sizeof *arguments);
+
+    for (int i = 0; arguments && i < entry->param_count; i++)
+        arguments[i] = kernel->params + function->code->variable_offset[entry->params[i]];
+    return arguments;
+}
+
 /* ---- Launching ---- */
 
-static cudaError_t enqueue(Stream *stream, RtFunction *function, const Request *request)
+static cudaError_t make_work(RtFunction *function, const LaunchRequest *request, Work **made)
 {
     Work *work = work_new(WORK_KERNEL);
+    const dim3 cluster = cluster_of(function, request);
     cudaError_t error;
 
     if (!work)
         return cudaErrorMemoryAllocation;
+    *made = work;
     work->kernel = (KernelWork){
         .function = function,
         .grid = { (int) request->grid.x, (int) request->grid.y, (int) request->grid.z },
         .block = { (int) request->block.x, (int) request->block.y, (int) request->block.z },
+        .cluster = { (int) cluster.x, (int) cluster.y, (int) cluster.z },
         .dynamic_shared_bytes = request->dynamic_bytes,
         .cooperative = request->cooperative,
     };
-    error = copy_arguments(&work->kernel, request->arguments);
-    if (error) {
+    error = copy_arguments(&work->kernel, request);
+    if (error)
         work_free(work);
-        return error;
-    }
-    return issue(stream, work);
+    return error;
 }
 
-static cudaError_t launch(Stream *stream, const Request *request)
+/* Checks the request and makes its work. */
+static cudaError_t prepare(const LaunchRequest *request, Work **work)
 {
     RtFunction *function;
-    cudaError_t error;
+    cudaError_t error = function_find(request->kernel, &function);
 
-    if (!stream)
-        return cudaErrorInvalidResourceHandle;
-    error = legacy_refuses(stream);
-    if (error)
-        return error;
-    error = function_find(request->kernel, &function);
     if (error == cudaErrorInvalidResourceHandle)
         rt_finding(FINDING_LAUNCH, true, NULL,
                    "a launch of %p, which is not a kernel of this program: pass the __global__ "
@@ -218,13 +282,54 @@ static cudaError_t launch(Stream *stream, const Request *request)
         error = function_prepare(function);
     if (!error)
         error = check(function, request);
-    return error ? error : enqueue(stream, function, request);
+    return error ? error : make_work(function, request, work);
+}
+
+/* The program cannot see what <<< >>> returns, only ask for it. */
+static void advise_on(const LaunchRequest *request, cudaError_t error)
+{
+    RtFunction *function;
+
+    advice_refused(function_find(request->kernel, &function) ? "a kernel" : function->plain, error);
+}
+
+cudaError_t launch(Stream *stream, const LaunchRequest *request)
+{
+    const bool is_by_chevrons = configuration_was_popped();
+    Work *work;
+    cudaError_t error;
+
+    if (!stream)
+        return cudaErrorInvalidResourceHandle;
+    error = legacy_refuses(stream);
+    if (!error)
+        error = prepare(request, &work);
+    if (error && is_by_chevrons)
+        advise_on(request, error);
+    return error ? error : issue(stream, work);
+}
+
+cudaError_t work_of_kernel(const struct cudaKernelNodeParams *params, Work **work)
+{
+    LaunchRequest request = { .kernel = params->func,
+                              .grid = params->gridDim,
+                              .block = params->blockDim,
+                              .arguments = params->kernelParams,
+                              .dynamic_bytes = params->sharedMemBytes };
+    const cudaError_t error = launch_packed(params->extra, &request);
+
+    return error ? error : prepare(&request, work);
 }
 
 static cudaError_t launch_kernel(Stream *stream, const void *kernel, dim3 grid, dim3 block,
                                  void **arguments, size_t shared, bool cooperative)
 {
-    return launch(stream, &(Request){ kernel, grid, block, arguments, shared, cooperative });
+    return launch(stream, &(LaunchRequest){ .kernel = kernel,
+                                            .grid = grid,
+                                            .block = block,
+                                            .arguments = arguments,
+                                            .dynamic_bytes = shared,
+                                            .cooperative = cooperative });
 }
 
 STREAM_CALL(cudaLaunchKernel, per_thread,
@@ -257,22 +362,18 @@ API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t handle, dim3 grid, dim3 blo
 
 /* ---- cudaLaunchKernelEx: attributes that affect execution, and hints ---- */
 
-static cudaError_t read_attribute(const cudaLaunchAttribute *attribute, Request *request)
+cudaError_t launch_attribute(const cudaLaunchAttribute *attribute, LaunchRequest *request)
 {
     switch (attribute->id) {
     case cudaLaunchAttributeCooperative:
         request->cooperative = attribute->val.cooperative;
         return cudaSuccess;
     case cudaLaunchAttributeClusterDimension:
-        if (attribute->val.clusterDim.x * attribute->val.clusterDim.y *
-                attribute->val.clusterDim.z <=
-            1)
-            return cudaSuccess;
-        rt_finding(FINDING_LAUNCH, true, NULL,
-                   "a launch with clusters of (%u,%u,%u) blocks: clusters are not simulated",
-                   attribute->val.clusterDim.x, attribute->val.clusterDim.y,
-                   attribute->val.clusterDim.z);
-        return cudaErrorNotSupported;
+        request->cluster = (dim3){ attribute->val.clusterDim.x, attribute->val.clusterDim.y,
+                                   attribute->val.clusterDim.z };
+        if (request->cluster.x * request->cluster.y * request->cluster.z == 1)
+            request->cluster.x = 0;
+        return cudaSuccess;
     default:
         return cudaSuccess;
     }
@@ -281,14 +382,17 @@ static cudaError_t read_attribute(const cudaLaunchAttribute *attribute, Request 
 static cudaError_t launch_ex(const cudaLaunchConfig_t *config, const void *kernel, void **arguments,
                              bool per_thread)
 {
-    Request request;
+    LaunchRequest request;
 
     if (!config || (config->numAttrs && !config->attrs))
         return cudaErrorInvalidValue;
-    request = (Request){ kernel,    config->gridDim,          config->blockDim,
-                         arguments, config->dynamicSmemBytes, false };
+    request = (LaunchRequest){ .kernel = kernel,
+                               .grid = config->gridDim,
+                               .block = config->blockDim,
+                               .arguments = arguments,
+                               .dynamic_bytes = config->dynamicSmemBytes };
     for (unsigned i = 0; i < config->numAttrs; i++) {
-        cudaError_t error = read_attribute(&config->attrs[i], &request);
+        cudaError_t error = launch_attribute(&config->attrs[i], &request);
         if (error)
             return error;
     }

@@ -38,7 +38,7 @@ bool is_pinned(uint64_t address)
     return allocation && (allocation->kind == HOST_PINNED || allocation->kind == MANAGED);
 }
 
-/* ---- cudaMalloc, cudaMallocPitch, cudaMallocAsync ---- */
+/* ---- cudaMalloc, cudaMallocPitch ---- */
 
 static cudaError_t refuse_for_machine(size_t bytes)
 {
@@ -49,7 +49,21 @@ static cudaError_t refuse_for_machine(size_t bytes)
     return cudaErrorMemoryAllocation;
 }
 
-static cudaError_t allocate(void **pointer, size_t bytes, AllocationKind kind)
+/* Frees that are queued in streams give back memory before an allocation fails. */
+static bool free_queued(void)
+{
+    const size_t before = memory_in_use();
+
+    for (Stream *stream = rt.streams; stream; stream = stream->next) {
+        uint64_t last = 0;
+        for (const Work *work = stream->first; work; work = work->next)
+            last = work->kind == WORK_FREE ? work->number : last;
+        stream_do(stream, last);
+    }
+    return memory_in_use() < before;
+}
+
+cudaError_t allocate(void **pointer, size_t bytes, AllocationKind kind)
 {
     Allocation *allocation;
 
@@ -58,9 +72,11 @@ static cudaError_t allocate(void **pointer, size_t bytes, AllocationKind kind)
     *pointer = NULL;
     if (!bytes)
         return cudaSuccess;
-    if (bytes <= rt.device.memory_bytes && !room_for(bytes))
+    if (bytes <= rt.device.memory_bytes && !room_for(bytes) && !(free_queued() && room_for(bytes)))
         return refuse_for_machine(bytes);
     allocation = memory_allocate(bytes, kind, NULL);
+    if (!allocation && free_queued())
+        allocation = memory_allocate(bytes, kind, NULL);
     if (!allocation)
         return cudaErrorMemoryAllocation;
     *pointer = (void *) (uintptr_t) allocation->base;
@@ -111,11 +127,6 @@ API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *box, struct cudaExtent exten
     return CALL(allocate_box(box, extent));
 }
 
-/* The memory exists immediately; the program must order its use. */
-STREAM_CALL(cudaMallocAsync, per_thread, (void **pointer, size_t bytes, cudaStream_t stream),
-            stream_of(stream, per_thread) ? allocate(pointer, bytes, ALLOCATED)
-                                          : cudaErrorInvalidResourceHandle)
-
 /* ---- Freeing ---- */
 
 static cudaError_t not_freeable(const void *pointer, const char *call, const char *reason)
@@ -131,7 +142,7 @@ static cudaError_t not_freeable(const void *pointer, const char *call, const cha
     return cudaErrorInvalidValue;
 }
 
-static cudaError_t check_free(const void *pointer, const char *call, bool pinned)
+cudaError_t check_free(const void *pointer, const char *call, bool pinned)
 {
     const Allocation *allocation = allocation_at(pointer);
 
@@ -141,7 +152,10 @@ static cudaError_t check_free(const void *pointer, const char *call, bool pinned
         return not_freeable(pointer, call, "nothing is allocated there");
     if (allocation->base != (uint64_t) (uintptr_t) pointer)
         return not_freeable(pointer, call, "not the beginning of an allocation");
-    if (allocation->name || (allocation->kind == HOST_PINNED) != pinned)
+    if (allocation->freeing)
+        return not_freeable(pointer, call, "a cudaFreeAsync() of it is already queued");
+    if (allocation->name || allocation->kind == DEVICE_HEAP ||
+        (allocation->kind == HOST_PINNED) != pinned)
         return not_freeable(pointer, call, "this was not allocated by the matching call");
     return cudaSuccess;
 }
@@ -156,31 +170,17 @@ static cudaError_t release(void *pointer)
     error = check_free(pointer, "cudaFree", false);
     if (!error)
         error = any_capture_refuses();
-    if (!error)
-        error = finish_all();
-    memory_free((uint64_t) (uintptr_t) pointer);
-    return error;
-}
-
-static cudaError_t release_later(void *pointer, Stream *stream)
-{
-    cudaError_t error = check_free(pointer, "cudaFreeAsync", false);
-    Work *work = error ? NULL : work_new(WORK_FREE);
-
     if (error)
         return error;
-    if (work)
-        work->free = (uint64_t) (uintptr_t) pointer;
-    return issue(stream, work);
+    error = finish_all();
+    pool_free((uint64_t) (uintptr_t) pointer);
+    return error;
 }
 
 API cudaError_t cudaFree(void *pointer)
 {
     return CALL(release(pointer));
 }
-
-STREAM_CALL(cudaFreeAsync, per_thread, (void *pointer, cudaStream_t stream),
-            release_later(pointer, stream_of(stream, per_thread)))
 
 /* ---- Pinned memory ---- */
 
@@ -409,6 +409,7 @@ void memory_drop_all(void)
 {
     Bases bases = { 0 };
 
+    advice_free_all();
     memory_each(note_base, &bases);
     for (size_t i = 0; i < bases.count; i++) {
         void *pinned = handle_get(HANDLE_PINNED, (void *) (uintptr_t) bases.all[i]);

@@ -1,5 +1,7 @@
 /* module.c - loads a registered fat binary when it is first used: parses its PTX, and gives its
  * variables addresses and initial values. The code of each function is made at its first use. */
+#include "sim/machine/lowering.h"
+#include "sim/machine/assemble.h"
 #include "sim/runtime/runtime.h"
 
 #include <ctype.h>
@@ -39,7 +41,7 @@ void plain_kernel_name(const char *mangled, char *text, size_t size)
 
 /* ---- The PTX ---- */
 
-static char *read_whole(const char *path, size_t *bytes)
+char *read_whole(const char *path, size_t *bytes)
 {
     FILE *file = fopen(path, "re");
     char *text = NULL;
@@ -81,17 +83,59 @@ static cudaError_t complain(const char *why, cudaError_t error)
     return error;
 }
 
+/* The PTX of all object files, one after another; module_parse() links them by name. NULL: there is
+ * none. Object files without PTX hold no kernels of the program (the device's runtime library). */
+static char *linked_ptx(const Fatbin *fatbin, size_t *bytes)
+{
+    char *text = NULL;
+
+    *bytes = 0;
+    for (int part = 0; part < fatbin->parts; part++) {
+        const FatbinEntry *entry = fatbin_ptx_of(fatbin, rt.device.cc, part);
+        char *longer = entry ? realloc(text, *bytes + entry->size + 2) : NULL;
+        if (!longer)
+            continue;
+        text = longer;
+        memcpy(text + *bytes, entry->bytes, entry->size);
+        *bytes += entry->size;
+        text[(*bytes)++] = '\n';
+        text[*bytes] = 0;
+    }
+    return text;
+}
+
+static cudaError_t parse_linked(RtModule *module)
+{
+    size_t bytes;
+    char why[300], *text = linked_ptx(&module->fatbin, &bytes);
+
+    if (!text)
+        return complain("the program contains relocatable machine code but no PTX, which the "
+                        "simulator needs. Build with: nvcc -rdc=true -gencode "
+                        "arch=compute_80,code=[sm_80,compute_80]",
+                        cudaErrorNoKernelImageForDevice);
+    module->module = module_parse(text, bytes, why, sizeof why);
+    free(text);
+    return module->module ? cudaSuccess : complain(why, cudaErrorInvalidPtx);
+}
+
 static cudaError_t parse(RtModule *module)
 {
     const FatbinEntry *entry;
     char why[300];
 
+    if (module->ptx) {
+        module->module = module_parse(module->ptx, strlen(module->ptx), why, sizeof why);
+        return module->module ? cudaSuccess : complain(why, cudaErrorInvalidPtx);
+    }
     if (!fatbin_read(module->wrapper, &module->fatbin, why, sizeof why))
         return complain(why, cudaErrorInvalidKernelImage);
     if (*rt.settings.ptx) {
         module->module = parse_override(why, sizeof why);
         return module->module ? cudaSuccess : complain(why, cudaErrorInvalidPtx);
     }
+    if (module->fatbin.parts > 1)
+        return parse_linked(module);
     entry = fatbin_ptx(&module->fatbin, rt.device.cc);
     if (!entry)
         return complain("the program contains machine code but no PTX, which the simulator needs. "
@@ -179,7 +223,7 @@ cudaError_t module_load(RtModule *module)
     return module->error;
 }
 
-static int find_variable(const Module *module, const char *name)
+int module_variable(const Module *module, const char *name)
 {
     for (int i = 0; i < module->variable_count; i++)
         if (module->variables[i].function < 0 && name_is(module->variables[i].name, name))
@@ -198,7 +242,7 @@ cudaError_t variable_find(const void *host, RtVariable **variable, uint64_t *add
     error = module_load(found->owner);
     if (error)
         return error;
-    index = find_variable(found->owner->module, found->name);
+    index = module_variable(found->owner->module, found->name);
     if (index < 0 || !found->owner->addresses[index])
         return cudaErrorInvalidSymbol;
     *variable = found;
@@ -225,6 +269,19 @@ cudaError_t function_find(const void *host, RtFunction **function)
     return cudaSuccess;
 }
 
+/* Makes the machine code that the program lacks. Relocatable code would have to be linked, too. */
+static bool assemble_once(RtModule *module)
+{
+    const FatbinEntry *entry = fatbin_ptx(&module->fatbin, rt.device.cc);
+
+    if (module->assembled || !entry || module->fatbin.parts > 1 || *rt.settings.ptx ||
+        !*rt.settings.ptxas)
+        return false;
+    module->assembled = true;
+    return assemble(&module->fatbin, entry, rt.device.cc, rt.settings.ptxas,
+                    rt.settings.ptxas_cache);
+}
+
 cudaError_t function_prepare(RtFunction *function)
 {
     RtModule *owner = function->owner;
@@ -237,6 +294,10 @@ cudaError_t function_prepare(RtFunction *function)
         rt_finding(FINDING_MODULE, true, function->plain, "%s", why);
         return cudaErrorInvalidPtx;
     }
+    function->lowering = lowering_make(&owner->fatbin, rt.device.cc, owner->module, function->name);
+    if (!function->lowering && assemble_once(owner))
+        function->lowering =
+            lowering_make(&owner->fatbin, rt.device.cc, owner->module, function->name);
     function->has_resources =
         fatbin_resources(&owner->fatbin, rt.device.cc, function->name, &function->resources);
     return cudaSuccess;
@@ -252,6 +313,8 @@ static void unload_function(RtFunction *function)
         code_free(function->codes[i]);
     free(function->codes);
     code_free(function->code);
+    lowering_free(function->lowering);
+    function->lowering = NULL;
     function->codes = NULL;
     function->code = NULL;
 }
@@ -263,7 +326,7 @@ static void unload(RtModule *module)
     free(module->addresses);
     module->module = NULL;
     module->addresses = NULL;
-    module->loaded = false;
+    module->loaded = module->assembled = false;
 }
 
 void modules_unload(void)

@@ -19,15 +19,16 @@ API int simMark(void *pointer, size_t bytes, int kind)
     return done;
 }
 
-API int simName(void *pointer, const char *name)
+API int simName(void *pointer, const char *name, size_t row_bytes)
 {
     Allocation *allocation = NULL;
 
     if (!rt_enter(true))
         allocation = memory_find((uint64_t) (uintptr_t) pointer);
-    if (allocation && allocation->base == (uint64_t) (uintptr_t) pointer)
+    if (allocation && allocation->base == (uint64_t) (uintptr_t) pointer) {
         allocation->label = name;
-    else
+        allocation->row_bytes = row_bytes;
+    } else
         allocation = NULL;
     rt_leave(cudaSuccess);
     return allocation != NULL;

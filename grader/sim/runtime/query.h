@@ -19,9 +19,9 @@ extern "C" {
  * allocation. */
 int simMark(void *pointer, size_t bytes, int kind);
 
-/* Names the allocation that begins at `pointer`, for messages; the caller keeps the text. Returns 0
- * if no allocation begins there. */
-int simName(void *pointer, const char *name);
+/* Names the allocation that begins at `pointer`, for messages; the caller keeps the text.
+ * row_bytes: of a matrix, for maps; 0: another array. Returns 0 if no allocation begins there. */
+int simName(void *pointer, const char *name, size_t row_bytes);
 
 /* From the next launch on: whether races and uninitialised reads are checked (written bytes are
  * tracked in any case), and the limit of warp instructions per launch (0: no limit). */

@@ -97,6 +97,26 @@ static RtFunction *new_function(RtModule *module, const char *host, const char *
     return NULL;
 }
 
+RtFunction *function_add(RtModule *module, const char *host, const char *name)
+{
+    RtFunction *function = new_function(module, host, name);
+
+    if (!function)
+        return NULL;
+    handle_set(HANDLE_FUNCTION, function, function);
+    function->next = rt.functions;
+    rt.functions = function;
+    return function;
+}
+
+void module_forget(RtModule *module)
+{
+    module->unregistered = true;
+    for (const RtFunction *function = rt.functions; function; function = function->next)
+        if (function->owner == module)
+            handle_set(HANDLE_FUNCTION, function, NULL);
+}
+
 /* Registers a kernel by the address of its stub and by the handle that __cudaGetKernel returns. */
 API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
                                 int threads, uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid,
@@ -106,13 +126,9 @@ API void __cudaRegisterFunction(void **handle, const char *host, char *device, c
 
     (void) device, (void) threads, (void) tid, (void) bid, (void) block, (void) grid, (void) warp;
     rt_lock();
-    function = handle && name ? new_function((RtModule *) handle, host, name) : NULL;
-    if (function) {
+    function = handle && name ? function_add((RtModule *) handle, host, name) : NULL;
+    if (function)
         handle_set(HANDLE_FUNCTION, host, function);
-        handle_set(HANDLE_FUNCTION, function, function);
-        function->next = rt.functions;
-        rt.functions = function;
-    }
     rt_unlock();
 }
 

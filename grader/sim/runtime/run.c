@@ -54,6 +54,15 @@ static uint64_t next_sample(void)
     return rt.settings.sample += 2; /* odd, so never 0 */
 }
 
+/* cudaLimitMallocHeapSize */
+static size_t heap_limit(void)
+{
+    enum { USUAL = 8 << 20 };
+    const size_t set = rt.limits[cudaLimitMallocHeapSize];
+
+    return set ? set : USUAL;
+}
+
 static Launch launch_of(const KernelWork *kernel)
 {
     /* A kernel that relies on unwritten memory gets different values in different orders. */
@@ -62,6 +71,7 @@ static Launch launch_of(const KernelWork *kernel)
     Launch launch = { .module = function->owner->module,
                       .codes = function->codes,
                       .kernel = function->code,
+                      .lowering = function->lowering,
                       .name = function->plain,
                       .dynamic_shared_bytes = kernel->dynamic_shared_bytes,
                       .params = kernel->params,
@@ -74,11 +84,13 @@ static Launch launch_of(const KernelWork *kernel)
                       .unwritten = unwritten[rt.settings.schedule],
                       .sample = next_sample(),
                       .budget = rt.settings.budget,
+                      .heap_bytes = heap_limit(),
                       .sms = rt.device.sms,
                       .observers = { &check_observer } };
 
     memcpy(launch.grid, kernel->grid, sizeof launch.grid);
     memcpy(launch.block, kernel->block, sizeof launch.block);
+    memcpy(launch.cluster, kernel->cluster, sizeof launch.cluster);
     if (kernel->cooperative) {
         uint64_t address = workspace();
         launch.envreg[1] = (uint32_t) (address >> 32);
@@ -105,6 +117,7 @@ void run_kernel(Work *work)
     trace_launch(&launch, work->number);
     if (!launch_run(&launch))
         run_fail(error_of_finding(launch.failure));
+    advice_launch(function->plain, kernel->grid, kernel->block);
     time_end(&launch, &time);
     trace_launched(&time);
     progress_end();
@@ -145,22 +158,57 @@ static char *side(uint64_t address, bool on_device, size_t bytes, bool writing)
     return (char *) (uintptr_t) address;
 }
 
+/* The address of byte `x` of a row, and in `*run` how many bytes follow it in memory. */
+static uint64_t place_of(const ArrayPlace *array, uint64_t address, size_t row, size_t slice,
+                         size_t x, size_t *run)
+{
+    if (!is_array(array))
+        return address + x;
+    const size_t at = array->x + x, more = texels_run(&array->texels, at, *run);
+    *run = more < *run ? more : *run;
+    return texels_address(&array->texels, at, array->row + row, array->slice + slice);
+}
+
+static bool copy_run(const CopyWork *copy, uint64_t to_at, uint64_t from_at, const char *staged,
+                     size_t bytes)
+{
+    char *to = side(to_at, copy->to_device, bytes, true);
+    const char *from = staged ? staged : side(from_at, copy->from_device, bytes, false);
+
+    if (!to || !from)
+        return false;
+    memmove(to, from, bytes);
+    if (copy->to_device)
+        time_written(to_at, bytes);
+    if (copy->to_device && copy->from_device && !copy->staged)
+        memory_copy_written(to_at, from_at, bytes);
+    return true;
+}
+
+/* `number`: of the row, over all slices. */
+static bool copy_row(const CopyWork *copy, size_t number)
+{
+    const size_t slice = number / copy->height, row = number % copy->height;
+    const uint64_t to = copy->to + slice * copy->to_slice + row * copy->to_pitch;
+    const uint64_t from = copy->from + slice * copy->from_slice + row * copy->from_pitch;
+    const char *staged = copy->staged ? (char *) copy->staged + number * copy->width : NULL;
+
+    for (size_t x = 0, run; x < copy->width; x += run) {
+        run = copy->width - x;
+        const uint64_t to_at = place_of(&copy->to_array, to, row, slice, x, &run);
+        const uint64_t from_at = place_of(&copy->from_array, from, row, slice, x, &run);
+        if (!copy_run(copy, to_at, from_at, staged ? staged + x : NULL, run))
+            return false;
+    }
+    return true;
+}
+
 void run_copy(const CopyWork *copy)
 {
-    for (size_t row = 0; row < copy->height; row++) {
-        char *to = side(copy->to + row * copy->to_pitch, copy->to_device, copy->width, true);
-        char *from = copy->staged ? (char *) copy->staged + row * copy->width
-                                  : side(copy->from + row * copy->from_pitch, copy->from_device,
-                                         copy->width, false);
-        if (!to || !from)
+    for (size_t number = 0; number < copy->height * copy->depth; number++)
+        if (!copy_row(copy, number))
             return;
-        memmove(to, from, copy->width);
-        if (copy->to_device)
-            time_written(copy->to + row * copy->to_pitch, copy->width);
-        if (copy->to_device && copy->from_device && !copy->staged)
-            memory_copy_written(copy->to + row * copy->to_pitch,
-                                copy->from + row * copy->from_pitch, copy->width);
-    }
+    advice_copy(copy);
 }
 
 void run_fill(const FillWork *fill)

@@ -19,6 +19,7 @@
 #include "sim/device/device.h"
 #include "sim/exec/exec.h"
 #include "sim/binary/fatbin.h"
+#include "sim/memory/texture.h"
 
 #include <cuda_runtime_api.h>
 
@@ -59,7 +60,9 @@
 typedef struct RtModule {
     struct RtModule *next;
     const void *wrapper; /* as registered */
+    char *ptx;           /* instead of a wrapper; owned; NULL: none */
     bool loaded, unregistered;
+    bool assembled;    /* ptxas was run for its machine code, once */
     cudaError_t error; /* why it could not be loaded; already reported */
     Fatbin fatbin;
     Module *module;
@@ -72,9 +75,10 @@ typedef struct RtFunction {
     const void *host;
     char *name, *plain; /* mangled, and as in the source code */
     RtModule *owner;
-    int index;    /* in the module, once it is loaded; -1: not found */
-    Code *code;   /* NULL until used */
-    Code **codes; /* code of the functions that it calls */
+    int index;                 /* in the module, once it is loaded; -1: not found */
+    Code *code;                /* NULL until used */
+    Code **codes;              /* code of the functions that it calls */
+    struct Lowering *lowering; /* its machine code; NULL: none for this device */
     KernelResources resources;
     bool has_resources;
     int dynamic_shared_bytes; /* cudaFuncAttributeMaxDynamicSharedMemorySize; -1: not set */
@@ -94,7 +98,14 @@ typedef struct RtVariable {
 
 typedef struct Stream Stream;
 typedef struct Graph Graph;
+typedef struct Node Node;
 struct TimelineItem;
+
+/* While capturing: the nodes after which the next one runs. */
+typedef struct LastNodes {
+    Node **all;
+    int count;
+} LastNodes;
 
 /* A recording of an event. Events may be recorded repeatedly; a wait refers to the latest
  * recording.
@@ -115,23 +126,37 @@ typedef enum WorkKind {
     WORK_HOST,
     WORK_RECORD,
     WORK_WAIT,
-    WORK_FREE
+    WORK_ALLOCATE, /* only in graphs */
+    WORK_FREE,
+    WORK_EMPTY /* only in graphs */
 } WorkKind;
 
 typedef struct KernelWork {
     RtFunction *function;
-    int grid[3], block[3];
+    int grid[3], block[3], cluster[3]; /* cluster: 0: no clusters */
     size_t dynamic_shared_bytes;
     uint8_t *params;
     size_t param_bytes;
     bool cooperative;
 } KernelWork;
 
-/* Rows of bytes; a plain copy is one row. */
+/* Where a copy begins in a CUDA array; `x` counts bytes. */
+typedef struct ArrayPlace {
+    Texels texels; /* a base of 0: there is no array */
+    size_t x, row, slice;
+} ArrayPlace;
+
+static inline bool is_array(const ArrayPlace *place)
+{
+    return place->texels.base;
+}
+
+/* Slices of rows of bytes; a plain copy is one row. */
 typedef struct CopyWork {
-    uint64_t to, from;
+    uint64_t to, from; /* of an array: where its memory begins */
+    ArrayPlace to_array, from_array;
     bool to_device, from_device;
-    size_t to_pitch, from_pitch, width, height;
+    size_t to_pitch, from_pitch, to_slice, from_slice, width, height, depth;
     bool pinned;  /* the host side is pinned memory */
     void *staged; /* bytes that were copied from the host during the call; owned */
 } CopyWork;
@@ -164,7 +189,7 @@ typedef struct Work {
         FillWork fill;
         HostWork host;
         Record *record; /* RECORD, WAIT */
-        uint64_t free;
+        uint64_t base;  /* ALLOCATE, FREE */
     };
 } Work;
 
@@ -177,21 +202,27 @@ struct Stream {
     int id, priority;
     int users;                 /* threads that are executing its queue */
     Graph *capture;            /* issued work goes into this graph instead */
+    LastNodes last_nodes;      /* of the capture */
     bool is_origin;            /* the capture began in this stream */
     struct TimelineItem *item; /* its last item */
 };
 
 struct Graph {
     Graph *next;
-    Work *first, *last;      /* in the order of issue, which satisfies all dependencies */
-    uint64_t id;             /* 1, 2, ... */
-    bool capturing, relaxed; /* relaxed: calls may wait during the capture */
-    bool invalidated;        /* the program made a call that cannot be captured */
+    Node *first, *last;       /* in the order of creation */
+    int count;                /* of nodes */
+    uint64_t id;              /* 1, 2, ... */
+    unsigned long long flags; /* of an executable graph */
+    bool of_node;             /* it belongs to a node of another graph */
+    bool is_programs;         /* a capture adds to a graph that the program had made */
+    bool capturing, relaxed;  /* relaxed: calls may wait during the capture */
+    bool invalidated;         /* the program made a call that cannot be captured */
 };
 
 typedef struct Event {
-    Record *record;   /* the latest; NULL: never recorded */
-    uint64_t capture; /* the id of the graph, if recorded in a capturing stream; else 0 */
+    Record *record;       /* the latest; NULL: never recorded */
+    uint64_t capture;     /* the id of the graph, if recorded in a capturing stream; else 0 */
+    LastNodes last_nodes; /* valid while that graph is capturing */
     bool timed;
 } Event;
 
@@ -205,14 +236,21 @@ typedef enum HandleKind {
     HANDLE_EVENT,
     HANDLE_GRAPH,
     HANDLE_EXEC,
-    HANDLE_PINNED
+    HANDLE_NODE,
+    HANDLE_PINNED,
+    HANDLE_POOL,
+    HANDLE_ARRAY,
+    HANDLE_TEXTURE,
+    HANDLE_MODULE,
+    HANDLE_LINK
 } HandleKind;
 
 enum { RT_PATH = 4096 };
 
 typedef struct Settings {
     char device[256], devices[RT_PATH], report[RT_PATH], trace[RT_PATH], ptx[RT_PATH],
-        found[RT_PATH];
+        found[RT_PATH], sarif[RT_PATH], ptxas[RT_PATH], ptxas_cache[RT_PATH];
+    void (*write)(FILE *out, const Annotation *annotation); /* findings; NULL: as text */
     Schedule schedule;
     uint64_t schedule_seed, budget;
     uint64_t sample; /* simSample() */
@@ -239,12 +277,13 @@ typedef struct Runtime {
     RtFunction *functions;
     Stream *streams; /* the default stream first */
     Graph *graphs;
-    uint64_t calls;     /* number of calls made by the program */
-    uint64_t numbers;   /* the number of the newest piece of work */
-    double clock_ms;    /* the time of all work so far, if time is not modelled */
-    uint64_t chance;    /* random state: which stream runs next, if races are checked */
-    uint64_t workspace; /* of cooperative launches; 0: none yet */
-    size_t limits[16];  /* cudaDeviceSetLimit */
+    uint64_t calls;      /* number of calls made by the program */
+    uint64_t user_calls; /* those that no call of the driver API made */
+    uint64_t numbers;    /* the number of the newest piece of work */
+    double clock_ms;     /* the time of all work so far, if time is not modelled */
+    uint64_t chance;     /* random state: which stream runs next, if races are checked */
+    uint64_t workspace;  /* of cooperative launches; 0: none yet */
+    size_t limits[16];   /* cudaDeviceSetLimit */
     unsigned device_flags;
     int stream_ids; /* number of ids assigned */
     uint64_t graph_ids;
@@ -259,8 +298,9 @@ void rt_unlock(void); /* around host functions */
 void rt_lock(void);
 bool rt_lock_at_end(void); /* false: another thread still held it after a second */
 extern _Thread_local bool rt_in_host_function;
-extern _Thread_local bool rt_inside; /* this thread holds the lock */
-void rt_wait(void);                  /* until another thread's host function has ended */
+extern _Thread_local bool rt_inside;    /* this thread holds the lock */
+extern _Thread_local bool rt_in_driver; /* in a call of the driver API */
+void rt_wait(void);                     /* until another thread's host function has ended */
 void rt_wake(void);
 void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Adds a finding about a call or a launch, without a place in a kernel. `name` may be NULL. */
@@ -303,6 +343,14 @@ int function_most_threads(const RtFunction *function);
 int function_registers(const RtFunction *function);
 int function_most_dynamic(const RtFunction *function);
 void plain_kernel_name(const char *mangled, char *text, size_t size);
+char *read_whole(const char *path, size_t *bytes); /* with a 0 at the end; NULL: it cannot be */
+/* The index of a variable of the module; -1: there is none. */
+int module_variable(const Module *module, const char *name);
+
+/* sim/runtime/register.c: adds a kernel, registered by its own address; NULL: out of memory. The
+ * runtime also registers it by its stub on the host. */
+RtFunction *function_add(RtModule *module, const char *host, const char *name);
+void module_forget(RtModule *module); /* its kernels and variables can no longer be found */
 
 /* sim/runtime/work.c: queues of work and their execution. */
 Work *work_new(WorkKind kind);
@@ -350,6 +398,20 @@ void run_fill(const FillWork *fill);
 void run_fail(cudaError_t error);
 cudaError_t error_of_finding(FindingKind kind);
 
+/* sim/runtime/advice.c: notes about likely mistakes. After a launch or a copy; before a free; after
+ * a launch by <<< >>> was refused, and when the program queried its error. */
+void advice_launch(const char *kernel, const int grid[3], const int block[3]);
+void advice_copy(const CopyWork *copy);
+void advice_free(const Allocation *allocation);
+void advice_free_all(void);
+void advice_refused(const char *kernel, cudaError_t error);
+void advice_asked(void);
+void advice_end(void);
+
+/* sim/runtime/configuration.c: whether this thread has popped one since the last call, that is,
+ * whether a launch is one by <<< >>>. */
+bool configuration_was_popped(void);
+
 /* sim/runtime/stream.c */
 Stream *stream_of(cudaStream_t handle, bool per_thread); /* NULL: no such stream */
 void streams_drop(void);                                 /* and all their work */
@@ -363,8 +425,22 @@ bool is_device_side(uint64_t address); /* device or managed memory */
 bool is_host_again(uint64_t address);
 bool is_pinned(uint64_t address);
 void memory_drop_all(void);
+/* Sets *pointer to new memory, which is not yet in a pool. */
+cudaError_t allocate(void **pointer, size_t bytes, AllocationKind kind);
+/* Whether the call may free the pointer; otherwise a finding says why not. */
+cudaError_t check_free(const void *pointer, const char *call, bool pinned);
 
-/* sim/runtime/graph.c */
+/* sim/runtime/pool.c */
+bool pool_free(uint64_t base);   /* memory_free(), which its pool notices */
+void pool_run(const Work *work); /* WORK_ALLOCATE, WORK_FREE */
+void pools_trim(void);           /* a stream or the device was synchronised */
+void pools_drop(void);
+
+/* sim/runtime/graph.c, sim/runtime/capture.c; graph.h has what only graphs use */
+Graph *graph_new(void);
+Node *graph_capture_node(Stream *stream, enum cudaGraphNodeType type, Work *work);
+void last_clear(LastNodes *last);
+bool last_join(LastNodes *to, const LastNodes *from);  /* false: out of memory */
 cudaError_t graph_capture(Stream *stream, Work *work); /* takes ownership of the work */
 Graph *graph_capturing(uint64_t id);                   /* NULL: that capture has ended */
 cudaError_t capture_refuses(const Stream *stream); /* a call that waits during a capture fails */

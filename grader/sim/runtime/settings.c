@@ -5,6 +5,8 @@
  *     SIM_DEVICES=FOLDER                     where descriptions are
  *     SIM_WHOLE=1                            all SMs of a large device, not only a slice
  *     SIM_REPORT=FILE                        counters and findings as JSON lines
+ *     SIM_FORMAT=text|gcc|github             how findings are printed on stderr
+ *     SIM_SARIF=FILE                         findings as SARIF 2.1.0
  *     SIM_TRACE=FILE                         when work ran and why warps waited, for Perfetto
  *     SIM_TABLE=1                            the table of kernels at the end, on stderr
  *     SIM_SCHED=forward|reverse|random:SEED  order of blocks and warps
@@ -14,6 +16,9 @@
  *     SIM_QUIET=1                            findings are not printed on stderr
  *     SIM_PROGRESS=1                         occasional lines while a long kernel runs
  *     SIM_PTX=FILE                           this PTX text instead of the program's own
+ *     SIM_PTXAS=FILE                         the toolkit's ptxas, for programs without machine code
+ *                                            for the device; default: none is run
+ *     SIM_PTXAS_CACHE=FOLDER                 where its results are kept; default: nowhere
  *     SIM_FOUND=FILE                         a byte is written to it if there are findings
  *     SIM_AVX2=0                             no vector instructions beyond SSE2, for tests: results
  *                                            and reports must not change
@@ -82,6 +87,19 @@ static bool set_report(Settings *settings, const char *text)
     return copy_text(settings->report, sizeof settings->report, text);
 }
 
+static bool set_sarif(Settings *settings, const char *text)
+{
+    return copy_text(settings->sarif, sizeof settings->sarif, text);
+}
+
+static bool set_format(Settings *settings, const char *text)
+{
+    settings->write = !strcmp(text, "gcc")      ? annotation_gcc
+                      : !strcmp(text, "github") ? annotation_github
+                                                : NULL;
+    return settings->write || !strcmp(text, "text");
+}
+
 static bool set_trace(Settings *settings, const char *text)
 {
     return copy_text(settings->trace, sizeof settings->trace, text);
@@ -90,6 +108,16 @@ static bool set_trace(Settings *settings, const char *text)
 static bool set_ptx(Settings *settings, const char *text)
 {
     return copy_text(settings->ptx, sizeof settings->ptx, text);
+}
+
+static bool set_ptxas(Settings *settings, const char *text)
+{
+    return !*text || copy_text(settings->ptxas, sizeof settings->ptxas, text);
+}
+
+static bool set_ptxas_cache(Settings *settings, const char *text)
+{
+    return !*text || copy_text(settings->ptxas_cache, sizeof settings->ptxas_cache, text);
 }
 
 static bool set_schedule(Settings *settings, const char *text)
@@ -205,8 +233,12 @@ static const struct Setting {
     { "SIM_DEVICE", set_device, "the name of a device", "the teaching GPU is simulated" },
     { "SIM_DEVICES", set_devices, "the name of a folder", "the library's own folder is used" },
     { "SIM_REPORT", set_report, "the name of a file", "no report is written" },
+    { "SIM_FORMAT", set_format, "text, gcc or github", "findings are printed as text" },
+    { "SIM_SARIF", set_sarif, "the name of a file", "no SARIF is written" },
     { "SIM_TRACE", set_trace, "the name of a file", "no trace is written" },
     { "SIM_PTX", set_ptx, "the name of a file", "the program's own PTX is run" },
+    { "SIM_PTXAS", set_ptxas, "the name of a file", "machine instructions are estimated" },
+    { "SIM_PTXAS_CACHE", set_ptxas_cache, "the name of a folder", "nothing is kept" },
     { "SIM_SCHED", set_schedule, "forward, reverse or random:SEED", "forward is used" },
     { "SIM_BUDGET", set_budget, "a number of warp instructions", "the default is used" },
     { "SIM_CHECKS", set_checks, "all, none, or some of races,uninitialised,leaks",

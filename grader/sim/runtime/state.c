@@ -16,7 +16,7 @@
 #include <time.h>
 
 Runtime rt;
-_Thread_local bool rt_in_host_function, rt_inside;
+_Thread_local bool rt_in_host_function, rt_inside, rt_in_driver;
 
 static _Thread_local int cancelling; /* as the program has set it */
 
@@ -119,6 +119,7 @@ static cudaError_t open_gpu(void)
 {
     settings_read(&rt.settings);
     finding_quiet(rt.settings.quiet);
+    finding_write_as(rt.settings.write);
     if (!read_device())
         return cudaErrorNoDevice;
     if (!open_memory())
@@ -146,6 +147,7 @@ bool rt_enter(bool refuse_if_failed)
     rt_lock();
     rt_inside = true;
     rt.calls++;
+    rt.user_calls += !rt_in_driver;
     if (rt.forked)
         refuse_child();
     if (!rt.open && !rt.refusal)
@@ -189,11 +191,13 @@ API cudaError_t cudaGetLastError(void)
 {
     cudaError_t error = last;
 
+    advice_asked();
     last = cudaSuccess;
     return error;
 }
 
 API cudaError_t cudaPeekAtLastError(void)
 {
+    advice_asked();
     return last;
 }

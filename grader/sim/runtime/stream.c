@@ -40,6 +40,7 @@ static void sweep(void)
         if (stream->destroyed && !stream->first && !stream->busy && !stream->users) {
             *at = stream->next;
             clock_forget(&stream->item);
+            last_clear(&stream->last_nodes);
             free(stream);
         } else {
             at = &stream->next;
@@ -62,6 +63,7 @@ void streams_drop(void)
         }
         stream->last = NULL;
         stream->capture = NULL;
+        last_clear(&stream->last_nodes);
         if (!stream->is_default && !stream->of_thread) {
             handle_set(HANDLE_STREAM, stream, NULL);
             stream->destroyed = true;

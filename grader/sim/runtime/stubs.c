@@ -15,6 +15,18 @@ static int refuse(const char *name)
     return refuse_unsupported();
 }
 
+/* The only call that returns a structure, by value: a description of the elements of an array. */
+typedef struct ChannelDescription {
+    int bits[4], kind;
+} ChannelDescription;
+
+__attribute__((visibility("default"))) ChannelDescription cudaCreateChannelDesc(int x, int y, int z,
+                                                                                int w, int kind);
+ChannelDescription cudaCreateChannelDesc(int x, int y, int z, int w, int kind)
+{
+    return (ChannelDescription){ { x, y, z, w }, kind };
+}
+
 #define UNKNOWN_CALL(name)                                                                         \
     __attribute__((visibility("default"))) int name(void);                                         \
     int name(void)                                                                                 \

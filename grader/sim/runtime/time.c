@@ -82,7 +82,7 @@ static TimelineJob link_job(const CopyWork *copy, double bytes)
 static TimelineJob copy_job(const CopyWork *copy)
 {
     const Device *d = &rt.device;
-    const double bytes = (double) copy->width * (double) copy->height;
+    const double bytes = (double) copy->width * (double) (copy->height * copy->depth);
 
     if (copy->to_device != copy->from_device)
         return link_job(copy, bytes);

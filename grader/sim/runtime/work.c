@@ -71,7 +71,8 @@ Work *work_copy(const Work *work)
         whole = duplicate(&params, work->kernel.param_bytes);
         copy->kernel.params = params;
     } else if (work->kind == WORK_COPY && work->copy.staged) {
-        whole = duplicate(&copy->copy.staged, work->copy.width * work->copy.height);
+        whole =
+            duplicate(&copy->copy.staged, work->copy.width * work->copy.height * work->copy.depth);
     } else if (work->kind == WORK_RECORD || work->kind == WORK_WAIT) {
         copy->record->users++;
     }
@@ -163,8 +164,8 @@ static void run(Work *work)
         run_copy(&work->copy);
     else if (work->kind == WORK_FILL && !failed)
         run_fill(&work->fill);
-    else if (work->kind == WORK_FREE && !failed)
-        memory_free(work->free);
+    else if ((work->kind == WORK_ALLOCATE || work->kind == WORK_FREE) && !failed)
+        pool_run(work);
     clock_done(work);
 }
 
@@ -273,7 +274,9 @@ cudaError_t finish_stream(Stream *stream)
         for (Stream *other = rt.streams; other; other = other->next)
             if (other->blocking)
                 stream_do(other, number);
-    return finish(stream, number);
+    finish(stream, number);
+    pools_trim();
+    return rt.sticky;
 }
 
 cudaError_t finish_all(void)
@@ -284,6 +287,7 @@ cudaError_t finish_all(void)
     for (Stream *stream = rt.streams; stream; stream = stream->next)
         stream_do(stream, number);
     clock_waited(NULL);
+    pools_trim();
     return rt.sticky;
 }
 

@@ -44,6 +44,17 @@ void cache_close(Cache *cache)
     *cache = (Cache){ .lines = NULL };
 }
 
+bool cache_copy(Cache *to, const Cache *from)
+{
+    const size_t lines = from->count * (size_t) from->ways;
+
+    if (!cache_open(to, (double) lines * LINE_BYTES, from->ways))
+        return false;
+    memcpy(to->sets, from->sets, from->count * sizeof *to->sets);
+    memcpy(to->lines, from->lines, lines * sizeof *to->lines);
+    return true;
+}
+
 bool cache_keep_words(Cache *cache)
 {
     cache->words = calloc(cache->count * (size_t) cache->ways, sizeof *cache->words);

@@ -41,6 +41,8 @@ struct Timing {
     uint64_t horizon, ends;
     double place_cycles; /* that blocks spent in their places, summed */
     BlockTrace *spare;
+    bool reads_clocks; /* since a warp has read a clock */
+    Clocks clocks;
 };
 
 /* ---- The GPU ---- */
@@ -49,6 +51,7 @@ struct Timing {
 static void hide_latency(Device *device)
 {
     device->alu_latency = device->fp64_latency = device->sfu_latency = 1;
+    device->fp16_latency = 1;
     device->shuffle_latency = device->branch_latency = device->barrier_latency = 1;
     device->shared_latency = device->l1_latency = device->store_latency = 1;
     device->l2_latency = device->memory_latency = device->memory_queue = 0;
@@ -172,6 +175,8 @@ static int places_for_warps(const Gpu *gpu, const Launch *launch, int resident)
     return places > resident ? places : resident;
 }
 
+static void read_clock(Warp *warp, uint64_t *cycles, uint64_t *ns);
+
 Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, uint64_t most_played)
 {
     Timing *timing = calloc(1, sizeof *timing);
@@ -191,7 +196,7 @@ Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, uint64_t most_playe
     timing->room_at = calloc(sms * (size_t) places + 1, sizeof *timing->room_at);
     gpu->watched = NULL;
     launch->trace_words = has_cause(gpu->without, CAUSE_SECTORS);
-    gpu->watched = NULL;
+    launch->read_clock = read_clock;
     memory_model_begin(&gpu->memory);
     well = resident > 0 && timing->room && timing->room_at && make_operations(gpu, launch);
     for (int i = 0; i < gpu->device.sms && well; i++) {
@@ -206,6 +211,8 @@ Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, uint64_t most_playe
 
 static void give_back(Timing *timing, BlockTrace *trace)
 {
+    for (int i = 0; i < trace->warp_count; i++)
+        clock_forget_warp(&timing->clocks, &trace->warps[i]);
     trace_clear(trace);
     trace->next = timing->spare;
     timing->spare = trace;
@@ -313,6 +320,60 @@ static void place_block(Timing *timing, BlockTrace *trace)
     collect(timing, sm);
 }
 
+/* ---- Clocks ---- */
+
+/* Called when a block has ended, or reads a clock: only then are the functions known that it
+ * called. */
+static bool all_operations(Timing *timing)
+{
+    Gpu *gpu = timing->gpu;
+    Code **codes = timing->launch->codes;
+
+    for (int i = 0; codes && i < gpu->operations_count - 1; i++) {
+        Operations *made = &gpu->operations[i + 1];
+        if (!codes[i] || made->code)
+            continue;
+        if (!operations_make(made, codes[i], &gpu->device, 0))
+            return false;
+        if (made->registers_used > gpu->registers)
+            gpu->registers = made->registers_used;
+    }
+    return true;
+}
+
+static int resident_warps(const Timing *timing)
+{
+    const Launch *launch = timing->launch;
+    const int threads = launch->block[0] * launch->block[1] * launch->block[2];
+    const long sms = timing->gpu->device.sms, share = (timing->blocks + sms - 1) / sms;
+    const long blocks = share < timing->places ? share : timing->places;
+
+    return (int) blocks * ((threads + LANES - 1) / LANES);
+}
+
+static bool open_clocks(Timing *timing)
+{
+    if (!timing->reads_clocks)
+        timing->reads_clocks = clock_open(&timing->clocks, timing->gpu, resident_warps(timing),
+                                          l1_bytes(timing->gpu, timing->launch, timing->places));
+    return timing->reads_clocks;
+}
+
+static void read_clock(Warp *warp, uint64_t *cycles, uint64_t *ns)
+{
+    Timing *timing = warp->block->launch->timing;
+    Gpu *gpu = timing->gpu;
+    const double mhz = gpu->device.sm_mhz;
+    double now = (double) warp->block->launch->slept * mhz / 1e3 + gpu->cycles;
+
+    if (warp->trace && all_operations(timing) && open_clocks(timing))
+        now += (double) clock_read(&timing->clocks, warp->trace, warp->block->trace->begins);
+    else
+        now += (double) timing->horizon;
+    *cycles = (uint64_t) now;
+    *ns = (uint64_t) (now * 1e3 / mhz);
+}
+
 /* ---- Events from the executor ---- */
 
 /* Whether an observer wants to know about the launch's warps; they are complete now. */
@@ -399,29 +460,13 @@ static void block_begin(Block *block)
         timing->begun++;
         block->trace = new_trace(timing, block->warp_count);
         timing->failed |= !block->trace;
-        if (block->trace)
+        if (block->trace) {
             block->trace->block = block->number;
+            block->trace->begins = timing->horizon;
+        }
     }
     for (int i = 0; i < block->warp_count; i++)
         block->warps[i].trace = block->trace ? &block->trace->warps[i] : NULL;
-}
-
-/* Called when a block has ended: only then are the functions known that it called. */
-static bool all_operations(Timing *timing)
-{
-    Gpu *gpu = timing->gpu;
-    Code **codes = timing->launch->codes;
-
-    for (int i = 0; codes && i < gpu->operations_count - 1; i++) {
-        Operations *made = &gpu->operations[i + 1];
-        if (!codes[i] || made->code)
-            continue;
-        if (!operations_make(made, codes[i], &gpu->device, 0))
-            return false;
-        if (made->registers_used > gpu->registers)
-            gpu->registers = made->registers_used;
-    }
-    return true;
 }
 
 static void block_end(Block *block)
@@ -561,6 +606,10 @@ TimingResult timing_end(Timing *timing)
             limits_drop_tail(gpu, even_cycles(timing) + left_out(timing), &result);
         result.ms = gpu->device.launch_us / 1e3 + result.cycles / (gpu->device.sm_mhz * 1e3);
     }
+    gpu->cycles += result.cycles;
+    timing->launch->read_clock = NULL;
+    if (timing->reads_clocks)
+        clock_close(&timing->clocks);
     while (timing->spare) {
         BlockTrace *trace = timing->spare;
         timing->spare = trace->next;

@@ -106,7 +106,7 @@ static void wait_for_turn(Sm *sm, const Operation *o, double cycles, uint64_t no
         return;
     }
     waits[wait_for_turn_after(o)] += cycles;
-    if (o->action == DO_BRANCH)
+    if (o->action == DO_BRANCH || o->action == DO_SEQUENCE)
         o->spent->at[AT_LATENCY] += cycles;
     else
         charge(sm, o->spent, cycles, METER_ATOMICS, now);

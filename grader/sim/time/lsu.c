@@ -32,24 +32,20 @@ static uint64_t shared_cycles(const Device *device, uint64_t wavefronts)
     return wavefronts * share(WAVEFRONT_BYTES, device->shared_cycle_bytes);
 }
 
-/* The L1 does not write local memory through: it writes a displaced local line to the L2. */
-static CacheLine *l1_line(Sm *sm, uint64_t address, uint64_t at)
+static CacheLine *l1_line(Sm *sm, uint64_t address)
 {
     CacheLine displaced;
     bool is_new;
-    CacheLine *line = cache_line(&sm->l1, address, &is_new, &displaced);
 
-    if (is_new && displaced.valid && trace_is_local(displaced.line))
-        memory_store(sm->memory, displaced.line, displaced.valid, SECTOR_BYTES, at);
-    return line;
+    return cache_line(&sm->l1, address, &is_new, &displaced);
 }
 
 /* Sectors of the line that are not in the L1 come from the L2. */
 static uint64_t load_line(Sm *sm, uint64_t word, uint64_t at, uint64_t *missed)
 {
-    const uint64_t address = word >> 16;
-    const unsigned sectors = word & 0xff;
-    CacheLine *line = l1_line(sm, address, at);
+    const uint64_t address = trace_number(word);
+    const unsigned sectors = trace_sectors(word);
+    CacheLine *line = l1_line(sm, address);
     const unsigned missing = sectors & ~line->valid;
     const unsigned count = sectors_in(missing);
     sm->l1_misses += count;
@@ -62,70 +58,58 @@ static uint64_t load_line(Sm *sm, uint64_t word, uint64_t at, uint64_t *missed)
     return line->ready;
 }
 
-static uint64_t load_lines(Sm *sm, const uint64_t *words, int count, uint64_t start, int least)
+/* `banks`: the cycles in which the L1's banks deliver the words. */
+static uint64_t load_lines(Sm *sm, const uint64_t *words, int count, uint64_t start, uint64_t banks)
 {
     const Device *device = &sm->gpu->device;
     uint64_t sectors = 0, missed = 0, there = 0, cycles;
 
     for (int i = 0; i < count; i++) {
-        sectors += sectors_in(words[i] & 0xff);
+        sectors += sectors_in(trace_sectors(words[i]));
         there = later(there,
                       load_line(sm, words[i], start + (uint64_t) (i / device->l1_lines), &missed));
     }
     cycles = later(share((uint64_t) count, device->l1_lines),
                    share(sectors * SECTOR_BYTES, device->l1_load_bytes));
-    cycles = later(cycles, (uint64_t) least);
+    cycles = later(cycles, banks);
     lsu_keep(sm, false, start,
              start + cycles + share(missed * SECTOR_BYTES, device->l1_fill_bytes));
     return later(there, start + cycles - 1 + (uint64_t) device->l1_latency);
 }
 
 /* The L1 allocates a stored line, but keeps only whole sectors. Atomics are executed in the L2. */
-static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_part, uint64_t at)
+static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_part)
 {
-    CacheLine *line = l1_line(sm, address, at);
+    CacheLine *line = l1_line(sm, address);
 
     line->valid = (uint8_t) (is_part ? line->valid & ~sectors : line->valid | sectors);
 }
 
-/* Stores are written through, one line at a time; the load/store unit continues until the queue is
- * full. */
+/* Stores are written through, those to local memory, too (an H200 writes its local arrays at the
+ * bandwidth of the L2: tests/sim/time/mechanisms, local.update_same), one line at a time; the
+ * load/store unit continues until the queue is full. */
 static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t start,
                             TraceKind kind)
 {
     const Device *device = &sm->gpu->device;
     const uint64_t cycles = share(LINE_BYTES, device->l1_store_bytes);
     const uint64_t queue = (uint64_t) device->lsu_queue, begin = start;
-    const bool atomic = kind != TRACE_STORE;
-    const double atomic_cycles =
-        kind == TRACE_ATOMIC ? sm->memory->atomic_cycles : sm->memory->integer_atomic_cycles;
+    const bool atomic = kind == TRACE_ATOMIC || kind == TRACE_INTEGER_ATOMIC;
     uint64_t there = 0;
 
     for (int i = 0; i < count; i++) {
-        const uint64_t address = words[i] >> 16, at = later(sm->store_free, start + (uint64_t) i);
-        const unsigned sectors = words[i] & 0xff, amount = words[i] >> 8 & 0xff;
+        const uint64_t address = trace_number(words[i]);
+        const uint64_t at = later(sm->store_free, start + (uint64_t) i);
+        const unsigned sectors = trace_sectors(words[i]), amount = trace_amount(words[i]);
         sm->store_free = at + cycles;
-        there = later(
-            there, atomic ? memory_atomic(sm->memory, address, sectors, amount * atomic_cycles, at)
-                          : memory_store(sm->memory, address, sectors, amount, at));
-        keep_written(sm, address, sectors, atomic || amount < SECTOR_BYTES, at);
+        there = later(there, atomic ? memory_atomic(sm->memory, kind, words[i], at)
+                                    : memory_store(sm->memory, address, sectors, amount, at));
+        keep_written(sm, address, sectors, atomic || amount < SECTOR_BYTES);
     }
     start += later(share((uint64_t) count, device->l1_lines), 1);
     sm->stores_busy += (double) ((uint64_t) count * cycles);
     lsu_keep(sm, false, begin, sm->store_free > start + queue ? sm->store_free - queue : start);
     return there;
-}
-
-/* Stores to local memory stay in the L1 until the line is displaced. */
-static uint64_t store_local(Sm *sm, const uint64_t *words, int count, uint64_t start, int least)
-{
-    const uint64_t cycles =
-        later(share((uint64_t) count, sm->gpu->device.l1_lines), (uint64_t) least);
-
-    for (int i = 0; i < count; i++)
-        keep_written(sm, words[i] >> 16, words[i] & 0xff, false, start);
-    lsu_keep(sm, false, start, start + cycles);
-    return start + cycles;
 }
 
 static uint64_t play_shared(Sm *sm, const PlayedWarp *w, uint64_t head, uint64_t start)
@@ -137,21 +121,6 @@ static uint64_t play_shared(Sm *sm, const PlayedWarp *w, uint64_t head, uint64_t
 
     lsu_keep(sm, true, start, start + cycles);
     return sm->lsu_free - 1 + (uint64_t) sm->gpu->device.shared_latency;
-}
-
-static uint64_t play_lines(Sm *sm, const PlayedWarp *w, TraceKind kind, const uint64_t *lines,
-                           int count, uint64_t start)
-{
-    const int least = w->step->operation->cycles;
-
-    switch (kind) {
-    case TRACE_LOAD:
-        return load_lines(sm, lines, count, start, least);
-    case TRACE_LOCAL_STORE:
-        return store_local(sm, lines, count, start, least);
-    default:
-        return store_lines(sm, lines, count, start, kind);
-    }
 }
 
 /* Plays one access. Returns when its value or its write has arrived. */
@@ -167,7 +136,10 @@ static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64
         at = words_access(sm, kind, words, trace_following(head) / 2, start,
                           w->step->operation->cycles);
     else
-        at = play_lines(sm, w, kind, words, trace_following(head), start);
+        at = kind == TRACE_LOAD
+                 ? load_lines(sm, words, trace_following(head), start,
+                              later(trace_wavefronts(head), w->step->operation->cycles))
+                 : store_lines(sm, words, trace_following(head), start, kind);
     if (kind != TRACE_LOAD && kind != TRACE_LOCAL_STORE)
         w->stored = later(w->stored, at);
     return at;
@@ -190,20 +162,19 @@ uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now)
 
 static uint64_t pass_line(Sm *sm, uint64_t word, TraceKind kind, uint64_t now)
 {
-    const uint64_t line = word >> 16;
-    const unsigned sectors = word & 0xff, amount = word >> 8 & 0xff;
+    const uint64_t line = trace_number(word);
+    const unsigned sectors = trace_sectors(word);
     uint64_t missed = 0;
 
     switch (kind) {
     case TRACE_LOAD:
         return load_line(sm, word, now, &missed);
     case TRACE_STORE:
-        return memory_store(sm->memory, line, sectors, amount, now);
+    case TRACE_LOCAL_STORE:
+        return memory_store(sm->memory, line, sectors, trace_amount(word), now);
     case TRACE_ATOMIC:
-        return memory_atomic(sm->memory, line, sectors, amount * sm->memory->atomic_cycles, now);
     case TRACE_INTEGER_ATOMIC:
-        return memory_atomic(sm->memory, line, sectors, amount * sm->memory->integer_atomic_cycles,
-                             now);
+        return memory_atomic(sm->memory, kind, word, now);
     default:
         return now;
     }
@@ -234,8 +205,8 @@ void lsu_ask(const Sm *sm, const PlayedWarp *w)
     for (int i = 0; i < step->accesses; i++) {
         const uint64_t *words = w->access[step->access + i];
         for (int lines = trace_following(*words); lines > 0; lines--) {
-            cache_ask(&sm->l1, words[lines] >> 16);
-            memory_ask(sm->memory, words[lines] >> 16);
+            cache_ask(&sm->l1, trace_number(words[lines]));
+            memory_ask(sm->memory, trace_number(words[lines]));
         }
     }
 }

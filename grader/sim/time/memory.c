@@ -146,24 +146,46 @@ static void note_wait(Memory *memory, double from, double until)
     memory->atomics_until = until;
 }
 
-uint64_t memory_update(Memory *memory, CacheLine *line, uint64_t here, double cycles)
+/* Units of the L2 update sectors. Pieces of 256 bytes go to the two units of their kilobyte in turn
+ * (tests/sim/time/mechanisms: updates of 8 lines are twice as fast as those of 2). */
+static double *unit_of(Memory *memory, uint64_t line)
 {
-    const double begin = latest((double) here, (double) line->busy);
+    const uint64_t kilobyte = line / 8, hash = (kilobyte ^ kilobyte >> 11) * 0x9e3779b97f4a7c15ull;
 
-    note_wait(memory, (double) here, (double) line->busy);
-    line->busy = memory_up(begin + cycles);
-    return line->busy + (uint64_t) memory->l2_latency;
+    return &memory->unit_free[(hash >> 32) % (ATOMIC_UNITS / 2) * 2 + line / 2 % 2];
 }
 
-uint64_t memory_atomic(Memory *memory, uint64_t address, unsigned sectors, double cycles,
-                       uint64_t now)
+double memory_atomic_cycles(const Memory *memory, TraceKind kind, uint64_t word)
 {
+    const unsigned same = trace_amount(word);
+
+    if (kind == TRACE_ATOMIC)
+        return same * memory->atomic_cycles;
+    return memory->integer_atomic_cycles + (same > 1 ? same - 1 : 0) * memory->pass_cycles;
+}
+
+uint64_t memory_update(Memory *memory, CacheLine *line, TraceKind kind, uint64_t word,
+                       uint64_t here)
+{
+    double *unit = unit_of(memory, trace_number(word));
+    const double passes = trace_passes(word) * memory->pass_cycles;
+    const double begin = latest(latest((double) here, *unit), line->busy);
+
+    note_wait(memory, (double) here, begin);
+    *unit = latest(*unit, (double) here) + passes;
+    line->busy = begin + latest(passes, memory_atomic_cycles(memory, kind, word));
+    return memory_up(line->busy) + (uint64_t) memory->l2_latency;
+}
+
+uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t now)
+{
+    const unsigned sectors = trace_sectors(word);
     const double turn = pass(memory, sectors, now);
-    CacheLine *line = line_of(memory, address, turn);
+    CacheLine *line = line_of(memory, trace_number(word), turn);
     const uint64_t here = fetch(memory, line, sectors, turn);
 
     put(memory, line, sectors, SECTOR_BYTES);
-    return memory_update(memory, line, here, cycles);
+    return memory_update(memory, line, kind, word, here);
 }
 
 /* ---- The memory model ---- */
@@ -195,6 +217,7 @@ bool memory_model_open(Memory *memory, const Device *device, bool by_words)
         .read_cycles = cycles_for(device, atom, device->memory_gbps * device->memory_read_share),
         .write_cycles = cycles_for(device, atom, device->memory_gbps * device->memory_write_share),
         .atomic_cycles = device->atomic_ns * device->sm_mhz / 1e3,
+        .pass_cycles = device->atomic_pass_ns * device->sm_mhz / 1e3,
         .integer_atomic_cycles = device->integer_atomic_ns * device->sm_mhz / 1e3,
         .l2_latency = device->l2_latency,
         .memory_latency = device->memory_latency,
@@ -216,9 +239,10 @@ void memory_model_close(Memory *memory)
 void memory_model_begin(Memory *memory)
 {
     for (size_t i = 0; i < memory->l2.count * (size_t) memory->l2.ways; i++)
-        memory->l2.lines[i].ready = memory->l2.lines[i].busy = 0;
+        memory->l2.lines[i].ready = 0, memory->l2.lines[i].busy = 0;
     memory->l2_free = memory->dram_free = memory->dram_busy = 0;
     memory->l2_busy = memory->atomics_busy = memory->atomics_until = 0;
+    memset(memory->unit_free, 0, sizeof memory->unit_free);
     memory->read_bytes = memory->write_bytes = 0;
     memory->l2_hits = memory->l2_misses = 0;
     memory->stand_in = 0;

@@ -45,12 +45,15 @@ typedef struct Plan {
     uint32_t *turns; /* by scheduler, if lanes are packed: the number of times */
 } Plan;
 
+enum { RECENT_PLANS = 256 };
+
 typedef struct Plans {
     const Operations *operations; /* [function + 1] */
     int register_reads;           /* operands per cycle */
     int schedulers;               /* of all SMs, if lanes are packed; else 0 */
     Plan **table;
     int room, count;
+    Plan *recent[RECENT_PLANS]; /* by the first step: the last plan that began there */
 } Plans;
 
 /* The plan of the stretch that begins at `place`; moves `place` past the stretch. NULL: out of
@@ -65,10 +68,10 @@ bool order_chains(Planned *steps, int count);
 #define NO_LINE UINT64_MAX
 
 typedef struct CacheLine {
-    uint64_t line;            /* its address / LINE_BYTES, or NO_LINE */
-    uint64_t ready;           /* when its last fetch arrives */
-    uint64_t busy;            /* an atomic updates it until this cycle */
-    uint8_t valid, dirty;     /* one bit per sector */
+    uint64_t line;        /* its address / LINE_BYTES, or NO_LINE */
+    uint64_t ready;       /* when its last fetch arrives */
+    double busy;          /* atomics update it until this cycle; not rounded, since they add up */
+    uint8_t valid, dirty; /* one bit per sector */
     uint8_t written[SECTORS]; /* bytes written in a dirty sector, at most 32 */
 } CacheLine;
 
@@ -96,6 +99,8 @@ typedef struct Cache {
 
 bool cache_open(Cache *cache, double bytes, int ways);
 void cache_close(Cache *cache);
+/* Opens a cache with the same lines. Returns false if out of memory. */
+bool cache_copy(Cache *to, const Cache *from);
 /* From now on the cache has words, of which no line has any. Returns false if out of memory. */
 bool cache_keep_words(Cache *cache);
 /* Finds or adds the line and makes it the most recently used. A new line is empty, and `displaced`
@@ -109,12 +114,18 @@ void cache_ask(const Cache *cache, uint64_t line);
 
 /* ---- Memory that all SMs share (sim/time/memory.c) ---- */
 
+/* Of the L2, for atomics: warps that updated lines of their own kept 54 to 67 of an H200's busy
+ * (tests/sim/time/mechanisms, red_u32.own). */
+enum { ATOMIC_UNITS = 80 };
+
 typedef struct Memory {
     Cache l2;
     double l2_free, dram_free;                   /* the cycle at which they become free */
     double l2_cycles;                            /* per sector */
     double read_cycles, write_cycles;            /* per atom */
-    double atomic_cycles, integer_atomic_cycles; /* between updates of one line */
+    double atomic_cycles, integer_atomic_cycles; /* between updates of one address */
+    double pass_cycles;                          /* in which a unit updates a sector */
+    double unit_free[ATOMIC_UNITS];              /* the cycle at which it becomes free */
     int l2_latency, memory_latency, memory_queue, store_latency;
     int atom_sectors;
     uint8_t atoms[1 << SECTORS];               /* by set of sectors: number of their atoms */
@@ -139,14 +150,15 @@ static inline void memory_ask(const Memory *memory, uint64_t line)
 {
     cache_ask(&memory->l2, line);
 }
-/* At cycle `now` an SM reads, writes or updates these sectors; an update blocks other updates of
- * the line for a number of cycles. Returns the cycle at which the data, the write or the old value
+/* At cycle `now` an SM reads, writes or updates these sectors; an update blocks its unit and
+ * its line for a number of cycles. Returns the cycle at which the data, the write or the old value
  * has arrived. */
 uint64_t memory_load(Memory *memory, uint64_t line, unsigned sectors, uint64_t now);
 uint64_t memory_store(Memory *memory, uint64_t line, unsigned sectors, unsigned bytes,
                       uint64_t now);
-uint64_t memory_atomic(Memory *memory, uint64_t line, unsigned sectors, double cycles,
-                       uint64_t now);
+uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t now);
+/* For how long an atomic, a word of the trace, blocks its line. */
+double memory_atomic_cycles(const Memory *memory, TraceKind kind, uint64_t word);
 
 /* Parts of these. memory_read_atoms: returns when the DRAM has read them. memory_beyond: the
  * latency that the DRAM adds to that of the L2. memory_update: an atomic whose data is in the L2 at
@@ -154,7 +166,8 @@ uint64_t memory_atomic(Memory *memory, uint64_t line, unsigned sectors, double c
 double memory_read_atoms(Memory *memory, double atoms, double now);
 void memory_write_atoms(Memory *memory, double atoms, double now);
 double memory_beyond(const Memory *memory, double now);
-uint64_t memory_update(Memory *memory, CacheLine *line, uint64_t here, double cycles);
+uint64_t memory_update(Memory *memory, CacheLine *line, TraceKind kind, uint64_t word,
+                       uint64_t here);
 uint64_t memory_up(double cycle);
 
 /* ---- One SM (sim/time/sm.c), its warps (sim/time/warp.c) ---- */
@@ -215,6 +228,8 @@ typedef struct FullTime {
     uint64_t at, issued_at; /* the last time that a block came or went */
 } FullTime;
 
+enum { SCHEDULER_SPARE = 8 }; /* bytes after `pipe` that may be read */
+
 /* Warps are in order of arrival. */
 typedef struct Scheduler {
     uint64_t *wake; /* when the warp's next operation is ready */
@@ -227,6 +242,7 @@ typedef struct Scheduler {
     int best;         /* the warp that issues then */
     int room;
     int last; /* the warp that issued last; -1 */
+    bool has_vectors;
 } Scheduler;
 
 typedef struct Sm {
@@ -251,6 +267,10 @@ typedef struct Sm {
     Meters meters;
     FullTime full;
 } Sm;
+
+/* sim/time/choose.c. Sets `best` and `best_at`. */
+void scheduler_choose(Scheduler *s);
+bool scheduler_has_vectors(void); /* whether this processor has AVX-512, to choose faster */
 
 /* sim/time/warp.c. Advances to the next step with an instruction. Returns false if there is no
  * further step. */
@@ -320,6 +340,23 @@ const Operation *limits_maker(const PlayedWarp *w);
 void waits_issue(const Sm *sm, const Scheduler *s, int index, uint64_t now);
 void waits_end(const Sm *sm, const PlayedWarp *w);
 
+/* ---- What kernels read from a clock (sim/time/read_clock.c) ---- */
+
+/* Of a launch. */
+typedef struct Clocks {
+    Gpu *gpu;
+    int warps_per_sm; /* resident */
+    Sm sm;            /* not played: owns the warps */
+    Cache l1, l2;     /* tags only */
+} Clocks;
+
+bool clock_open(Clocks *clocks, Gpu *gpu, int warps_per_sm, double l1_bytes);
+void clock_close(Clocks *clocks);
+/* The cycle of the launch at which the warp is, whose block began at cycle `begins`. Its trace so
+ * far is complete. */
+uint64_t clock_read(Clocks *clocks, Trace *trace, uint64_t begins);
+void clock_forget_warp(Clocks *clocks, Trace *trace); /* when the warp has ended */
+
 /* ---- All SMs (sim/time/gpu.c) ---- */
 
 struct Gpu {
@@ -335,6 +372,7 @@ struct Gpu {
     double waits[WAITS]; /* cycles of schedulers */
     const Spent **spent; /* of the launch's codes, for the report */
     bool failed;         /* out of memory */
+    double cycles;       /* of all earlier launches, for clocks */
     Launch *watched;     /* the launch, if an observer wants its warps; or NULL */
 };
 

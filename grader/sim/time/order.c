@@ -61,7 +61,7 @@ static void add_edge(Orderer *o, int from, int to, int latency)
 
 static int latency_of(const Operation *o)
 {
-    return o->action == NO_INSTRUCTION ? 0 : (o->issues - 1) * o->cycles + o->latency;
+    return o->action == NO_INSTRUCTION ? 0 : o->busy - o->cycles + o->latency;
 }
 
 static void add_reads(Orderer *o, int i)
@@ -152,7 +152,9 @@ static void put_in_order(Orderer *o, Planned *to)
 /* Steps that no other step may cross. */
 static bool is_fixed(const Planned *step)
 {
-    return step->operation->action == DO_BRANCH || step->operation->memory == MEMORY_ORDERED;
+    const Operation *o = step->operation;
+
+    return o->action == DO_BRANCH || o->action == DO_SEQUENCE || o->memory == MEMORY_ORDERED;
 }
 
 /* Counts the register operands of all steps, and finds the highest register + 1. */

@@ -23,33 +23,50 @@ static const Operations *operations_of(const Plans *plans, const TraceRun *run)
     return &plans->operations[run->function + 1];
 }
 
-/* Collects the steps from `place` to the end of the stretch. */
-static int find_segments(const Plans *plans, const Trace *trace, TracePlace place,
+/* A part of a stretch, up to `place`. */
+typedef struct Stretch {
+    TracePlace place;
+    int segments, steps;
+    bool ends;
+} Stretch;
+
+/* Adds the next segment. Returns false if the stretch is complete. */
+static inline bool next_segment(const Plans *plans, const Trace *trace, Stretch *s,
+                                PlanSegment *segment)
+{
+    if (s->ends || s->place.run >= trace->run_count || s->segments == MOST_SEGMENTS ||
+        s->steps >= MOST_STEPS)
+        return false;
+    const TraceRun *run = &trace->runs[s->place.run];
+    const uint32_t first = run->first + (uint32_t) s->place.step;
+    const Operation *o = &operations_of(plans, run)->operations[first];
+    const int left = run->count - s->place.step;
+    const int room = MOST_STEPS - s->steps, most = left < room ? left : room;
+    s->ends = o->straight <= most;
+    const int count = s->ends ? o->straight : most;
+    *segment = (PlanSegment){ .function = run->function,
+                              .first = first,
+                              .count = (uint16_t) count,
+                              .accesses = count == left ? run->accesses : 0,
+                              .skipped = run->skipped,
+                              .lanes = plans->schedulers ? run->lanes : LANES };
+    s->segments++;
+    s->steps += count;
+    s->place = count == left ? (TracePlace){ s->place.run + 1, 0 }
+                             : (TracePlace){ s->place.run, s->place.step + count };
+    return true;
+}
+
+/* Collects the segments from `place` to the end of the stretch. */
+static int find_segments(const Plans *plans, const Trace *trace, TracePlace *place,
                          PlanSegment segments[MOST_SEGMENTS])
 {
-    int count = 0, steps = 0;
+    Stretch s = { .place = *place };
 
-    while (place.run < trace->run_count && count < MOST_SEGMENTS && steps < MOST_STEPS) {
-        const TraceRun *run = &trace->runs[place.run];
-        const uint32_t first = run->first + (uint32_t) place.step;
-        const Operation *o = &operations_of(plans, run)->operations[first];
-        const int left = run->count - place.step;
-        const int room = MOST_STEPS - steps, most = left < room ? left : room;
-        const bool ends = o->straight <= most;
-        const int steps_here = ends ? o->straight : most;
-        segments[count++] = (PlanSegment){ .function = run->function,
-                                           .first = first,
-                                           .count = (uint16_t) steps_here,
-                                           .accesses = steps_here == left ? run->accesses : 0,
-                                           .skipped = run->skipped,
-                                           .lanes = plans->schedulers ? run->lanes : LANES };
-        steps += steps_here;
-        place = steps_here == left ? (TracePlace){ place.run + 1, 0 }
-                                   : (TracePlace){ place.run, place.step + steps_here };
-        if (ends)
-            break;
-    }
-    return count;
+    while (next_segment(plans, trace, &s, &segments[s.segments]))
+        ;
+    *place = s.place;
+    return s.segments;
 }
 
 /* ---- The order ---- */
@@ -280,6 +297,30 @@ static bool is_for(const Plan *plan, const PlanSegment *segments, int count)
     return true;
 }
 
+/* Whether the stretch that begins at `place` has this plan; then moves `place` past it. */
+static bool is_next(const Plans *plans, const Trace *trace, TracePlace *place, const Plan *plan)
+{
+    Stretch s = { .place = *place };
+    PlanSegment segment;
+
+    for (int i = 0; i < plan->segment_count; i++)
+        if (!next_segment(plans, trace, &s, &segment) || !is_same(&plan->segments[i], &segment))
+            return false;
+    if (next_segment(plans, trace, &s, &segment))
+        return false;
+    *place = s.place;
+    return true;
+}
+
+/* Where the plan is remembered that began last at this place. */
+static Plan **recent_at(Plans *plans, const Trace *trace, TracePlace place)
+{
+    const TraceRun *run = &trace->runs[place.run];
+    const uint32_t first = run->first + (uint32_t) place.step;
+
+    return &plans->recent[(first + 31 * (uint32_t) run->function) % RECENT_PLANS];
+}
+
 static bool make_room(Plans *plans)
 {
     const int room = plans->room ? 2 * plans->room : FIRST_ROOM;
@@ -305,22 +346,21 @@ static bool make_room(Plans *plans)
 
 const Plan *plan_of(Plans *plans, const Trace *trace, TracePlace *place)
 {
-    PlanSegment segments[MOST_SEGMENTS];
-    const int count = find_segments(plans, trace, *place, segments);
-    const uint64_t hash = hash_of(segments, count);
-    Plan *plan;
+    PlanSegment segments[MOST_SEGMENTS + 1];
+    Plan **recent = recent_at(plans, trace, *place), *plan = *recent;
 
-    for (int i = 0; i < count; i++) {
-        place->step += segments[i].count;
-        if (place->step == trace->runs[place->run].count)
-            *place = (TracePlace){ place->run + 1, 0 };
+    if (plan && is_next(plans, trace, place, plan)) {
+        plan->played++;
+        return plan;
     }
+    const int count = find_segments(plans, trace, place, segments);
+    const uint64_t hash = hash_of(segments, count);
     plan = plans->room ? plans->table[hash & (uint64_t) (plans->room - 1)] : NULL;
     while (plan && (plan->hash != hash || !is_for(plan, segments, count)))
         plan = plan->next;
     if (plan) {
         plan->played++;
-        return plan;
+        return *recent = plan;
     }
     if (!make_room(plans) || !(plan = new_plan(plans, segments, count)))
         return NULL;
@@ -329,7 +369,7 @@ const Plan *plan_of(Plans *plans, const Trace *trace, TracePlace *place)
     plan->next = plans->table[hash & (uint64_t) (plans->room - 1)];
     plans->table[hash & (uint64_t) (plans->room - 1)] = plan;
     plans->count++;
-    return plan;
+    return *recent = plan;
 }
 
 void plans_clear(Plans *plans)

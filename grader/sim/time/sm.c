@@ -2,58 +2,23 @@
  *
  * Each scheduler issues at most one instruction per cycle, from the warp that is ready first. If
  * several are ready, the warp that issued last continues; if it is not ready, the next one in
- * round-robin order issues. (This order agrees best with an H200: docs/simulator-validation.md.) A
- * warp issues in order. It is ready when the pipe is free and all registers that its next
- * instruction reads or writes are ready (the scoreboard). The time of a result is known when the
- * instruction is issued, since queues are first come, first served. So the model need not simulate
- * every cycle, and a waiting warp costs no host time.
+ * round-robin order issues (sim/time/choose.c). (This order agrees best with an H200:
+ * docs/simulator-validation.md.) A warp issues in order. It is ready when the pipe is free and all
+ * registers that its next instruction reads or writes are ready (the scoreboard). The time of a
+ * result is known when the instruction is issued, since queues are first come, first served. So the
+ * model need not simulate every cycle, and a waiting warp costs no host time.
  */
 #include "sim/time/model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Choosing ---- */
-
-static uint64_t ready_at(const Scheduler *s, int i)
-{
-    return later(s->wake[i], s->pipe_free[s->pipe[i]]);
-}
-
-/* Among the warps that are ready when the scheduler is free, chooses the one that issued last, or
- * else the next one in round-robin order. If none is ready, chooses the warp that will be ready
- * first; of several, the oldest. The loop has no branch that depends on what a warp waits for,
- * since the host processor could not predict it. */
-static void choose(Scheduler *s)
-{
-    uint64_t ready = 0, first = NEVER; /* one bit per ready warp */
-    int oldest = s->last;
-
-    if (s->last >= 0 && ready_at(s, s->last) <= s->free) {
-        s->best = s->last;
-        s->best_at = s->free;
-        return;
-    }
-    for (int i = 0; i < s->count; i++) {
-        const uint64_t at = ready_at(s, i);
-        ready |= (uint64_t) (at <= s->free) << i;
-        oldest = at < first ? i : oldest;
-        first = at < first ? at : first;
-    }
-    s->best = oldest;
-    s->best_at = later(first, s->free);
-    if (ready) {
-        const uint64_t behind = s->last >= 0 ? ready & ~(uint64_t) 0 << s->last : 0;
-        s->best = __builtin_ctzll(behind ? behind : ready);
-    }
-    if (s->best_at != NEVER) /* it issues soon: prefetch into the host's caches */
-        __builtin_prefetch(s->warp[s->best], 1);
-}
+/* ---- Choosing (sim/time/choose.c) ---- */
 
 static void choose_all(Sm *sm)
 {
     for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
-        choose(&sm->schedulers[i]);
+        scheduler_choose(&sm->schedulers[i]);
 }
 
 /* ---- The oldest block ----
@@ -159,8 +124,7 @@ static int next_scheduler(const Sm *sm, int scheduler)
 static void play(Sm *sm, PlayedWarp *w, uint64_t now)
 {
     const Operation *o = w->step->operation;
-    const uint64_t busy = (uint64_t) o->issues * o->cycles;
-    uint64_t result = now + busy - o->cycles + o->latency, start;
+    uint64_t result = now + o->busy - o->cycles + o->latency, start;
 
     w->next = now + o->issues;
     w->held_by = o;
@@ -169,6 +133,9 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
     switch ((Action) o->action) {
     case DO_BRANCH:
         w->next = now + o->latency;
+        break;
+    case DO_SEQUENCE:
+        w->next = result;
         break;
     case DO_BARRIER:
         w->next = NEVER;
@@ -239,7 +206,7 @@ static void issue(Sm *sm, Scheduler *s)
     if (o->pipe == PIPE_LSU)
         sm->turn = next_scheduler(sm, (int) (s - sm->schedulers));
     else
-        s->pipe_free[o->pipe] = now + (uint64_t) o->issues * o->cycles;
+        s->pipe_free[o->pipe] = now + o->busy;
     s->free = now + later(o->issues, s->last == index ? w->step->reading_after : w->step->reading);
     if (s->free > now + o->issues) /* reading its operands occupies the scheduler, too */
         o->spent->at[o->issue_limit] += (double) (s->free - now - o->issues);
@@ -259,7 +226,7 @@ static void issue(Sm *sm, Scheduler *s)
     }
     if (waits)
         check_barrier(sm, block, w, now);
-    choose(s);
+    scheduler_choose(s);
 }
 
 /* Whether other warps may have used the load/store unit since the warp was chosen. */
@@ -302,7 +269,7 @@ void sm_run(Sm *sm, uint64_t until)
         if (s->best_at >= until)
             return;
         if (is_stale(s))
-            choose(s);
+            scheduler_choose(s);
         else
             do
                 issue(sm, s);
@@ -317,7 +284,7 @@ uint64_t sm_next(Sm *sm)
     for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++) {
         Scheduler *s = &sm->schedulers[i];
         if (is_stale(s))
-            choose(s);
+            scheduler_choose(s);
         next = s->best_at < next ? s->best_at : next;
     }
     return next;
@@ -401,8 +368,9 @@ static bool scheduler_open(Scheduler *s, int warps)
     const size_t n = (size_t) warps;
 
     *s = (Scheduler){ .room = warps, .best = -1, .last = -1, .best_at = NEVER };
+    s->has_vectors = scheduler_has_vectors();
     s->wake = malloc(n * sizeof *s->wake);
-    s->pipe = malloc(n * sizeof *s->pipe);
+    s->pipe = malloc((n + SCHEDULER_SPARE) * sizeof *s->pipe);
     s->warp = malloc(n * sizeof *s->warp);
     return s->wake && s->pipe && s->warp;
 }
@@ -481,7 +449,7 @@ bool sm_begin(Sm *sm, double l1_bytes)
         s->free = 0;
         s->last = -1;
         memset(s->pipe_free, 0, sizeof s->pipe_free);
-        choose(s);
+        scheduler_choose(s);
     }
     sm->lsu_free = sm->store_free = 0;
     sm->issued = sm->l1_hits = sm->l1_misses = 0;

@@ -13,6 +13,8 @@ WaitKind wait_for_turn_after(const Operation *o)
     switch ((Action) o->action) {
     case DO_BRANCH:
         return WAIT_BRANCH;
+    case DO_SEQUENCE:
+        return WAIT_RESULT;
     case DO_FENCE:
     case DO_WAIT:
         return WAIT_FAR;

@@ -25,6 +25,19 @@ static bool make_room(PlayedWarp *w, int accesses)
     return true;
 }
 
+/* Prefetches what the next stretch needs: traces are long, and each warp's comes from far away. */
+static void ask_for_more(const PlayedWarp *w)
+{
+    enum { HOST_LINE = 64, AHEAD = 6 * HOST_LINE };
+    const uintptr_t runs =
+        (uintptr_t) w->trace->runs + (uintptr_t) w->place.run * sizeof *w->trace->runs;
+
+    for (uintptr_t at = 0; at < AHEAD; at += HOST_LINE) {
+        __builtin_prefetch((const void *) (runs + at));
+        __builtin_prefetch((const void *) ((uintptr_t) w->word + at));
+    }
+}
+
 /* Returns false if there is no further stretch, or if out of memory. */
 static bool next_stretch(Sm *sm, PlayedWarp *w)
 {
@@ -41,6 +54,7 @@ static bool next_stretch(Sm *sm, PlayedWarp *w)
         w->access[i] = w->word;
         w->word = skip_access(w->word);
     }
+    ask_for_more(w);
     w->turn = plan->turns ? plan->turns[w->scheduler]++ : 0;
     w->step = plan->steps;
     w->end = plan->steps + plan->step_count;
@@ -80,8 +94,8 @@ static bool is_served(const PlayedWarp *w)
     const Action action = (Action) w->step->operation->action;
 
     return lanes < LANES && (turn + 1) * lanes / LANES == turn * lanes / LANES &&
-           (action == DO_COMPUTE || action == DO_BRANCH || action == DO_SHUFFLE ||
-            action == DO_ACCESS || action == DO_LOCAL || action == DO_COPY);
+           (action == DO_COMPUTE || action == DO_BRANCH || action == DO_SEQUENCE ||
+            action == DO_SHUFFLE || action == DO_ACCESS || action == DO_LOCAL || action == DO_COPY);
 }
 
 /* Its data has to be moved, and its result is ready when its sources are. */

@@ -103,29 +103,26 @@ uint64_t words_store(Memory *memory, uint64_t address, uint32_t words, uint64_t 
     return memory_up(turn) + (uint64_t) memory->store_latency;
 }
 
-static uint64_t update(Memory *memory, uint64_t address, uint32_t words, double cycles,
-                       uint64_t now)
+static uint64_t update(Memory *memory, TraceKind kind, uint64_t word, uint32_t words, uint64_t now)
 {
     const double turn = pass(memory, words, now);
     CacheWords *there;
-    CacheLine *line = line_of(memory, address, turn, &there);
+    CacheLine *line = line_of(memory, trace_number(word), turn, &there);
     const uint64_t here = fetch(memory, line, there, words, turn);
 
     put(memory, there, words);
-    return memory_update(memory, line, here, cycles);
+    return memory_update(memory, line, kind, word, here);
 }
 
 /* ---- L1 ---- */
 
-static CacheLine *l1_line(Sm *sm, uint64_t address, uint64_t at, CacheWords **words)
+static CacheLine *l1_line(Sm *sm, uint64_t address, CacheWords **words)
 {
     CacheLine displaced;
     bool is_new;
     CacheLine *line = cache_line(&sm->l1, address, &is_new, &displaced);
 
     *words = &sm->l1.words[line - sm->l1.lines];
-    if (is_new && displaced.line != NO_LINE && trace_is_local(displaced.line))
-        words_store(sm->memory, displaced.line, (*words)->here, at);
     if (is_new)
         **words = (CacheWords){ 0 };
     return line;
@@ -135,7 +132,7 @@ static CacheLine *l1_line(Sm *sm, uint64_t address, uint64_t at, CacheWords **wo
 static uint64_t load_line(Sm *sm, uint64_t address, uint32_t words, uint64_t at, int *missed)
 {
     CacheWords *there;
-    CacheLine *line = l1_line(sm, address, at, &there);
+    CacheLine *line = l1_line(sm, address, &there);
     const uint32_t missing = words & ~there->here;
 
     sm->l1_misses += share((uint64_t) words_in(missing), SECTOR_BYTES / WORD_BYTES);
@@ -156,8 +153,8 @@ static uint64_t load_lines(Sm *sm, const uint64_t *lines, int count, uint64_t st
     for (int i = 0; i < 2 * count; i += 2) {
         const uint64_t packed = (uint64_t) (words / LINE_WORDS / device->l1_lines);
         words += words_in((uint32_t) lines[i + 1]);
-        there = later(
-            there, load_line(sm, lines[i] >> 16, (uint32_t) lines[i + 1], start + packed, &missed));
+        there = later(there, load_line(sm, trace_number(lines[i]), (uint32_t) lines[i + 1],
+                                       start + packed, &missed));
     }
     cycles = later(share(share((uint64_t) words, LINE_WORDS), device->l1_lines),
                    share((uint64_t) words * WORD_BYTES, device->l1_load_bytes));
@@ -169,20 +166,14 @@ static uint64_t load_lines(Sm *sm, const uint64_t *lines, int count, uint64_t st
 
 static uint64_t store_line(Sm *sm, uint64_t line, uint32_t words, TraceKind kind, uint64_t at)
 {
-    const uint64_t address = line >> 16;
-    const double updates = (double) (line >> 8 & 0xff);
+    const uint64_t address = trace_number(line);
     CacheWords *there;
 
-    l1_line(sm, address, at, &there);
-    there->here = kind == TRACE_STORE ? there->here | words : there->here & ~words;
-    switch (kind) {
-    case TRACE_ATOMIC:
-        return update(sm->memory, address, words, updates * sm->memory->atomic_cycles, at);
-    case TRACE_INTEGER_ATOMIC:
-        return update(sm->memory, address, words, updates * sm->memory->integer_atomic_cycles, at);
-    default:
-        return words_store(sm->memory, address, words, at);
-    }
+    l1_line(sm, address, &there);
+    const bool atomic = kind == TRACE_ATOMIC || kind == TRACE_INTEGER_ATOMIC;
+    there->here = atomic ? there->here & ~words : there->here | words;
+    return atomic ? update(sm->memory, kind, line, words, at)
+                  : words_store(sm->memory, address, words, at);
 }
 
 static uint64_t store_lines(Sm *sm, const uint64_t *lines, int count, uint64_t start,
@@ -208,30 +199,12 @@ static uint64_t store_lines(Sm *sm, const uint64_t *lines, int count, uint64_t s
     return there;
 }
 
-static uint64_t store_local(Sm *sm, const uint64_t *lines, int count, uint64_t start, int least)
-{
-    CacheWords *there;
-    int words = 0;
-
-    for (int i = 0; i < 2 * count; i += 2) {
-        l1_line(sm, lines[i] >> 16, start, &there);
-        there->here |= (uint32_t) lines[i + 1];
-        words += words_in((uint32_t) lines[i + 1]);
-    }
-    const uint64_t cycles = later(
-        share(share((uint64_t) words, LINE_WORDS), sm->gpu->device.l1_lines), (uint64_t) least);
-    lsu_keep(sm, false, start, start + cycles);
-    return start + cycles;
-}
-
 uint64_t words_access(Sm *sm, TraceKind kind, const uint64_t *lines, int count, uint64_t start,
                       int least)
 {
     switch (kind) {
     case TRACE_LOAD:
         return load_lines(sm, lines, count, start, least);
-    case TRACE_LOCAL_STORE:
-        return store_local(sm, lines, count, start, least);
     default:
         return store_lines(sm, lines, count, start, kind);
     }

@@ -182,7 +182,7 @@ static void too_many_entries(void)
         CU_ASSERT_EQUAL(fatbin.count, more ? 0 : FATBIN_ENTRIES);
         fatbin_free(&fatbin);
     }
-    CU_ASSERT_PTR_NOT_NULL(strstr(why, "more than 64 architectures"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "more than 256 entries of code"));
 }
 
 /* ---- The choice of an entry ---- */
@@ -224,7 +224,7 @@ static void wrappers(void)
     } rows[] = {
         { 0x466243B1, 1, true, "" },
         { 0x466243B2, 1, true, "other than a fat binary of nvcc (0x466243b2)" },
-        { 0x466243B1, 2, true, "relocatable device code (nvcc -rdc=true or -dc) is not simulated" },
+        { 0x466243B1, 2, true, "" },
         { 0x466243B1, 3, true, "unknown version (3)" },
         { 0x466243B1, 1, false, "unknown version (1)" },
     };
@@ -254,6 +254,34 @@ static void wrappers(void)
     wrapper.data = "no fat binary at all";
     CU_ASSERT_FALSE(fatbin_read(&wrapper, &fatbin, why, sizeof why));
     CU_ASSERT_FALSE(fatbin_read(NULL, &fatbin, why, sizeof why));
+}
+
+/* The linked code and two object files, each with its own PTX. */
+static void parts_of_relocatable_code(void)
+{
+    static Image images[3];
+    static const int archs[3] = { 90, 80, 75 };
+    const void *parts[] = { images[1].bytes, images[2].bytes, NULL };
+    const struct {
+        uint32_t magic, version;
+        const void *data;
+        const void *const *parts;
+    } wrapper = { 0x466243B1, 2, images[0].bytes, parts };
+    Fatbin fatbin;
+    char why[300] = "";
+
+    for (int i = 0; i < 3; i++) {
+        fatbin_begin(&images[i]);
+        fatbin_add(&images[i], IMAGE_PTX, archs[i], 0, ptx, sizeof ptx - 1, 0);
+    }
+    CU_ASSERT_TRUE_FATAL(fatbin_read(&wrapper, &fatbin, why, sizeof why));
+    CU_ASSERT_EQUAL(fatbin.parts, 3);
+    for (int i = 0; i < 3; i++) {
+        const FatbinEntry *found = fatbin_ptx_of(&fatbin, 90, i);
+        CU_ASSERT_EQUAL(found ? found->arch : 0, archs[i]);
+    }
+    CU_ASSERT_PTR_NULL(fatbin_ptx_of(&fatbin, 90, 3));
+    fatbin_free(&fatbin);
 }
 
 /* ---- The contents of a cubin ---- */
@@ -447,6 +475,7 @@ CU_SuiteInfo test_sim_fatbin = {
             { "too many entries", too_many_entries },
             { "the nearest PTX is used", the_nearest_ptx_serves },
             { "wrappers", wrappers },
+            { "parts of relocatable code", parts_of_relocatable_code },
             { "resources are found", resources_are_found },
             { "the nearest cubin is used", the_nearest_cubin_serves },
             { "truncated anywhere", cut_off_anywhere },

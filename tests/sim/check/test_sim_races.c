@@ -99,8 +99,8 @@ static void races_in_shared_memory(void)
         { "same warp",
           { { 'w', 3, 8, 1, 0 }, { 'r', 4, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncwarp() in between (both threads are in one warp; between warps it takes "
-          "__syncthreads())" },
+          "__syncthreads() in between (between threads of one warp, as here, __syncwarp() is "
+          "enough)" },
         { "same warp, synchronised",
           { { 'w', 3, 8, 1, 0 }, { 's', 3, 0, 0, 0 }, { 'r', 4, 8, 0, 0 } },
           NULL },
@@ -121,8 +121,8 @@ static void races_in_shared_memory(void)
         { "one value, read by a third",
           { { 'w', 3, 8, 1, 0 }, { 'w', 40, 8, 1, 0 }, { 'r', 41, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (40,0,0) wrote at line 2, with no "
-          "__syncwarp() in between (both threads are in one warp; between warps it takes "
-          "__syncthreads())" },
+          "__syncthreads() in between (between threads of one warp, as here, __syncwarp() is "
+          "enough)" },
         { "one value, read in between",
           { { 'w', 3, 8, 1, 0 }, { 'r', 3, 8, 0, 0 }, { 'w', 40, 8, 1, 0 }, { 'r', 40, 8, 0, 0 } },
           "writes 4 bytes of shared memory at 8, which thread (3,0,0) read at line 2, with no "
@@ -138,8 +138,8 @@ static void races_in_shared_memory(void)
         { "many readers of one warp, the first writes",
           { { 'r', 3, 8, 0, 0 }, { 'r', 4, 8, 0, 0 }, { 'w', 3, 8, 1, 0 } },
           "writes 4 bytes of shared memory at 8, which other threads read at line 1, with no "
-          "__syncwarp() in between (both threads are in one warp; between warps it takes "
-          "__syncthreads())" },
+          "__syncthreads() in between (between threads of one warp, as here, __syncwarp() is "
+          "enough)" },
         { "many readers of one warp, synchronised",
           { { 'r', 3, 8, 0, 0 }, { 'r', 4, 8, 0, 0 }, { 's', 3, 0, 0, 0 }, { 'w', 3, 8, 1, 0 } },
           NULL },
@@ -182,8 +182,8 @@ static void races_in_shared_memory(void)
         { "volatile in a warp, as before Volta",
           { { 'c', 3, 0, 0, 0 }, { 'v', 3, 8, 1, 0 }, { 'V', 4, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncwarp() in between (both threads are in one warp; between warps it takes "
-          "__syncthreads())" },
+          "__syncthreads() in between (between threads of one warp, as here, __syncwarp() is "
+          "enough)" },
         { "a flag",
           { { 'V', 40, 64, 0, 0 },
             { 'w', 3, 8, 1, 0 },
@@ -244,8 +244,8 @@ static void races_between_blocks(void)
         { "in one warp",
           { { 'w', 3, 8, 1, 0 }, { 'r', 4, 8, 0, 0 } },
           "reads 4 bytes " ARRAY_AT_8
-          ", which thread (3,0,0) wrote at line 1, with no __syncwarp() in between (both threads "
-          "are in one warp; between warps it takes __syncthreads())" },
+          ", which thread (3,0,0) wrote at line 1, with no __syncthreads() in between "
+          "(between threads of one warp, as here, __syncwarp() is enough)" },
         { "in one warp, synchronised",
           { { 'w', 3, 8, 1, 0 }, { 's', 3, 0, 0, 0 }, { 'r', 4, 8, 0, 0 } },
           NULL },

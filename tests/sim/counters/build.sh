@@ -2,18 +2,19 @@
 # build.sh - builds the programs whose counters are compared: the patterns, the lab driver, and the kernels
 # of the labs.
 #
-#     tests/sim/counters/build.sh BUILD WORK JOBS CC
+#     tests/sim/counters/build.sh BUILD WORK JOBS CC [LABELS]
 #
 # Run it from the repository's root. BUILD is the Makefile's folder, where the kernels of the labs are built
 # as for grading, for compute capability CC (such as 8.0), and kept for later steps. It writes `patterns`,
 # `lab_driver`, and the lists `objects` (LABEL LAB OBJECT) and `not_built` to WORK. The patterns and the
 # driver are rebuilt only if their sources are newer. Kernels that must be rejected, or that never end, are
-# skipped.
+# skipped, and if the file LABELS is given, so are kernels without a launch in it (LABEL, or LABEL/CASE).
 set -u
 build=$1
 work=$2
 jobs=$3
 cc=$4
+labels=${5:-}
 . grader/build/toolkit.sh
 here=tests/sim/counters
 sm=${cc/./}
@@ -56,14 +57,14 @@ build_driver()
     local labs
     labs=$(printf "$build/%s\n" labs/*/lab.c | sed "s/c\$/o/; s|^.*/04_ilp_tlp/.*|$work/lab_04.o|")
     build_lab_04 || return
-    env -u MAKEFLAGS make -s B="$build" "$build/registry_table.o" "$build/grader/base/registry.o" $labs > /dev/null ||
+    env -u MAKEFLAGS make -s B="$build" "$build/registry_table.o" "$build"/grader/base/{registry,util,number}.o $labs > /dev/null ||
         return 1
     is_fresh "$work/lab_driver" $here/lab_driver.c $here/marker.cu $here/counted_hash.h common/*.h labs/*/lab.c \
         "$build/registry_table.o" && return
     "$nvcc" "${flags[@]}" -c -o "$work/marker.o" $here/marker.cu &&
         gcc -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-missing-field-initializers -Icommon \
             -Igrader -I"$cuda/include" -o "$work/lab_driver" $here/lab_driver.c "$work/marker.o" \
-            "$build/registry_table.o" "$build/grader/base/registry.o" $labs \
+            "$build/registry_table.o" "$build"/grader/base/{registry,util,number}.o $labs \
             -L"$cuda/lib64" -L"$cuda/targets/x86_64-linux/lib" -Wl,-rpath,"$cuda/lib64" -lcudart \
             -lstdc++ -ldl -lm
 }
@@ -79,7 +80,8 @@ build_kernel()
     esac
 }
 
-# Lists all kernels that may be run: LABEL LAB SOURCE. The label is LAB/NAME or LAB/wrong/NAME.
+# Lists all kernels that may be run: LABEL LAB SOURCE. The label is LAB/NAME or LAB/wrong/NAME. A lab without a row in
+# cases.txt has not been counted on a GPU yet, so its kernels need not be built.
 list_kernels()
 {
     local source lab label
@@ -87,9 +89,14 @@ list_kernels()
         lab=${source#solutions/}
         label=${lab%.cu}
         lab=${lab%%/*}
+        grep -q "^$lab " $here/cases.txt || continue
         head -1 "$source" | grep -qE '^// expect: (build|timeout)' ||
             echo "$label $lab $source"
-    done
+    done | if [ -n "$labels" ]; then
+        awk 'NR == FNR { sub(/\/[^\/]*$/, ""); wanted[$1] = 1; next } $1 in wanted' "$labels" -
+    else
+        cat
+    fi
 }
 
 [ -x "$nvcc" ] || fail "nvcc not found"

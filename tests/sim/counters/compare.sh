@@ -1,10 +1,10 @@
 #!/bin/bash
 # compare.sh - compares the simulated GPU's counters with those of real hardware.
 #
-#     tests/sim/counters/compare.sh BUILD [LABEL...]
+#     tests/sim/counters/compare.sh BUILD [--sample | LABEL...]
 #
-# Run it from the repository's root. It runs every launch of the fixture h200.txt (or only the given labels)
-# on the simulated H200. Differences must be listed in deviations.txt, with their cause. BUILD holds
+# Run it from the repository's root. It runs every launch of the fixture h200.txt (or only the given labels; with
+# --sample, those of the patterns and of every fourth kernel of the labs) on the simulated H200. Differences must be listed in deviations.txt, with their cause. BUILD holds
 # libcudart-sim.so. The last line is a summary; all rows are in BUILD/counters/compared.
 set -u
 build=$(cd "${1:?the build folder}" && pwd)
@@ -25,17 +25,28 @@ skip()
 command -v jq > /dev/null || skip "jq not found (make setup)"
 . grader/build/toolkit.sh
 [ -n "$nvcc" ] || skip "nvcc not found"
-nice $here/build.sh "$build" "$work" "$(nproc)" 8.0 || exit 1
+
+# sample: the patterns, and every fourth kernel of the labs with all its cases.
+sample()
+{
+    awk '{ kernel = $1; sub(/\/[^\/]*$/, "", kernel) }
+        !/\// { print; next }
+        kernel != last { last = kernel; kernels++ }
+        kernels % 4 == 1'
+}
+
+mkdir -p "$work"
+if [ $# -gt 0 ] && [ "$1" != --sample ]; then
+    printf '%s\n' "$@" | sort -u
+else
+    sed '/^#/d; s/ .*//' $fixture | sort -u | if [ $# -gt 0 ]; then sample; else cat; fi
+fi > "$work/labels"
+nice $here/build.sh "$build" "$work" "$(nproc)" 9.0 "$work/labels" || exit 1
 
 # ---- Run: each launch in its own process, and thus with its own report ----
 
 rm -rf "$work/run"
 mkdir -p "$work/run"
-if [ $# -gt 0 ]; then
-    printf '%s\n' "$@"
-else
-    sed '/^#/d; s/ .*//' $fixture
-fi | sort -u > "$work/labels"
 
 # command LABEL: prints the program and its arguments.
 awk -v work="$work" '

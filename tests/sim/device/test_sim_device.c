@@ -114,8 +114,11 @@ static const char sound[] = "name: Test GPU\ncc: 80\nsms: 8\nthreads_per_sm: 204
                             "pcie_pinned_share: 0.88\n"
                             "pcie_both_share: 0.806\n"
                             "pcie_pageable_share: 0.141\n"
-                            "integer_atomic_ns: 1.03\n";
-/* Each case adds line 65, which should be "copy_engines: 2". */
+                            "integer_atomic_ns: 1.03\n"
+                            "fp16_latency: 8\n"
+                            "atomic_pass_ns: 0.73\n"
+                            "event_us: 0\n";
+/* Each case adds line 68, which should be "copy_engines: 2". */
 
 static char scratch[64];
 
@@ -138,26 +141,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":66: copy_engines appears twice" },
-        { "copy_engines: 2\nsms: 8", ":66: sms appears twice" },
-        { "copy_engines: 2\nwheels: 4", ":66: unknown key `wheels`" },
-        { "copy_engines 2", ":65: expected `key: value`" },
-        { "copy_engines:", ":65: copy_engines must be a whole number, not ``" },
-        { "copy_engines: two", ":65: copy_engines must be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":65: copy_engines must be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":65: copy_engines must be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":65: copy_engines must be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":65: copy_engines must be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":65: copy_engines must be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":65: copy_engines must be a whole number, not `1..2`" },
-        { "copy_engines: .", ":65: copy_engines must be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":65: copy_engines must be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":65: copy_engines must be a whole number, not `nan`" },
-        { "copy_engines: 65", ":65: copy_engines is 65: it must be from 0 to 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":69: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":69: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":69: unknown key `wheels`" },
+        { "copy_engines 2", ":68: expected `key: value`" },
+        { "copy_engines:", ":68: copy_engines must be a whole number, not ``" },
+        { "copy_engines: two", ":68: copy_engines must be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":68: copy_engines must be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":68: copy_engines must be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":68: copy_engines must be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":68: copy_engines must be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":68: copy_engines must be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":68: copy_engines must be a whole number, not `1..2`" },
+        { "copy_engines: .", ":68: copy_engines must be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":68: copy_engines must be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":68: copy_engines must be a whole number, not `nan`" },
+        { "copy_engines: 65", ":68: copy_engines is 65: it must be from 0 to 64" },
         { "copy_engines: 99999999999",
-          ":65: copy_engines is 99999999999: it must be from 0 to 64" },
+          ":68: copy_engines is 99999999999: it must be from 0 to 64" },
         { "copy_engines: 9999999999999999999999",
-          ":65: copy_engines must be a whole number, not `9999999999999999999999`" },
+          ":68: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -58,7 +58,7 @@ static double greatest_error(size_t row, int samples)
     double worst = 0, from = approximations[row].from, to = approximations[row].to;
 
     for (int level = 0; level < 2; level++) {
-        simd_level = level && cpu_has_avx2();
+        simd_level = level ? cpu_simd_level() : SIMD_PLAIN;
         CU_ASSERT_FATAL(rig_open(&rig[level], approximations[row].opcode, 2) &&
                         rig_bind(&rig[level]));
     }

@@ -439,7 +439,7 @@ static void packing_and_unpacking(void)
         int whole = type_size(in.types[0]), bytes = whole / rows[r / 2].count;
         Step pack = { .in = &in, .vector = (uint8_t) rows[r / 2].count, .d = 8, .a = 0 };
         Step unpack = { .in = &in, .vector = (uint8_t) rows[r / 2].count, .d = 10, .a = 8 };
-        simd_level = r & 1 && cpu_has_avx2();
+        simd_level = r & 1 ? cpu_simd_level() : SIMD_PLAIN;
         memset(registers, 0, sizeof registers);
         for (int n = 0; n < rows[r / 2].count; n++) {
             pack.vector_at[n] = n;

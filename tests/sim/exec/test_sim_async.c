@@ -78,6 +78,10 @@ static void copies_fill_with_zeros(void)
     Step *copy = async_step(MOD_ca, 4), *wait = async_step(MOD_wait_all, 0);
     run(0, copy, 0xf);
     CU_ASSERT_EQUAL(w.shared[0], 0xee);
+    /* Two full lanes and one partial lane read 48 bytes from two sectors; once, partial lanes were
+     * not counted. */
+    CU_ASSERT_EQUAL(w.counts[0].requests, 1);
+    CU_ASSERT_EQUAL(w.counts[0].sectors, 2);
     run(0, wait, 0xf);
     CU_ASSERT_EQUAL(memcmp(w.shared, want, sizeof want), 0);
     CU_ASSERT_EQUAL(w.shared[64], 0xee);

@@ -381,6 +381,16 @@ static void barriers_of_kinds(void)
           "-1;\nbar.warp.sync -1;\n"
           "bra J;\nA: bar.warp.sync -1;\nbar.warp.sync -1;\nJ:\n",
           64, 6 },
+        /* Once, all lanes waited for those that the first lane's mask names. */
+        { "a warp barrier whose lanes have different masks",
+          ".shared .align 4 .b8 sh[128];\nshl.b32 %r8, %r2, 2;\nmov.u32 %r9, sh;\n"
+          "add.u32 %r8, %r8, %r9;\nand.b32 %r7, %r2, 8;\nsetp.ne.u32 %p2, %r7, 0;\n"
+          "mov.u32 %r0, 6;\nsetp.lt.u32 %p1, %r2, 16;\nselp.u32 %r7, 0xff, 0xff0000, %p1;\n"
+          "selp.u32 %r7, 0xff00ff00, %r7, %p2;\n@%p1 bra A;\n"
+          "st.shared.u32 [%r8], 6;\nbar.warp.sync %r7;\n@%p2 ld.shared.u32 %r0, [%r8-64];\n"
+          "bra J;\nA: st.shared.u32 [%r8], 6;\nbar.warp.sync %r7;\n"
+          "@%p2 ld.shared.u32 %r0, [%r8+64];\nJ:\n",
+          32, 6 },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -252,7 +252,7 @@ static void wide_registers(void)
         static Rig rig;
         size_t row = i / 2;
         uint64_t x[LANES];
-        simd_level = i & 1 && cpu_has_avx2();
+        simd_level = i & 1 ? cpu_simd_level() : SIMD_PLAIN;
         for (int n = 0; n < LANES; n++)
             x[n] = rows[row].x;
         CU_ASSERT_FATAL(rig_open(&rig, rows[row].opcode, 2));

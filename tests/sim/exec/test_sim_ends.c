@@ -52,13 +52,32 @@ static const struct Fault {
       false, "names lanes 16-31" },
     { "unknown instruction", "wmma.frobnicate.f32 %r0, %r1; // wrong\n", 32,
       FINDING_UNKNOWN_INSTRUCTION, true, "not support this instruction", "wmma.frobnicate.f32" },
+    { "no texture object", "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}]; // wrong\n",
+      32, FINDING_FORBIDDEN, true, "which is not a texture object", "tex.2d.v4.f32.f32" },
+    { "no surface object", "sust.b.1d.b32.zero [%rd1], {%r1};\n", 32, FINDING_UNKNOWN_INSTRUCTION,
+      true, "with these operands", "sust.b.1d.b32.zero" },
+    { "a cubemap", "tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6, %f7, %f7}];\n", 32,
+      FINDING_UNKNOWN_INSTRUCTION, true, "not support this instruction", "tex.cube.v4.f32.f32" },
+    { "too few coordinates", "tex.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];\n", 32,
+      FINDING_UNKNOWN_INSTRUCTION, true, "not support this instruction", "tex.3d.v4.f32.f32" },
+    { "a sampler of its own", "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, %rd2, {%f5, %f6}];\n",
+      32, FINDING_UNKNOWN_INSTRUCTION, true, "not support this instruction", "tex.2d.v4.f32.f32" },
+    { "a wide texel", "suld.b.2d.v4.b64.trap {%rd5, %rd6, %rd7, %rd8}, [%rd1, {%r1, %r1}];\n", 32,
+      FINDING_UNKNOWN_INSTRUCTION, true, "not support this instruction", "suld.b.2d.v4.b64.trap" },
+    { "a narrow texture number", "txq.width.b32 %r1, [%r2];\n", 32, FINDING_UNKNOWN_INSTRUCTION,
+      true, "not support this instruction", "txq.width.b32" },
     { "a plane where a predicate must be", "add.s32 %r0, %r1, %p1; // wrong\n", 32,
       FINDING_UNKNOWN_INSTRUCTION, true, "not support this instruction with these operands",
       "add.s32" },
     { "a narrow register", "add.s64 %rd4, %r1, %rd5; // wrong\n", 32, FINDING_UNKNOWN_INSTRUCTION,
       true, "not support this instruction with these operands", "add.s64" },
-    { "malloc", "{\n.param .b64 p0;\n.param .b64 q;\ncall.uni (q), malloc, (p0);\n}\n", 32,
-      FINDING_UNKNOWN_CALL, true, "malloc() inside a kernel is not simulated" },
+    { "a launch from a kernel",
+      "{\n.param .b64 p0;\n.param .b64 q;\ncall.uni (q), launch_it, (p0);\n}\n", 32,
+      FINDING_UNKNOWN_CALL, true, "launch_it() inside a kernel is not simulated" },
+    { "malloc did not return it",
+      "{\n.param .b64 p0;\nmov.u64 %rd9, 1234;\nst.param.b64 [p0], %rd9;\n"
+      "call.uni free, (p0); // wrong\n}\n",
+      32, FINDING_FORBIDDEN, true, "malloc() in a kernel did not return this address", "call.uni" },
     { "a bad pointer",
       "{\n.param .b32 p0;\nproto: .callprototype _ (.param .b32 _);\nmov.u64 %rd9, 1234;\n"
       "call %rd9, (p0), proto;\n}\n",
@@ -73,7 +92,8 @@ static const struct Fault {
 };
 
 #define DEEP                                                                                       \
-    ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"                                       \
+    ".extern .func (.param .b64 r) launch_it(.param .b64 a);\n"                                    \
+    ".extern .func free(.param .b64 a);\n"                                                         \
     ".func (.param .b32 r) deep(.param .b32 a)\n{\n{\n.param .b32 p0;\n.param .b32 q;\n"           \
     "call.uni (q), deep, (p0);\n}\nret;\n}\n"
 

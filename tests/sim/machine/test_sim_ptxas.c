@@ -129,7 +129,7 @@ static void treatments_of(const char *body, char *treatments, size_t size)
         return;
     const Function *f = &module->functions[module_find(module, "k")];
     CU_ASSERT_FATAL(f->instruction_count < (int) COUNT(treatment));
-    find_treatments(f, treatment);
+    find_treatments(f, treatment, NULL);
     for (int i = 0; i < f->instruction_count; i++)
         if (is_looked_at(&f->instructions[i]) || treatment[i] != AS_WRITTEN)
             append(treatments, size, "%c", letters[treatment[i]]);

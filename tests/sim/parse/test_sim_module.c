@@ -353,6 +353,31 @@ static void read_real(const char *path)
     free(text);
 }
 
+/* The PTX of the object files of nvcc -rdc=true, one after another. */
+static void texts_are_linked(void)
+{
+    Module *module = parse_right(
+        HEAD ".extern .func f; .extern .global .u32 shared_by_both; .global .u32 own = 1;"
+             ".visible .entry a { call.uni f; ret; }\n" HEAD
+             ".global .u32 own = 2; .visible .global .u32 shared_by_both = 3;"
+             ".weak .global .u32 once = 4; .visible .func f { ret; }"
+             ".func helper { ret; } .weak .func g { ret; }\n" HEAD
+             ".weak .global .u32 once = 5; .weak .func g { ret; ret; }"
+             ".func helper { ret; ret; ret; }\n");
+
+    if (!module)
+        return;
+    CU_ASSERT_EQUAL(module->function_count, 5); /* f, a, helper, g, helper */
+    CU_ASSERT_FALSE(module->functions[0].is_extern);
+    CU_ASSERT_EQUAL(module->functions[3].instruction_count, 1);
+    CU_ASSERT_EQUAL(module->functions[4].instruction_count, 3);
+    CU_ASSERT_EQUAL(module->variable_count, 4); /* shared_by_both, own, own, once */
+    CU_ASSERT_FALSE(module->variables[0].is_extern);
+    CU_ASSERT_EQUAL(module->variables[2].initial[0], 2);
+    CU_ASSERT_EQUAL(module->variables[3].initial[0], 4);
+    module_free(module);
+}
+
 /* The files kept here, and those in the folder $PTX_FOLDER if it is set. */
 static void real_ptx_is_read(void)
 {
@@ -394,6 +419,7 @@ CU_SuiteInfo test_sim_module = {
             { "a module says what it is", module_says_what_it_is },
             { "lines are those of the user's source", lines_are_the_users },
             { "unknown directives are skipped", unknown_directives_are_skipped },
+            { "texts are linked", texts_are_linked },
             { "real PTX is read", real_ptx_is_read },
             { "reading is fast", reading_is_fast },
             CU_TEST_INFO_NULL,

@@ -77,8 +77,8 @@ static const struct {
     { "mov.u32 %r1, %ntid.w;", "mov u32: %r1 0" },
     { "mov.u32 %r1, %laneid;", "mov u32: %r1 special4.0" },
     { "mov.u32 %r1, %envreg31;", "mov u32: %r1 special21.31" },
-    { "mov.u32 %r1, %pm3;", "mov u32: %r1 special25.3" },
-    { "mov.u32 %r1, %cluster_ctaid.y;", "mov u32: %r1 special24.1" },
+    { "mov.u32 %r1, %pm3;", "mov u32: %r1 special31.3" },
+    { "mov.u32 %r1, %cluster_ctaid.y;", "mov u32: %r1 special27.1" },
     { "mov.u64 %rd1, %clock64;", "mov u64: %rd1 special17.0" },
     /* Registers of large ranges. */
     { "mov.u32 %r999999999, %r0;", "mov u32: %r999999999 %r0" },
@@ -108,10 +108,14 @@ static const struct {
     { "{ .param .b32 n; st.param.b32 [n], 1; }", "st param b32: [n] 1" },
     /* Unknown instructions are kept unchanged. */
     { "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r1, %r2}, [%rd1], %r3;",
-      "unknown global f16 .other .other .sync .aligned .other .other" },
-    { "@%p1 tex.2d.v4.f32.f32 {%f1, _, _, _}, [t, {%f1, %f2}];",
-      "@%p1 unknown f32 f32 .other .v4" },
-    { "cp.async.bulk.commit_group;", "unknown .async .bulk .commit_group" },
+      "wmma global f16 .load .a .sync .aligned .row .m16n16k16: {%r1 %r2} [%rd1] %r3" },
+    /* Coordinates are an operand of their own. */
+    { "@%p1 tex.2d.v4.f32.f32 {%f1, _, _, _}, [%rd1, {%f1, %f2}];",
+      "@%p1 tex f32 f32 .other .v4: {%f1 _ _ _} [%rd1] {%f1 %f2}" },
+    { "sust.b.a2d.b32.trap [%rd1, {%r0, %r1, %r2, %r2}], {%r1};",
+      "sust b32 .b .other .other: [%rd1] {%r0 %r1 %r2 %r2} {%r1}" },
+    { "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1], [%r1];",
+      "unknown shared .async .bulk .other .other .bulk_group" },
     { "unknown %r1, (never seen) @;", "unknown" },
 };
 
@@ -223,7 +227,9 @@ static void classes_are_the_pipes(void)
         { "cp.async.ca.shared.global [%r1], [%rd1], 4;", CLASS_LOAD },
         { "cp.async.commit_group;", CLASS_FENCE },
         { "cp.async.wait_group 1;", CLASS_FENCE },
-        { "mma.sync %r1;", CLASS_NOTHING },
+        { "mma.sync %r1;", CLASS_TENSOR },
+        { "wmma.store.d.sync.aligned.row.m16n16k16.f16 [%rd1], {%r1}, %r2;", CLASS_STORE },
+        { "wgmma.fence.sync.aligned;", CLASS_NOTHING },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -239,14 +245,13 @@ static void classes_are_the_pipes(void)
 
 static void types_have_sizes(void)
 {
-    static const int sizes[TYPES] = {
-        0, 0, 1, 2, 4, 8, 16, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 2, 4, 4, 8
-    };
+    static const int sizes[TYPES] = { 0, 0, 1, 2, 4, 8, 16, 1, 2, 4, 8, 1, 2, 4, 8,
+                                      2, 4, 2, 4, 4, 8, 4,  8, 1, 1, 2, 2, 4, 4 };
 
     for (int type = 0; type < TYPES; type++) {
         CU_ASSERT_EQUAL(type_size((PtxType) type), sizes[type]);
         CU_ASSERT_EQUAL(type_is_signed((PtxType) type), type >= TYPE_S8 && type <= TYPE_S64);
-        CU_ASSERT_EQUAL(type_is_float((PtxType) type), type >= TYPE_F16);
+        CU_ASSERT_EQUAL(type_is_float((PtxType) type), type >= TYPE_F16 && type <= TYPE_E5M2X2);
     }
 }
 

@@ -122,6 +122,23 @@ static void malformed_text_is_told(void)
         expect_message(wrong_texts[i].text, wrong_texts[i].text, wrong_texts[i].message);
 }
 
+/* Cooperative groups read a register that this parser did not know: all kernels of the program
+ * failed. */
+static void unknown_special_register_fails_alone(void)
+{
+    static const char source[] = HEAD ".entry good () { ret; } .entry bad () { .reg .b32 %r<3>; "
+                                      "mov.u32 %r1, %some_new_register; "
+                                      "mov.u32 %r2, %another_register.x; ret; }";
+    char why[300] = "";
+    Module *module = parse(source, why, sizeof why);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(module);
+    CU_ASSERT_EQUAL(module->function_count, 2);
+    CU_ASSERT_EQUAL(module->functions[1].operands[1].kind, OPERAND_SPECIAL);
+    CU_ASSERT_EQUAL(module->functions[1].operands[1].special, SPECIAL_UNKNOWN);
+    module_free(module);
+}
+
 static void too_much_is_told(void)
 {
     static const struct {
@@ -176,6 +193,7 @@ CU_SuiteInfo test_sim_refuse = {
     .pTests =
         (CU_TestInfo[]){
             { "malformed text is reported", malformed_text_is_told },
+            { "an unknown special register fails alone", unknown_special_register_fails_alone },
             { "too much is reported", too_much_is_told },
             { "truncated text is refused", cut_off_text_is_refused },
             CU_TEST_INFO_NULL,

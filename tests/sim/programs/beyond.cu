@@ -1,21 +1,14 @@
 /* beyond.cu - an instruction that is not simulated is reported when it is reached, not before.
  *
  * expect: ok
- * stderr: this instruction in multiply, block (0,0,0)
+ * stderr: this instruction with these operands in reflect, block (0,0,0)
  */
 #include "check.h"
 
-#include <mma.h>
-
-static __global__ void multiply(float *y, bool wanted)
+static __global__ void reflect(float *y, cudaTextureObject_t cubemap, bool wanted)
 {
-    __shared__ half x[256];
-    nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 16, half, nvcuda::wmma::row_major> a;
-
-    if (wanted) {
-        nvcuda::wmma::load_matrix_sync(a, x, 16);
-        y[threadIdx.x] = a.x[0];
-    }
+    if (wanted)
+        y[threadIdx.x] = texCubemap<float>(cubemap, 1, 0, 0);
 }
 
 int main()
@@ -23,9 +16,9 @@ int main()
     float *y;
 
     OK(cudaMalloc(&y, 128));
-    multiply<<<1, 32>>>(y, false);
+    reflect<<<1, 32>>>(y, 0, false);
     OK(cudaDeviceSynchronize());
-    multiply<<<1, 32>>>(y, true);
+    reflect<<<1, 32>>>(y, 0, true);
     EXPECT(cudaErrorIllegalInstruction, cudaDeviceSynchronize());
     puts("ok");
 }

@@ -188,7 +188,7 @@ static void one_kernel(void)
         "\"dynamic_shared_bytes\":0,\"cooperative\":false,\"launches\":1,\"failed\":0,"
         "\"resources\":{\"registers\":24,\"static_shared_bytes\":4224,\"local_bytes\":0,"
         "\"most_threads\":0},\"occupancy\":{\"blocks_per_sm\":32,\"warps_per_sm\":32,"
-        "\"share\":0.5,\"limiter\":\"blocks\"},"
+        "\"share\":0.5,\"limiter\":\"blocks\"},\"machine_counts\":\"estimated\","
         "\"warp_instructions\":60,\"thread_instructions\":1788,"
         "\"threads_per_instruction\":28.8000,"
         "\"machine_instructions\":80,\"machine_threads\":2304,\"ffma_threads\":512,\"divergent_"
@@ -252,8 +252,10 @@ static void launches_are_added(void)
         report_launch(&launch, NULL, NULL);
     launch.failed = true;
     report_launch(&launch, NULL, NULL);
-    CU_ASSERT_PTR_NOT_NULL(strstr(report_text(), "\"launches\":4,\"failed\":1,\"resources\":null,"
-                                                 "\"occupancy\":null,\"warp_instructions\":240,"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(report_text(),
+                                  "\"launches\":4,\"failed\":1,\"resources\":null,"
+                                  "\"occupancy\":null,\"machine_counts\":\"estimated\","
+                                  "\"warp_instructions\":240,"));
     CU_ASSERT_PTR_NOT_NULL(strstr(written, "\"load\":{\"requests\":32,\"sectors\":128,"));
     CU_ASSERT_PTR_NOT_NULL(strstr(written, "\"kernels\":1,"));
     other = launch;

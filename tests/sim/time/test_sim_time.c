@@ -229,6 +229,57 @@ static void atomics_at_one_address_wait_for_each_other(void)
     CU_ASSERT_DOUBLE_EQUAL((more - few) / (4 * 896 * plain.atomic_ns), 1, 0.05);
 }
 
+/* Once, updates of different addresses of a line cost nothing, and a histogram in global memory was
+ * modelled 3.4 times too fast. A line with one update per word takes a pass over each sector.
+ * Passes are slow here: those of plain cost less than the path to the L2, which would be measured
+ * instead. */
+static double ns_per_sector(const char *ptx)
+{
+    Device device = plain;
+    device.atomic_pass_ns = 20;
+    const double few = play(&device, (Trial){ .ptx = ptx, .threads = 128, .blocks = 4 }).cycles;
+    const double more = play(&device, (Trial){ .ptx = ptx, .threads = 1024, .blocks = 4 }).cycles;
+
+    return (more - few) / (4 * (1024 - 128) / 32 * SECTORS);
+}
+
+#define LINE_OF(update)                                                                            \
+    KERNEL(                                                                                        \
+        "and.b32 %r10, %r1, 31;\nmul.wide.u32 %rd5, %r10, 4;\nadd.s64 %rd6, %rd1, %rd5;\n" update)
+
+static void atomics_take_a_pass_per_sector(void)
+{
+    CU_ASSERT_DOUBLE_EQUAL(ns_per_sector(LINE_OF("red.global.add.u32 [%rd6], %r1;\n")), 20, 1);
+}
+
+/* Compare-and-swap was once as fast as an addition. */
+static void swaps_of_a_sector_take_longer(void)
+{
+    CU_ASSERT_DOUBLE_EQUAL(ns_per_sector(LINE_OF("atom.global.cas.b32 %r11, [%rd6], %r1, %r2;\n")),
+                           20 * 5 / 3.0, 2);
+}
+
+/* ---- Clocks ---- */
+
+/* clock64() once counted warp instructions with modelled time, too. The kernel takes 500 further
+ * steps unless 490 to 549 cycles are between the two clocks: the last of 100 multiply-adds is
+ * issued 99 * 5 cycles after the first, and the second clock one cycle later. */
+static void clocks_count_cycles(void)
+{
+    static const char check[] = "mov.u64 %rd11, %clock64;\nsub.s64 %rd12, %rd11, %rd10;\n"
+                                "sub.s64 %rd12, %rd12, 490;\nsetp.lt.u64 %p1, %rd12, 60;\n"
+                                "@%p1 bra right;\n";
+    char body[40000] = "mov.u64 %rd10, %clock64;\n";
+
+    for (int i = 0; i < 100; i++)
+        strcat(body, DEPENDENT);
+    strcat(body, check);
+    for (int i = 0; i < 500; i++)
+        strcat(body, DEPENDENT);
+    strcat(body, "right:\n");
+    CU_ASSERT(cycles(repeat(body, "", 0, ""), 32) < 100 * plain.alu_latency + 500);
+}
+
 /* ---- Blocks ---- */
 
 static void blocks_come_in_waves(void)
@@ -363,6 +414,9 @@ static CU_TestInfo tests[] = {
     { "partly written atoms are read with error correction",
       parts_are_filled_if_there_is_error_correction },
     { "atomics at one address wait for each other", atomics_at_one_address_wait_for_each_other },
+    { "atomics take a pass per sector", atomics_take_a_pass_per_sector },
+    { "compare-and-swap of a sector takes longer", swaps_of_a_sector_take_longer },
+    { "clocks count cycles", clocks_count_cycles },
     { "blocks come in waves", blocks_come_in_waves },
     { "the first SM with room takes the next block",
       an_empty_grid_place_goes_to_the_first_sm_that_has_room },

@@ -53,6 +53,37 @@ static void copies_pass_on_when_a_value_is_there(void)
     CU_ASSERT_EQUAL(more - few, 20 * plain.alu_latency);
 }
 
+/* Cycles of one more of these instructions. */
+static double each_of(const char *one)
+{
+    const double few = cycles(repeat("", one, 10, ""), 32);
+
+    return (cycles(repeat("", one, 60, ""), 32) - few) / 50;
+}
+
+/* A division was once as long as its instructions take to issue, and one of FP64 was an instruction
+ * of the FP32 pipe: a kernel of divisions was modelled 2.04 times too fast. The instructions depend
+ * on each other, and a warp continues only after the branch to the rare cases, so independent
+ * divisions do not overlap either. */
+static void exact_fractions_take_a_chain(void)
+{
+    const double whole = plain.sfu_latency + 10 * plain.alu_latency;
+
+    CU_ASSERT_EQUAL(each_of("div.rn.f32 %f1, %f1, %f2;\n"), whole);
+    CU_ASSERT_EQUAL(each_of("div.rn.f32 %f1, %f3, %f2;\n"), whole);
+    CU_ASSERT_EQUAL(each_of("sqrt.rn.f32 %f1, %f1;\n"), whole);
+    CU_ASSERT_EQUAL(each_of("rcp.rn.f32 %f1, %f1;\n"), whole + 5 * plain.alu_latency);
+    /* 8 multiply-adds, of which each occupies the narrow pipe for 32 cycles */
+    CU_ASSERT_EQUAL(each_of("div.rn.f64 %fd1, %fd3, %fd2;\n"), 8 * 32);
+}
+
+static void bits_are_counted_by_the_special_function_unit(void)
+{
+    CU_ASSERT_EQUAL(each_of("popc.b32 %r1, %r1;\n"), plain.sfu_latency);
+    CU_ASSERT_EQUAL(each_of("clz.b32 %r1, %r1;\n"), plain.sfu_latency);
+    CU_ASSERT_EQUAL(each_of("mul.hi.u32 %r1, %r1, %r2;\n"), 2 * plain.alu_latency);
+}
+
 /* ---- Schedulers ---- */
 
 static void warps_hide_each_others_waiting(void)
@@ -222,6 +253,8 @@ static CU_TestInfo tests[] = {
     { "a narrow pipe takes more cycles per warp", a_narrow_pipe_takes_more_cycles },
     { "steps that ptxas removes cost nothing", what_ptxas_removes_costs_nothing },
     { "a copy is ready when its source is", copies_pass_on_when_a_value_is_there },
+    { "exact fractions take a chain of instructions", exact_fractions_take_a_chain },
+    { "the special function unit counts bits", bits_are_counted_by_the_special_function_unit },
     { "warps hide each other's latency", warps_hide_each_others_waiting },
     { "a scheduler issues one per cycle", a_scheduler_issues_one_a_cycle },
     { "ready warps take turns", ready_warps_take_turns },

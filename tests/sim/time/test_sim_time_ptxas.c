@@ -120,7 +120,8 @@ static const struct {
      * once counted 16 bytes as one word, and every parameter as a register. */
     { OWN, "ld.local.u32 %r20, [%rd9];\nld.local.u32 %r21, [%rd9 + 4];\n", 8, 8 },
     { OWN, "ld.local.v4.u32 {%r20, %r21, %r22, %r23}, [%rd9];\n", 16, 16 },
-    { OWN, "st.local.v2.u32 [%rd9], {%r1, %r2};\n", 8, 8 },
+    /* Two lines per warp, written through to the L2. */
+    { OWN, "st.local.v2.u32 [%rd9], {%r1, %r2};\n", 32, 32 },
     { "", XOR XOR "ld.param.u64 %rd9, [out];\n", 4, 4 },
     { LARGE, XOR XOR "st.param.u32 [large + 4], %r1;\n", 6, 6 },
     /* Comparisons are executed per lane. */

@@ -5,24 +5,13 @@
  *
  * It prints one line per timed case and set of causes: `NAME/CASE CAUSES MS LIMIT`.
  */
-#include "judge/modelled.h"
 #include "learner/whatif.h"
+#include "sim/time/setup.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { MOST_SETS = 8 };
-
-static const char *name_of(const char *path, char *name, size_t size)
-{
-    const char *at = strstr(path, "solutions/");
-
-    at = at ? strchr(at + strlen("solutions/"), '/') : NULL;
-    put(name, size, "%s", at ? at + 1 : path);
-    if (strlen(name) > 3)
-        name[strlen(name) - 3] = 0;
-    return name;
-}
 
 /* Timed cases; control cases in a lab that has only these. */
 static bool is_wanted(const TimingContext *j, int i)
@@ -77,48 +66,19 @@ static bool print_kernel(TimingContext *j, const char *path, char **words, int s
     return fine;
 }
 
-static bool plan_all(TimingContext *j)
-{
-    for (int i = 0; i < j->result->speeds; i++) {
-        ModelledCall reference;
-        if (is_wanted(j, i) && !modelled_plan(j, i, &reference)) {
-            fprintf(stderr, "whatif: %s\n", j->result->why);
-            return false;
-        }
-    }
-    sampler_end(&j->reference);
-    return true;
-}
-
 int main(int count, char **words)
 {
-    static Session session;
-    static Result result;
-    static Build reference;
-    Draws random = draws_begin(1, "whatif", NULL);
-    FileList rungs;
+    static TimingContext j;
+    int status = 2;
     bool fine;
 
-    if (count < 5 || count > 4 + MOST_SETS || !(result.entry = lab_find(words[2]))) {
+    if (!(count < 5 || count > 4 + MOST_SETS))
+        status = set_up(&j, "whatif", words[1], words[2]);
+    if (status == 2)
         fprintf(stderr, "whatif DEVICE LAB FILE CAUSES...\n");
-        return 2;
-    }
-    if (!session_open(&session, words[1])) {
-        fprintf(stderr, "whatif: %s\n", session.problem);
-        return 3;
-    }
-    result.hash = lab_hash(&session.book, result.entry);
-    list_rungs(&session.book, result.entry, &rungs);
-    session_build(&session, result.entry, rungs.path[rungs.count - 1], NULL, &reference);
-    TimingContext j = { .session = &session,
-                        .result = &result,
-                        .entry = result.entry,
-                        .reference_object = reference.object,
-                        .random = &random,
-                        .info = session.gpu };
-    timing_list_cases(&j);
-    fine = rungs.count && reference.fault == BUILD_OK && plan_all(&j) &&
-           print_kernel(&j, words[3], words + 4, count - 4);
-    session_close(&session);
+    if (status)
+        return status;
+    fine = plan_all(&j, is_wanted, "whatif") && print_kernel(&j, words[3], words + 4, count - 4);
+    session_close(j.session);
     return fine ? 0 : 1;
 }

@@ -6,6 +6,7 @@
  * issued.
  */
 #include "sim/exec/access.h"
+#include "sim/exec/ops/mbarrier.h"
 #include "sim/base/bits.h"
 #include "sim/exec/ops/handlers.h"
 
@@ -18,6 +19,7 @@ typedef struct AsyncCopy {
     const Step *step;
     uint32_t mask;
     int bytes;
+    uint32_t issue; /* copies of the warp before this one */
     uint32_t group[LANES];
     uint64_t to[LANES];
     uint8_t data[LANES][LARGEST_COPY];
@@ -27,7 +29,18 @@ typedef struct Async {
     uint32_t open[LANES]; /* the number of the group that a lane's next copy joins */
     AsyncCopy *copies;    /* in flight, in order of issue */
     int count, room;
+    uint32_t issued;
+    struct Promise *promises;
+    int promised, promises_room;
 } Async;
+
+/* Lanes that arrive at mbarriers once their copies before `issue` are complete. */
+typedef struct Promise {
+    const Step *step;
+    uint32_t mask, issue;
+    uint64_t address[LANES];
+    const char *barrier[LANES];
+} Promise;
 
 static Async *async_of(Warp *warp)
 {
@@ -70,11 +83,12 @@ static void begin(Access *x, Warp *warp, const Step *step, uint32_t mask, Space 
     x->value = NULL;
 }
 
-/* Full-size copies: one access of the warp. */
+/* Full-size copies: one access of the warp, which is not yet counted. */
 static bool read_whole(Access *x, AsyncCopy *copy)
 {
-    if (!access_open(x))
+    if (!access_find(x))
         return false;
+    access_observe(x);
     for (uint32_t left = x->mask; left; left &= left - 1) {
         int lane = first_lane(left);
         memcpy(copy->data[lane], x->host + (ptrdiff_t) x->delta[lane], (size_t) x->bytes);
@@ -99,6 +113,19 @@ static bool read_part(Access *x, AsyncCopy *copy, int lane, uint32_t bytes)
     return true;
 }
 
+/* Lanes that read fewer bytes are in the same request as the others. Their bytes are in one sector,
+ * so the request costs the same as with all of their bytes. */
+static bool count_reads(Access *x, uint32_t mask, int bytes)
+{
+    x->mask = mask;
+    x->bytes = 1; /* their other bytes may be outside the array */
+    if (!access_find(x))
+        return false;
+    x->bytes = bytes;
+    access_count(x);
+    return true;
+}
+
 /* The number of bytes that a lane reads: the fourth operand, or none if that is a true predicate.
  */
 static uint32_t source_bytes(Warp *warp, const Step *step, int lane, uint32_t bytes)
@@ -112,7 +139,7 @@ static bool read_source(Warp *warp, const Step *step, uint32_t mask, AsyncCopy *
 {
     bool has_size = step->in->count >= 4;
     Access x;
-    uint32_t whole = mask;
+    uint32_t whole = mask, reading = mask;
 
     begin(&x, warp, step, mask, SPACE_GLOBAL, copy->bytes);
     access_addresses(x.address, warp, step->b, step->copy.address_size, step->copy.offset);
@@ -122,11 +149,14 @@ static bool read_source(Warp *warp, const Step *step, uint32_t mask, AsyncCopy *
         if (bytes >= (uint32_t) copy->bytes)
             continue;
         whole &= ~(1u << lane);
+        reading &= bytes ? reading : ~(1u << lane);
         if (!read_part(&x, copy, lane, bytes))
             return false;
     }
     x.mask = whole;
-    return !whole || read_whole(&x, copy);
+    if (whole && !read_whole(&x, copy))
+        return false;
+    return !reading || count_reads(&x, reading, copy->bytes);
 }
 
 /* From now on the target bytes count as unwritten, and accesses of other threads to them race with
@@ -171,6 +201,7 @@ static void run_copy(Warp *warp, const Step *step, uint32_t mask)
     copy->step = step;
     copy->mask = mask;
     copy->bytes = (int) bytes;
+    copy->issue = async->issued++;
     memcpy(copy->group, async->open, sizeof copy->group);
     if (read_source(warp, step, mask, copy) && claim_target(warp, step, mask, copy))
         async->count++;
@@ -217,6 +248,96 @@ static void land_all(Warp *warp, uint32_t mask, uint32_t keep, bool uncommitted)
         async->count = kept;
 }
 
+/* Completes the copies of these lanes that were issued before `issue`. */
+static void land_before(Warp *warp, uint32_t mask, uint32_t issue)
+{
+    Async *async = warp->async;
+    int kept = 0;
+
+    for (int i = 0; i < async->count; i++) {
+        AsyncCopy *copy = &async->copies[i];
+        if (copy->mask & mask && (int32_t) (copy->issue - issue) < 0)
+            land(warp, copy, copy->mask & mask);
+        if (copy->mask)
+            async->copies[kept++] = *copy;
+    }
+    async->count = kept;
+}
+
+/* ---- cp.async.mbarrier.arrive ---- */
+
+static Promise *new_promise(Async *async)
+{
+    if (async->promised == MOST_COPIES)
+        return NULL;
+    if (async->promised == async->promises_room) {
+        int room = async->promises_room ? 2 * async->promises_room : 8;
+        Promise *promises = realloc(async->promises, (size_t) room * sizeof *promises);
+        if (!promises)
+            return NULL;
+        async->promises = promises;
+        async->promises_room = room;
+    }
+    return &async->promises[async->promised];
+}
+
+/* Without .noinc, the phase waits for this arrival in addition to those it expects. */
+static void run_arrive(Warp *warp, const Step *step, uint32_t mask)
+{
+    Async *async = async_of(warp);
+    Promise *promise = async ? new_promise(async) : NULL;
+    Access x;
+
+    if (!promise) {
+        fail(warp, step, first_lane(mask), FINDING_LIMIT,
+             "is one of more than %d arrivals that were never waited for", MOST_COPIES);
+        return;
+    }
+    *promise = (Promise){ .step = step, .mask = mask, .issue = async->issued };
+    access_addresses(promise->address, warp, step->a, step->address_size, step->offset);
+    if (!mbarrier_find(&x, warp, step, mask, promise->address, ACCESS_ATOMIC))
+        return;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        const int lane = first_lane(left);
+        promise->barrier[lane] = mbarrier_at(&x, lane);
+        if (!has_mod(step->in, MOD_noinc) &&
+            !mbarrier_count(warp, step, lane, promise->address[lane], -1))
+            return;
+    }
+    async->promised++;
+}
+
+/* Keeps the promises that the lanes of a warp have made to this mbarrier. */
+static void keep_promises(Warp *warp, const char *barrier)
+{
+    Async *async = warp->async;
+    int kept = 0;
+
+    for (int i = 0; i < async->promised; i++) {
+        Promise *promise = &async->promises[i];
+        for (uint32_t left = promise->mask; left; left &= left - 1) {
+            const int lane = first_lane(left);
+            if (promise->barrier[lane] != barrier || warp->block->launch->failed)
+                continue;
+            promise->mask &= ~(1u << lane);
+            land_before(warp, 1u << lane, promise->issue);
+            mbarrier_count(warp, promise->step, lane, promise->address[lane], 1);
+        }
+        if (promise->mask)
+            async->promises[kept++] = *promise;
+    }
+    async->promised = kept;
+}
+
+void async_deliver(Block *block, const char *barrier)
+{
+    for (int w = 0; w < block->warp_count; w++)
+        if (block->warps[w].async)
+            keep_promises(&block->warps[w], barrier);
+}
+
+/* ---- Groups ---- */
+
 static void run_commit(Warp *warp, const Step *step, uint32_t mask)
 {
     Async *async = async_of(warp);
@@ -244,6 +365,7 @@ void async_end(Warp *warp)
     if (!async)
         return;
     free(async->copies);
+    free(async->promises);
     free(async);
     warp->async = NULL;
 }
@@ -261,7 +383,7 @@ const Step *async_pending(const Block *block, uint64_t offset, int bytes)
             }
         }
     }
-    return NULL;
+    return bulk_pending(block, offset, bytes);
 }
 
 /* ---- Binding ---- */
@@ -276,6 +398,8 @@ bool bind_async(Step *step, const Instruction *in)
         step->run = run_wait_group;
     else if (has_mod(in, MOD_wait_all))
         step->run = run_wait_all;
+    else if (has_mod(in, MOD_mbarrier) && has_mod(in, MOD_arrive))
+        step->run = run_arrive;
     else if ((has_mod(in, MOD_ca) || has_mod(in, MOD_cg)) && in->count >= 3)
         step->run = run_copy;
     return step->run;

@@ -153,27 +153,57 @@ static void set_lane_bits(Warp *warp, int slot, int size, int lane, uint64_t bit
         ((Lane32 *) plane(warp, slot))[lane] = (uint32_t) bits;
 }
 
+/* Inlined for each size, since memcpy() of a variable size is a call. */
+INLINE void change_lanes(const Access *x, Change *change, size_t size, int vector)
+{
+    const Step *step = x->step;
+    const int wide = step->data_size;
+
+    for (uint32_t left = x->mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        char *at = x->host + (ptrdiff_t) x->delta[lane];
+        uint64_t old = 0, c = step->mod == MOD_cas ? lane_bits(x->warp, step->c, wide, lane) : 0;
+        for (int e = 0; e < vector; e++, at += size) {
+            int from = vector > 1 ? step->vector_at[e] : step->b;
+            memcpy(&old, at, size);
+            uint64_t now = change(old, lane_bits(x->warp, from, wide, lane), c);
+            memcpy(at, &now, size);
+        }
+        if (step->in->op == OP_atom && step->d >= 0)
+            set_lane_bits(x->warp, step->d, wide, lane, old);
+    }
+}
+
+/* The frequent case: 32-bit additions whose result is not used. */
+static void add_words(const Access *x)
+{
+    const Lane32 *b = plane(x->warp, x->step->b);
+
+    for (uint32_t left = x->mask; left; left &= left - 1) {
+        const int lane = first_lane(left);
+        Lane32 *at = (Lane32 *) (x->host + (ptrdiff_t) x->delta[lane]);
+        *at += b[lane];
+    }
+}
+
 static bool change_all(Access *x)
 {
     const Step *step = x->step;
-    int size = step->size, wide = step->data_size;
     Change *change = changes[step->atomic.change].change;
+    const bool unused = step->in->op != OP_atom || step->d < 0;
 
     if (!access_open(x))
         return false;
     if (x->space == SPACE_GLOBAL && changes[step->atomic.change].change_global)
         change = changes[step->atomic.change].change_global;
-    for (uint32_t left = x->mask; left; left &= left - 1) {
-        int lane = first_lane(left);
-        char *at = x->host + (ptrdiff_t) x->delta[lane];
-        uint64_t old = 0, b = lane_bits(x->warp, step->b, wide, lane);
-        uint64_t c = step->mod == MOD_cas ? lane_bits(x->warp, step->c, wide, lane) : 0;
-        memcpy(&old, at, (size_t) size);
-        uint64_t now = change(old, b, c);
-        memcpy(at, &now, (size_t) size);
-        if (step->in->op == OP_atom && step->d >= 0)
-            set_lane_bits(x->warp, step->d, wide, lane, old);
-    }
+    if (step->vector > 1 || step->size < 4)
+        change_lanes(x, change, step->size, step->vector);
+    else if (step->size == 8)
+        change_lanes(x, change, 8, 1);
+    else if (change == add_32 && unused && step->data_size == 4)
+        add_words(x);
+    else
+        change_lanes(x, change, 4, 1);
     return true;
 }
 
@@ -194,7 +224,7 @@ static void run_atomic(Warp *warp, const Step *step, uint32_t mask)
     x.mask = mask;
     x.space = (Space) step->space;
     x.kind = ACCESS_ATOMIC;
-    x.bytes = step->size;
+    x.bytes = step->size * step->vector;
     x.strong = true;
     x.release = step->atomic.release;
     x.value = NULL;
@@ -224,7 +254,7 @@ static int row_of(const Instruction *in)
 
 bool bind_atomic(Step *step, const Instruction *in)
 {
-    if (!in->type_count || in->vector > 1)
+    if (!in->type_count || (in->vector > 1 && in->op != OP_red))
         return false;
     int row = row_of(in);
     bool known_space =
@@ -233,7 +263,9 @@ bool bind_atomic(Step *step, const Instruction *in)
         return false;
     step->type = (uint8_t) in->types[0];
     step->size = (uint8_t) type_size(in->types[0]);
-    step->vector = 1;
+    step->vector = (uint8_t) in->vector;
+    if (step->size * step->vector > 16)
+        return false;
     if (!step->data_size)
         step->data_size = step->size == 8 ? 8 : 4;
     if ((step->data_size != 4 && step->data_size != 8) || step->data_size < step->size)

@@ -201,7 +201,10 @@ static void run_nanosleep(Warp *warp, const Step *step, uint32_t mask)
 {
     const uint32_t *a = plane(warp, step->a);
 
-    warp->block->launch->clock += a[__builtin_ctz(mask)] & 0xfffff; /* at most 1 ms */
+    const uint32_t ns = a[__builtin_ctz(mask)] & 0xfffff; /* at most 1 ms */
+
+    warp->block->launch->clock += ns;
+    warp->block->launch->slept += ns;
     warp->sleeps++;
 }
 
@@ -232,6 +235,8 @@ bool bind_control(Step *step, const Instruction *in)
     case OP_nanosleep:
         step->run = run_nanosleep;
         return true;
+    case OP_applypriority:
+    case OP_setmaxnreg:
     case OP_griddepcontrol:
     case OP_pmevent:
     case OP_prefetch:

@@ -29,7 +29,7 @@ EXTEND(u64, uint64_t)
             RUN(name##_84), RUN(name##_88)                                                         \
         }                                                                                          \
     }
-static Run *const extensions[TYPES][2][2][2] = {
+static Run *const extensions[TYPES][2][2][SIMD_LEVELS] = {
     [TYPE_U8] = EXTENSION(u8),   [TYPE_S8] = EXTENSION(s8),   [TYPE_U16] = EXTENSION(u16),
     [TYPE_S16] = EXTENSION(s16), [TYPE_U32] = EXTENSION(u32), [TYPE_S32] = EXTENSION(s32),
     [TYPE_U64] = EXTENSION(u64), [TYPE_S64] = EXTENSION(u64),
@@ -300,6 +300,83 @@ static void convert_any(Warp *warp, const Step *step, uint32_t mask)
         put_lane(d, to, i, converted(step, step->type, bits_at(a, from, i)));
 }
 
+/* ---- Pairs of 8-bit floats: e4m3 has no infinity, e5m2 is the upper half of f16 ---- */
+
+static double fp8_value(PtxType type, uint32_t bits)
+{
+    const int wide = type == TYPE_E4M3X2 ? 3 : 2, bias = type == TYPE_E4M3X2 ? 7 : 15;
+    const int exponent = (int) (bits >> wide) & (2 * bias + 1),
+              part = (int) bits & ((1 << wide) - 1);
+    const bool special = type == TYPE_E4M3X2 ? (bits & 0x7f) == 0x7f : exponent == 31;
+    const double magnitude =
+        exponent ? ldexp((1 << wide) + part, exponent - bias - wide) : ldexp(part, 1 - bias - wide);
+
+    if (special)
+        return type == TYPE_E4M3X2 || part ? NAN : bits & 0x80 ? -INFINITY : INFINITY;
+    return bits & 0x80 ? -magnitude : magnitude;
+}
+
+/* The nearest finite number, of two the one whose bits are even; .satfinite is always given. */
+static uint32_t fp8_nearest(PtxType type, double x, bool relu)
+{
+    const uint32_t most = type == TYPE_E4M3X2 ? 0x7e : 0x7b, sign = signbit(x) ? 0x80 : 0;
+    uint32_t low = 0, high = most;
+
+    if (x != x)
+        return 0x7f;
+    if (relu && sign)
+        return 0;
+    while (high - low > 1) {
+        const uint32_t middle = (low + high) / 2;
+        if (fp8_value(type, middle) <= fabs(x))
+            low = middle;
+        else
+            high = middle;
+    }
+    const double below = fabs(x) - fp8_value(type, low), above = fp8_value(type, high) - fabs(x);
+    return sign | (above < below || (above == below && low & 1) ? high : low);
+}
+
+static void to_fp8_from_f32(Warp *warp, const Step *step, uint32_t mask)
+{
+    Lane32 *d = plane(warp, step->d);
+    const LaneF32 *a = plane(warp, step->a), *b = plane(warp, step->b);
+    const bool relu = has_mod(step->in, MOD_relu);
+
+    FOR_LANES (i, mask)
+        d[i] = fp8_nearest((PtxType) step->type, a[i], relu) << 8 |
+               fp8_nearest((PtxType) step->type, b[i], relu);
+}
+
+static void to_fp8_from_f16(Warp *warp, const Step *step, uint32_t mask)
+{
+    Lane32 *d = plane(warp, step->d);
+    const Lane32 *a = plane(warp, step->a);
+    const bool relu = has_mod(step->in, MOD_relu);
+
+    FOR_LANES (i, mask)
+        d[i] = fp8_nearest((PtxType) step->type, f16_value(a[i] >> 16), relu) << 8 |
+               fp8_nearest((PtxType) step->type, f16_value(a[i] & 0xffff), relu);
+}
+
+static uint32_t f16_of_fp8(PtxType type, uint32_t bits, bool relu)
+{
+    const double x = fp8_value(type, bits & 0xff);
+
+    return relu && !(x > 0) && x == x ? 0 : f16_nearest(x);
+}
+
+static void from_fp8(Warp *warp, const Step *step, uint32_t mask)
+{
+    Lane32 *d = plane(warp, step->d);
+    const Lane32 *a = plane(warp, step->a);
+    const PtxType type = (PtxType) step->type2;
+    const bool relu = has_mod(step->in, MOD_relu);
+
+    FOR_LANES (i, mask)
+        d[i] = f16_of_fp8(type, a[i] >> 8, relu) << 16 | f16_of_fp8(type, a[i], relu);
+}
+
 /* ---- Packed results: cvt.rz.f16x2.f32 and similar forms, cvt.pack; tf32 ---- */
 
 static void convert_pair(Warp *warp, const Step *step, uint32_t mask)
@@ -362,12 +439,6 @@ static bool bind_other(Step *step, const Instruction *in)
 {
     ModSet mods = mods_of(in) & ~M(other);
 
-    if (in->type_count == 1 && in->types[0] == TYPE_F32 && text_has(in, ".tf32.") &&
-        !(mods & ~(M(rna) | M(rn) | M(rz) | M(relu)))) {
-        fill_step(step, in);
-        step->run = convert_tf32;
-        return true;
-    }
     if (in->type_count < 2 || in->types[1] != TYPE_S32 || mods != M(sat) || !text_has(in, ".pack."))
         return false;
     uint32_t types = in->type_count == 3 ? T(U8) | T(S8) : T(U16) | T(S16);
@@ -375,6 +446,39 @@ static bool bind_other(Step *step, const Instruction *in)
         return false;
     fill_step(step, in);
     step->run = convert_pack;
+    return true;
+}
+
+static bool bind_tf32(Step *step, const Instruction *in)
+{
+    if (in->types[0] != TYPE_TF32 || in->types[1] != TYPE_F32 ||
+        mods_of(in) & ~(M(rna) | M(rn) | M(rz) | M(relu) | M(satfinite)))
+        return false;
+    fill_step(step, in);
+    step->run = convert_tf32;
+    return true;
+}
+
+static bool is_fp8_pair(PtxType type)
+{
+    return type == TYPE_E4M3X2 || type == TYPE_E5M2X2;
+}
+
+static bool bind_fp8(Step *step, const Instruction *in)
+{
+    const PtxType to = in->types[0], from = in->types[1];
+
+    if (mods_of(in) & ~(M(rn) | M(satfinite) | M(relu)))
+        return false;
+    if (is_fp8_pair(to) && from == TYPE_F32 && in->count == 3)
+        step->run = to_fp8_from_f32;
+    else if (is_fp8_pair(to) && from == TYPE_F16X2)
+        step->run = to_fp8_from_f16;
+    else if (is_fp8_pair(from) && to == TYPE_F16X2)
+        step->run = from_fp8;
+    else
+        return false;
+    fill_step(step, in);
     return true;
 }
 
@@ -437,5 +541,5 @@ bool bind_convert(Step *step, const Instruction *in)
     if (in->type_count != 2)
         return false;
     return (has_plain_registers(step, in) && BIND(step, in, rows, 0)) || bind_pair(step, in) ||
-           bind_any(step, in);
+           bind_tf32(step, in) || bind_fp8(step, in) || bind_any(step, in);
 }

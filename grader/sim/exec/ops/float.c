@@ -29,6 +29,14 @@ INLINE float fma_plain(float a, float b, float c)
              result_f32(out(fma_plain(in(a), in(b), in(c)))))                                      \
     HANDLER3(fma_f32##suffix##_fused, Lane32, LaneF32, LaneF32, LaneF32,                           \
              result_f32(out(fmaf(in(a), in(b), in(c)))))                                           \
+    HANDLER3(fms_f32##suffix##_plain, Lane32, LaneF32, LaneF32, LaneF32,                           \
+             result_f32(out(fma_plain(in(a), in(b), -in(c)))))                                     \
+    HANDLER3(fms_f32##suffix##_fused, Lane32, LaneF32, LaneF32, LaneF32,                           \
+             result_f32(out(fmaf(in(a), in(b), -in(c)))))                                          \
+    HANDLER3(fnma_f32##suffix##_plain, Lane32, LaneF32, LaneF32, LaneF32,                          \
+             result_f32(out(fma_plain(-in(a), in(b), in(c)))))                                     \
+    HANDLER3(fnma_f32##suffix##_fused, Lane32, LaneF32, LaneF32, LaneF32,                          \
+             result_f32(out(fmaf(-in(a), in(b), in(c)))))                                          \
     HANDLER1(abs_f32##suffix, Lane32, LaneF32, bits_f32(in(a)) & 0x7fffffffu)                      \
     HANDLER1(neg_f32##suffix, Lane32, LaneF32, bits_f32(in(a)) ^ 0x80000000u)
 NEAREST_F32(, same, same)
@@ -195,7 +203,117 @@ static void careful_f64(Warp *warp, const Step *step, uint32_t mask)
     fesetround(before);
 }
 
+/* ---- Pairs of f32 in 64 bits ---- */
+
+static void pair_f32(Warp *warp, const Step *step, uint32_t mask)
+{
+    LaneF32 *d = plane(warp, step->d);
+    const LaneF32 *a = plane(warp, step->a), *b = plane(warp, step->b);
+    const LaneF32 *c = step->in->count > 3 ? plane(warp, step->c) : a;
+    const int before = fegetround();
+
+    fesetround(direction(step->rounding));
+    FOR_LANES (lane, mask)
+        for (uint32_t i = 2 * lane; i < 2 * lane + 2; i++) {
+            volatile float x[3] = { a[i], b[i], c[i] }, result;
+            for (int n = 0; n < 3 && step->ftz; n++)
+                x[n] = flush(x[n]);
+            result = operate_float(step->in->op, x[0], x[1], x[2]);
+            d[i] = f32_bits(result_f32(step->ftz ? flush(result) : result));
+        }
+    fesetround(before);
+}
+
+static bool bind_pair(Step *step, const Instruction *in)
+{
+    const bool known = in->op == OP_add || in->op == OP_sub || in->op == OP_mul || in->op == OP_fma;
+
+    if (!known || in->types[0] != TYPE_F32X2 || in->type_count != 1 ||
+        mods_of(in) & ~(M(rn) | M(rz) | M(rm) | M(rp) | M(ftz)))
+        return false;
+    fill_step(step, in);
+    step->run = pair_f32;
+    return true;
+}
+
+/* ---- .sat, and multiply-adds in other directions, vectorised ---- */
+
+INLINE float sat01(float x)
+{
+    return !(x > 0) ? 0 : x > 1 ? 1 : x;
+}
+
+INLINE float flushed_sat01(float x)
+{
+    return sat01(flush(x));
+}
+
+#define SAT_F32(suffix, in, out)                                                                   \
+    HANDLER2(add_f32##suffix, Lane32, LaneF32, LaneF32, bits_f32(out(in(a) + in(b))))              \
+    HANDLER2(sub_f32##suffix, Lane32, LaneF32, LaneF32, bits_f32(out(in(a) -in(b))))               \
+    HANDLER2(mul_f32##suffix, Lane32, LaneF32, LaneF32, bits_f32(out(in(a) *in(b))))               \
+    HANDLER3(fma_f32##suffix##_plain, Lane32, LaneF32, LaneF32, LaneF32,                           \
+             bits_f32(out(fma_plain(in(a), in(b), in(c)))))                                        \
+    HANDLER3(fma_f32##suffix##_fused, Lane32, LaneF32, LaneF32, LaneF32,                           \
+             bits_f32(out(fmaf(in(a), in(b), in(c)))))
+SAT_F32(_sat, same, sat01)
+SAT_F32(_ftz_sat, flush, flushed_sat01)
+
+/* The number before x: towards minus infinity. */
+INLINE float before(float x)
+{
+    const uint32_t bits = bits_f32(x);
+
+    return f32_bits(x > 0 ? bits - 1 : x < 0 ? bits + 1 : 0x80000001u);
+}
+
+/* Rounds a number down, given the double nearest to it, rounded to odd. An exact sum of 0 is -0,
+ * unless both terms are +0. */
+INLINE float rounded_down(double x, bool negative_zero)
+{
+    const float near = (float) x;
+
+    return x == 0 ? (negative_zero ? -0.0f : 0.0f) : (double) near > x ? before(near) : near;
+}
+
+INLINE float fma_down(float a, float b, float c)
+{
+    const double product = (double) a * b, sum = sum_to_odd(product, c);
+    const bool plus_zeros = (bits_f64(product) | bits_f32(c)) == 0;
+
+    return rounded_down(sum, !plus_zeros);
+}
+
+INLINE float fma_up(float a, float b, float c)
+{
+    return -fma_down(-a, b, -c);
+}
+
+INLINE float fma_to_zero(float a, float b, float c)
+{
+    const double product = (double) a * b, sum = sum_to_odd(product, c);
+    const float magnitude = rounded_down(fabs(sum), false);
+
+    return f32_bits(bits_f32(magnitude) | (uint32_t) (bits_f64(sum) >> 32 & 0x80000000u));
+}
+
+#define DIRECTED_F32(suffix, in, out)                                                              \
+    HANDLER3(fma_rm##suffix, Lane32, LaneF32, LaneF32, LaneF32,                                    \
+             result_f32(out(fma_down(in(a), in(b), in(c)))))                                       \
+    HANDLER3(fma_rp##suffix, Lane32, LaneF32, LaneF32, LaneF32,                                    \
+             result_f32(out(fma_up(in(a), in(b), in(c)))))                                         \
+    HANDLER3(fma_rz##suffix, Lane32, LaneF32, LaneF32, LaneF32,                                    \
+             result_f32(out(fma_to_zero(in(a), in(b), in(c)))))
+DIRECTED_F32(, same, same)
+DIRECTED_F32(_ftz, flush, flush)
+
 /* ---- The tables ---- */
+
+/* By simd_level: only the plain form has no instruction for it. */
+#define FUSED(name)                                                                                \
+    {                                                                                              \
+        name##_plain, name##_fused_avx2, name##_fused_avx512                                       \
+    }
 
 #define F32_ROWS(mods, suffix)                                                                     \
     { OP_add, T(F32), 0, mods, RUN(add_f32##suffix) },                                             \
@@ -207,8 +325,8 @@ static void careful_f64(Warp *warp, const Step *step, uint32_t mask)
         { OP_rcp, T(F32), 0, (mods) | M(approx), RUN(rcp_f32##suffix) },                           \
         { OP_sqrt, T(F32), 0, mods, RUN(sqrt_f32##suffix) },                                       \
         { OP_sqrt, T(F32), 0, (mods) | M(approx), RUN(sqrt_f32##suffix) },                         \
-        { OP_fma, T(F32), 0, mods, { fma_f32##suffix##_plain, fma_f32##suffix##_fused_avx2 } },    \
-        { OP_mad, T(F32), 0, mods, { fma_f32##suffix##_plain, fma_f32##suffix##_fused_avx2 } },    \
+        { OP_fma, T(F32), 0, mods, FUSED(fma_f32##suffix) },                                       \
+        { OP_mad, T(F32), 0, mods, FUSED(fma_f32##suffix) },                                       \
         { OP_abs, T(F32), 0, mods, RUN(abs_f32##suffix) },                                         \
         { OP_neg, T(F32), 0, mods, RUN(neg_f32##suffix) },                                         \
         { OP_min, T(F32), 0, mods, RUN(min_f32##suffix) },                                         \
@@ -216,10 +334,25 @@ static void careful_f64(Warp *warp, const Step *step, uint32_t mask)
         { OP_min, T(F32), 0, (mods) | M(NaN), RUN(min_nan_f32##suffix) },                          \
         { OP_max, T(F32), 0, (mods) | M(NaN), RUN(max_nan_f32##suffix) },
 
+#define SAT_ROWS(mods, suffix)                                                                     \
+    { OP_add, T(F32), 0, mods, RUN(add_f32##suffix) },                                             \
+        { OP_sub, T(F32), 0, mods, RUN(sub_f32##suffix) },                                         \
+        { OP_mul, T(F32), 0, mods, RUN(mul_f32##suffix) },                                         \
+        { OP_fma, T(F32), 0, mods, FUSED(fma_f32##suffix) },
+
+#define DIRECTED_ROWS(mods, suffix)                                                                \
+    { OP_fma, T(F32), 0, (mods) | M(rm), RUN(fma_rm##suffix) },                                    \
+        { OP_fma, T(F32), 0, (mods) | M(rp), RUN(fma_rp##suffix) },                                \
+        { OP_fma, T(F32), 0, (mods) | M(rz), RUN(fma_rz##suffix) },
+
 static const Row rows[] = {
     /* clang-format off */
     F32_ROWS(0, )
     F32_ROWS(M(ftz), _ftz)
+    SAT_ROWS(M(sat), _sat)
+    SAT_ROWS(M(ftz) | M(sat), _ftz_sat)
+    DIRECTED_ROWS(0, )
+    DIRECTED_ROWS(M(ftz), _ftz)
     { OP_add, T(F64), 0, 0, RUN(add_f64) },
     { OP_sub, T(F64), 0, 0, RUN(sub_f64) },
     { OP_mul, T(F64), 0, 0, RUN(mul_f64) },
@@ -283,5 +416,25 @@ bool bind_float(Step *step, const Instruction *in)
     if ((in->op == OP_min || in->op == OP_max) && in->count > 3)
         return false; /* three operands: newer GPUs only */
     return BIND(step, in, rows, M(rn)) || bind_careful(step, in) || bind_xorsign(step, in) ||
-           bind_approx(step, in) || bind_half(step, in);
+           bind_pair(step, in) || bind_approx(step, in) || bind_half(step, in);
+}
+
+/* ---- Additions that ptxas merges with a multiplication ---- */
+
+void bind_fused(Step *sum, const Step *product)
+{
+    enum { PRODUCT_PLUS, PRODUCT_MINUS, MINUS_PRODUCT };
+    static Run *const runs[2][3][SIMD_LEVELS] = {
+        { FUSED(fma_f32), FUSED(fms_f32), FUSED(fnma_f32) },
+        { FUSED(fma_f32_ftz), FUSED(fms_f32_ftz), FUSED(fnma_f32_ftz) },
+    };
+    const bool first = sum->a == product->d;
+    const int kind = sum->in->op == OP_add ? PRODUCT_PLUS : first ? PRODUCT_MINUS : MINUS_PRODUCT;
+
+    if (!first && sum->b != product->d)
+        return;
+    sum->c = first ? sum->b : sum->a;
+    sum->a = product->a;
+    sum->b = product->b;
+    sum->run = runs[sum->ftz][kind][simd_now()];
 }

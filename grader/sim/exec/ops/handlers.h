@@ -1,11 +1,11 @@
 /* handlers.h - shared by the files of arithmetic (sim/exec/ops/integer.c ...
  * sim/exec/ops/convert.c).
  *
- * A handler is one expression over the 32 lanes of its operand planes. The macros turn it into two
- * C functions, one for any x86-64 and one for AVX2 with FMA, each with a loop for full warps and
- * one for parts of a warp; the compiler vectorises all of them (-O3). Tables of Rows map
- * instructions to handlers; the processor decides which of the two functions is bound. Both must
- * give the same bits, so no expression may depend on contraction or on the order of operands.
+ * A handler is one expression over the 32 lanes of its operand planes. The macros turn it into
+ * three C functions, for any x86-64, for AVX2 with FMA, and for AVX-512, each with a loop for full
+ * warps and one for parts of a warp; the compiler vectorises all of them (-O3). Tables of Rows map
+ * instructions to handlers; the processor decides which of the functions is bound. All must give
+ * the same bits, so no expression may depend on contraction or on the order of operands.
  *
  * Registers of 8 and 16 bits live in the low bits of 32-bit lanes. Writers leave the upper bits
  * zero, except cvt to .s8 and .s16, which extends the sign to the whole register as PTX requires;
@@ -28,20 +28,29 @@ typedef double __attribute__((may_alias)) LaneF64;
 
 #if defined __x86_64__
 #define AVX2 __attribute__((target("avx2,fma")))
+#if defined __clang__
+#define AVX512 __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma")))
+#else
+#define AVX512                                                                                     \
+    __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma,prefer-vector-width=512")))
+#endif
 #else
 #define AVX2
+#define AVX512
 #endif
 #define INLINE static inline __attribute__((always_inline, unused))
 
-/* The functions to bind: 0: plain; 1: AVX2 and FMA; -1: what the processor supports. Tests set it.
- */
+/* The functions to bind: 0: plain; 1: AVX2 and FMA; 2: AVX-512; -1: what the processor supports.
+ * Tests set it. */
+enum { SIMD_PLAIN, SIMD_AVX2, SIMD_AVX512, SIMD_LEVELS };
 extern int simd_level;
-int simd_now(void); /* 0 or 1 */
+int simd_now(void); /* 0, 1 or 2 */
+int cpu_simd_level(void);
 
 /* ---- Tables ---- */
 
 typedef unsigned __int128 ModSet;
-_Static_assert(MODS <= 128, "a ModSet has room for 128 mods");
+_Static_assert(MOD_load <= 128, "a ModSet has room for 128 mods: all but PTX_LATE_MODS");
 
 #define M(mod)  ((ModSet) 1 << MOD_##mod)
 #define T(type) (1u << TYPE_##type)
@@ -53,16 +62,16 @@ typedef struct Row {
     Op op;
     uint32_t types, types2;
     ModSet mods;
-    Run *run[2]; /* by simd_level */
+    Run *run[SIMD_LEVELS]; /* by simd_level */
 } Row;
 
 #define RUN(name)                                                                                  \
     {                                                                                              \
-        name, name##_avx2                                                                          \
+        name, name##_avx2, name##_avx512                                                           \
     }
 #define RUN1(name)                                                                                 \
     {                                                                                              \
-        name, name                                                                                 \
+        name, name, name                                                                           \
     }
 
 /* Fills the step from the instruction, then sets the handler of the matching row. Mods in `ignored`
@@ -74,18 +83,18 @@ bool bind_row(Step *step, const Instruction *in, const Row *rows, size_t count, 
 /* Copies type, mods and flags of the instruction to the step. */
 void fill_step(Step *step, const Instruction *in);
 ModSet mods_of(const Instruction *in);
-bool cpu_has_avx2(void);
 
 /* Parts of bind_integer and bind_float, in separate files. */
 bool bind_bits(Step *step, const Instruction *in);   /* sim/exec/ops/bits.c */
 bool bind_carry(Step *step, const Instruction *in);  /* sim/exec/ops/carry.c */
 bool bind_move(Step *step, const Instruction *in);   /* sim/exec/ops/move.c */
 bool bind_half(Step *step, const Instruction *in);   /* sim/exec/ops/half.c */
+bool bind_video(Step *step, const Instruction *in);  /* sim/exec/ops/video.c */
 bool bind_approx(Step *step, const Instruction *in); /* sim/exec/ops/approx.c */
 
 /* ---- Handlers ---- */
 
-/* Compiles name_lanes twice, as name and name_avx2. */
+/* Compiles name_lanes as name, name_avx2 and name_avx512. */
 #define COMPILE(name)                                                                              \
     static __attribute__((unused)) void name(Warp *warp, const Step *step, uint32_t mask)          \
     {                                                                                              \
@@ -93,6 +102,11 @@ bool bind_approx(Step *step, const Instruction *in); /* sim/exec/ops/approx.c */
     }                                                                                              \
     AVX2 static                                                                                    \
         __attribute__((unused)) void name##_avx2(Warp *warp, const Step *step, uint32_t mask)      \
+    {                                                                                              \
+        name##_lanes(warp, step, mask);                                                            \
+    }                                                                                              \
+    AVX512 static                                                                                  \
+        __attribute__((unused)) void name##_avx512(Warp *warp, const Step *step, uint32_t mask)    \
     {                                                                                              \
         name##_lanes(warp, step, mask);                                                            \
     }

@@ -18,13 +18,18 @@ const uint32_t lane_bit[LANES] = {
 
 /* ---- Binding ---- */
 
-bool cpu_has_avx2(void)
+int cpu_simd_level(void)
 {
 #if defined __x86_64__
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+        return SIMD_PLAIN;
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                   __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")
+               ? SIMD_AVX512
+               : SIMD_AVX2;
 #else
-    return false;
+    return SIMD_PLAIN;
 #endif
 }
 
@@ -33,7 +38,7 @@ ModSet mods_of(const Instruction *in)
     ModSet mods = 0;
 
     for (int i = 0; i < in->mod_count && i < INSTRUCTION_MODS; i++)
-        mods |= (ModSet) 1 << in->mods[i];
+        mods |= in->mods[i] < MOD_load ? (ModSet) 1 << in->mods[i] : M(other);
     return mods;
 }
 
@@ -66,7 +71,7 @@ void fill_step(Step *step, const Instruction *in)
 int simd_now(void)
 {
     if (simd_level < 0)
-        simd_level = cpu_has_avx2();
+        simd_level = cpu_simd_level();
     return simd_level;
 }
 
@@ -259,6 +264,34 @@ DOT(s, s)
 
 /* ---- The table ---- */
 
+/* ---- Pairs of 16 bits ---- */
+
+INLINE uint32_t least_of(int32_t a, int32_t b)
+{
+    return (uint32_t) (a < b ? a : b);
+}
+
+INLINE uint32_t most_of(int32_t a, int32_t b)
+{
+    return (uint32_t) (a > b ? a : b);
+}
+
+INLINE uint32_t not_negative(uint32_t x)
+{
+    return (int32_t) x < 0 ? 0 : x;
+}
+
+/* f of the lower and of the upper halves, which are of type T; g of each result. */
+#define HALVES(T, f, g) ((g(f((T) (a >> 16), (T) (b >> 16))) << 16) | (g(f((T) a, (T) b)) & 0xffff))
+HANDLER2(add_halves, Lane32, Lane32, Lane32,
+         ((a & 0xffff0000u) + (b & 0xffff0000u)) | ((a + b) & 0xffff))
+HANDLER2(min_halves_u, Lane32, Lane32, Lane32, HALVES(uint16_t, least_of, ))
+HANDLER2(max_halves_u, Lane32, Lane32, Lane32, HALVES(uint16_t, most_of, ))
+HANDLER2(min_halves_s, Lane32, Lane32, Lane32, HALVES(int16_t, least_of, ))
+HANDLER2(max_halves_s, Lane32, Lane32, Lane32, HALVES(int16_t, most_of, ))
+HANDLER2(min_halves_relu, Lane32, Lane32, Lane32, HALVES(int16_t, least_of, not_negative))
+HANDLER2(max_halves_relu, Lane32, Lane32, Lane32, HALVES(int16_t, most_of, not_negative))
+
 #define BOTH(W) (T(U##W) | T(S##W))
 #define SIGNS(op, W, mods, name)                                                                   \
     { op, T(U##W), 0, mods, RUN(name##_u##W) }, { op, T(S##W), 0, mods, RUN(name##_s##W) },
@@ -302,11 +335,18 @@ static const Row rows[] = {
     { OP_mad24, T(S32), 0, M(hi) | M(sat), RUN(mad24_hi_sat) },
     { OP_min, T(S32), 0, M(relu), RUN(min_relu) },
     { OP_max, T(S32), 0, M(relu), RUN(max_relu) },
+    { OP_add, T(U16X2) | T(S16X2), 0, 0, RUN(add_halves) },
+    { OP_min, T(U16X2), 0, 0, RUN(min_halves_u) },
+    { OP_max, T(U16X2), 0, 0, RUN(max_halves_u) },
+    { OP_min, T(S16X2), 0, 0, RUN(min_halves_s) },
+    { OP_max, T(S16X2), 0, 0, RUN(max_halves_s) },
+    { OP_min, T(S16X2), 0, M(relu), RUN(min_halves_relu) },
+    { OP_max, T(S16X2), 0, M(relu), RUN(max_halves_relu) },
     /* clang-format on */
 };
 
 bool bind_integer(Step *step, const Instruction *in)
 {
     return BIND(step, in, rows, 0) || bind_bits(step, in) || bind_carry(step, in) ||
-           bind_move(step, in);
+           bind_move(step, in) || bind_video(step, in);
 }

@@ -125,6 +125,7 @@ static int bytes_of(PtxType type)
 
 static bool bind_vector(Step *step, const Instruction *in)
 {
+    static Run *const pairs[2][SIMD_LEVELS] = { RUN(pack_2x32), RUN(unpack_2x32) };
     int whole = bytes_of(in->types[0]), level = simd_now();
     bool unpacks = step->d == step->vector_at[0];
 
@@ -133,9 +134,7 @@ static bool bind_vector(Step *step, const Instruction *in)
     fill_step(step, in);
     step->size = (uint8_t) (whole / step->vector);
     if (whole == 8 && step->vector == 2)
-        step->run = unpacks ? level ? unpack_2x32_avx2 : unpack_2x32
-                    : level ? pack_2x32_avx2
-                            : pack_2x32;
+        step->run = pairs[unpacks][level];
     else
         step->run = unpacks ? unpack_any : pack_any;
     return true;
@@ -224,8 +223,10 @@ static const struct {
 /* createpolicy: makes a cache policy, which no instruction uses here. */
 static bool bind_policy(Step *step)
 {
+    static Run *const runs[SIMD_LEVELS] = RUN(mov_64);
+
     step->a = -1;
-    step->run = simd_now() ? mov_64_avx2 : mov_64;
+    step->run = runs[simd_now()];
     return true;
 }
 

@@ -103,7 +103,7 @@ static void find_source(Route *route, Mod mode, int lane, uint32_t b, uint32_t c
 
 static const Route *varying_route(Warp *warp, const Step *step)
 {
-    static _Thread_local Route route;
+    static Route route;
     const Lane32 *b = plane(warp, step->b), *c = plane(warp, step->c);
 
     route.inside = 0;
@@ -115,7 +115,7 @@ static const Route *varying_route(Warp *warp, const Step *step)
 /* Caches the routes, since most shuffles use one of a few constant distances. */
 static const Route *constant_route(Warp *warp, const Step *step)
 {
-    static _Thread_local Route routes[256];
+    static Route routes[256];
     uint32_t b = *(const Lane32 *) plane(warp, step->b), c = *(const Lane32 *) plane(warp, step->c);
     Route *route = &routes[(b ^ c >> 3 ^ c << 5 ^ step->mod * 31u) & 255];
 
@@ -155,6 +155,40 @@ static uint32_t with_source(Warp *warp, const Step *step, uint32_t lanes, const 
     return lanes & ~readers;
 }
 
+#if defined __x86_64__
+#include <immintrin.h>
+
+__attribute__((target("avx512f"))) static void move_lanes_avx512(Lane32 *d, const Lane32 *a,
+                                                                 const uint8_t source[LANES])
+{
+    enum { HALF = LANES / 2 };
+    const __m512i low = _mm512_loadu_si512(a), high = _mm512_loadu_si512(a + HALF);
+
+    for (int i = 0; i < LANES; i += HALF) {
+        const __m512i from = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *) (source + i)));
+        _mm512_storeu_si512(d + i, _mm512_permutex2var_epi32(low, from, high));
+    }
+}
+#else
+#define move_lanes_avx512 move_lanes_singly
+#endif
+
+static void move_lanes_singly(Lane32 *d, const Lane32 *a, const uint8_t source[LANES])
+{
+    for (int i = 0; i < LANES; i++) {
+        d[i] = a[source[i]];
+        __asm__("" ::: "memory"); /* prevents vectorising, which takes three times as long here */
+    }
+}
+
+static void move_lanes(Lane32 *d, const Lane32 *a, const uint8_t source[LANES])
+{
+    if (simd_now() == SIMD_AVX512)
+        move_lanes_avx512(d, a, source);
+    else
+        move_lanes_singly(d, a, source);
+}
+
 static void run_shfl(Warp *warp, const Step *step, uint32_t mask)
 {
     const Route *route =
@@ -169,12 +203,7 @@ static void run_shfl(Warp *warp, const Step *step, uint32_t mask)
             group.lanes == UINT32_MAX ? UINT32_MAX : with_source(warp, step, group.lanes, route);
     }
     if (sourced == UINT32_MAX)
-        for (int i = 0; i < LANES; i++) {
-            d[i] = a[route->source[i]];
-            __asm__(
-                "" ::
-                    : "memory"); /* prevents vectorising, which takes three times as long here */
-        }
+        move_lanes(d, a, route->source);
     else
         for (uint32_t left = mask; left; left &= left - 1) {
             int i = first_of(left);

@@ -1,0 +1,77 @@
+/* flow_finder.h - shared by the parts of flow_find() and count_machine(): sim/machine/flow.c,
+ * sim/machine/flow_copies.c, sim/machine/flow_rows.c, sim/machine/flow_issues.c.
+ */
+#ifndef SIM_MACHINE_FLOW_FINDER_H
+#define SIM_MACHINE_FLOW_FINDER_H
+
+#include "sim/machine/fit.h"
+#include "sim/machine/flow.h"
+#include "sim/machine/lines.h"
+
+/* The ways out of a block. */
+typedef enum Way { WAY_NEXT, WAY_TAKEN, WAY_LEAVES, WAYS } Way;
+
+typedef struct Edge {
+    int from, to; /* to: a block; -1: out of the kernel or subroutine */
+    Way way;
+} Edge;
+
+/* The copies of one line in one block. */
+typedef struct Copies {
+    int line, block;
+    int all;          /* machine instructions */
+    int counterparts; /* those that correspond to the PTX instruction one for one */
+    int guarded;      /* of these */
+    int guarded_all;
+    int row; /* of the fit; -1: none */
+} Copies;
+
+typedef struct FlowFinder {
+    const Lowering *lowering;
+    const Launch *launch;
+    LineCounts counts;
+    Edge *edges;
+    int edge_count;
+    int *first_edge; /* by block; [block_count]: edge_count */
+    Copies *copies;  /* by line, then block */
+    int copies_count;
+    int *unrolled;       /* by block: copies of the current basic block of the PTX */
+    int unrolled_blocks; /* in which there are any */
+    double *size;        /* by block: the expected number of threads */
+    double threads;
+    Fit fit;
+    BlockFlow *flows;
+} FlowFinder;
+
+static inline unsigned flow_operation(const MachineInstruction *in)
+{
+    return in->opcode & MACHINE_OPERATION_BITS;
+}
+
+static inline bool flow_is_guarded(const MachineInstruction *in)
+{
+    return in->guard != MACHINE_ALWAYS || in->guard_negated;
+}
+
+/* ---- Copies of each line (sim/machine/flow_copies.c) ---- */
+
+/* Fills in copies[copies_count]. */
+void flow_copies(FlowFinder *finder);
+/* The end of the copies of the line, or of the basic block of the PTX, that starts at `first`. */
+int flow_end_of_line(const FlowFinder *finder, int first);
+int flow_end_of_block(const FlowFinder *finder, int first);
+
+/* ---- Equations (sim/machine/flow_rows.c) ---- */
+
+/* Adds rows to the fit: what enters a block leaves it. */
+void flow_conservation_rows(FlowFinder *finder);
+/* Adds rows: copies add up to the executions of their line. Sets firmness[row] of each: how much a
+ * deviation counts; negative if more threads than the row's value count little. */
+void flow_line_rows(FlowFinder *finder, double *firmness);
+
+/* ---- Machine instructions of each step (sim/machine/flow_issues.c) ---- */
+
+/* When `flows` are known. Returns false if out of memory. */
+bool flow_issues(const FlowFinder *finder, Issue **issues);
+
+#endif

@@ -1,0 +1,126 @@
+/* flow_issues.c - machine instructions of each step, from the flow through the machine's blocks. */
+#include "sim/machine/flow_finder.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* An integer quotient or remainder has guarded corrections for rare cases, even where it has no
+ * instruction of its own because it shares another one's reciprocal. */
+static bool is_quotient(const Step *step)
+{
+    const Instruction *in = step->in;
+
+    return (in->op == OP_div || in->op == OP_rem) && in->type_count && type_is_whole(in->types[0]);
+}
+
+/* Threads whose guard is true, of all that execute the line's instructions of this kind. */
+static double guard_share(const FlowFinder *finder, int from, int count, const LineCount *line)
+{
+    double guarded = 0, plain = 0, value = line->lanes;
+
+    if (is_warp_reduced(line->step->treatment))
+        value = line->warps;
+    for (int i = from; i < from + count; i++) {
+        const Copies *at = &finder->copies[i];
+        guarded += at->guarded * finder->flows[at->block].threads;
+        plain += (at->counterparts - at->guarded) * finder->flows[at->block].threads;
+    }
+    if (guarded > 0)
+        return fmin(1, fmax(0, value - plain) / guarded);
+    if ((plain > 0 || is_quotient(line->step)) && line->step->guard < 0)
+        return 0; /* rare cases, next to the instruction itself */
+    return -1;
+}
+
+static double *guard_shares(const FlowFinder *finder)
+{
+    double *shares = calloc((size_t) finder->counts.count + 1, sizeof *shares);
+
+    for (int first = 0, last; shares && first < finder->copies_count; first = last) {
+        const int line = finder->copies[first].line;
+        last = flow_end_of_line(finder, first);
+        shares[line] =
+            guard_share(finder, first, last - first, line_count_at(&finder->counts, line));
+    }
+    return shares;
+}
+
+static double active_threads(const FlowFinder *finder, const MachineInstruction *in, int b,
+                             bool is_last, const double *shares)
+{
+    const MachineBlock *block = &finder->lowering->blocks[b];
+    const BlockFlow *flow = &finder->flows[b];
+    const LineCount *line = line_count_at(&finder->counts, in->line);
+
+    if (!flow_is_guarded(in))
+        return flow->threads;
+    if (is_last && block->taken >= 0 && flow_operation(in) == MACHINE_BRA)
+        return flow->taken;
+    if (is_last && block->leaves)
+        return flow->left;
+    if (!line)
+        return flow->threads;
+    if (shares[in->line] >= 0)
+        return shares[in->line] * flow->threads;
+    return fmin(flow->threads, line->lanes);
+}
+
+/* Each part of a warp that has diverged comes to the BSYNC by itself: from the branches whose lanes
+ * meet again in the PTX behind it, or from the loop of an atomic. */
+static uint64_t parts_at(const FlowFinder *finder, int b, int i, const LineCount *line)
+{
+    const MachineBlock *block = &finder->lowering->blocks[b];
+
+    if (line && line->step->class_ == CLASS_ATOMIC)
+        return line->divergent;
+    for (int next = i + 1; next < block->first + block->count; next++) {
+        const LineCount *after =
+            line_count_at(&finder->counts, finder->lowering->code.instructions[next].line);
+        if (after && after->parts)
+            return after->parts;
+    }
+    return line ? line->divergent : 0;
+}
+
+static void add_instruction(const FlowFinder *finder, int b, int i, const LineCount *line,
+                            const double *shares, Issue **issues)
+{
+    const MachineBlock *block = &finder->lowering->blocks[b];
+    const MachineInstruction *in = &finder->lowering->code.instructions[i];
+    const bool is_last = i == block->first + block->count - 1;
+    const int function = line ? line->function : 0;
+    const Code *code = function ? finder->launch->codes[function - 1] : finder->launch->kernel;
+    Issue *issue = issues[function] ? &issues[function][line ? line->step - code->steps : 0] : NULL;
+
+    if (!issue)
+        return;
+    issue->instructions += (uint64_t) llround(finder->flows[b].warps);
+    if (flow_operation(in) == MACHINE_BSYNC)
+        issue->instructions += parts_at(finder, b, i, line);
+    issue->threads += (uint64_t) llround(active_threads(finder, in, b, is_last, shares));
+}
+
+static void add_issues(const FlowFinder *finder, const double *shares, Issue **issues)
+{
+    const Lowering *lowering = finder->lowering;
+    const LineCount *line = NULL, *own;
+
+    for (int b = 0; b < lowering->block_count; b++) {
+        const MachineBlock *block = &lowering->blocks[b];
+        for (int i = block->first; block->is_reached && i < block->first + block->count; i++) {
+            own = line_count_at(&finder->counts, lowering->code.instructions[i].line);
+            line = own ? own : line;
+            add_instruction(finder, b, i, line, shares, issues);
+        }
+    }
+}
+
+bool flow_issues(const FlowFinder *finder, Issue **issues)
+{
+    double *shares = guard_shares(finder);
+
+    if (shares)
+        add_issues(finder, shares, issues);
+    free(shares);
+    return shares != NULL;
+}

@@ -1,0 +1,34 @@
+/* lines.h - what the simulator counted, by line of the PTX: how many threads and warps reached each
+ * instruction of a launch. */
+#ifndef SIM_MACHINE_LINES_H
+#define SIM_MACHINE_LINES_H
+
+#include "sim/exec/exec.h"
+
+typedef struct LineCount {
+    int function;     /* 0: the kernel; f: function f - 1 of the module */
+    const Step *step; /* NULL: no instruction that could have run is in this line */
+    int block;        /* number of its basic block of the PTX; the lines of one follow each other */
+    double entries;   /* if that block is a loop: threads that entered it; otherwise -1 */
+    double reached;   /* threads that came to it; -1: unknown */
+    double lanes;     /* threads whose guard was true */
+    double warps;     /* that came to it */
+    uint64_t parts;   /* of warps that have diverged and meet again where its basic block starts,
+                       * not counting one per warp */
+    uint64_t divergent; /* branches that split a warp; of an atomic: rounds of its loop */
+} LineCount;
+
+typedef struct LineCounts {
+    LineCount *lines; /* by line of the PTX */
+    int count;
+    int block_count;
+} LineCounts;
+
+/* Returns false if memory ran out. Free with line_counts_free. */
+bool line_counts_make(const Launch *launch, LineCounts *counts);
+void line_counts_free(LineCounts *counts);
+
+/* NULL: none. */
+const LineCount *line_count_at(const LineCounts *counts, int line);
+
+#endif

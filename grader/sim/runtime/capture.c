@@ -1,0 +1,300 @@
+/* capture.c - stream capture: issued work becomes nodes of a graph.
+ *
+ * Each capturing stream has the last nodes of its work; a new node runs after them. An event that
+ * is recorded takes them over, and a stream that waits for the event adds them to its own.
+ */
+#include "sim/runtime/graph.h"
+
+#include <stdlib.h>
+
+/* ---- Sets of last nodes ---- */
+
+void last_clear(LastNodes *last)
+{
+    free(last->all);
+    *last = (LastNodes){ 0 };
+}
+
+static bool last_add(LastNodes *last, Node *node)
+{
+    Node **more;
+
+    for (int i = 0; i < last->count; i++)
+        if (last->all[i] == node)
+            return true;
+    more = realloc(last->all, ((size_t) last->count + 1) * sizeof *more);
+    if (!more)
+        return false;
+    last->all = more;
+    last->all[last->count++] = node;
+    return true;
+}
+
+bool last_join(LastNodes *to, const LastNodes *from)
+{
+    bool well = true;
+
+    for (int i = 0; i < from->count && well; i++)
+        well = last_add(to, from->all[i]);
+    return well;
+}
+
+/* ---- While capturing ---- */
+
+static enum cudaGraphNodeType type_of(WorkKind kind)
+{
+    static const enum cudaGraphNodeType types[] = {
+        [WORK_KERNEL] = cudaGraphNodeTypeKernel,     [WORK_COPY] = cudaGraphNodeTypeMemcpy,
+        [WORK_FILL] = cudaGraphNodeTypeMemset,       [WORK_HOST] = cudaGraphNodeTypeHost,
+        [WORK_RECORD] = cudaGraphNodeTypeEmpty,      [WORK_WAIT] = cudaGraphNodeTypeEmpty,
+        [WORK_ALLOCATE] = cudaGraphNodeTypeMemAlloc, [WORK_FREE] = cudaGraphNodeTypeMemFree,
+        [WORK_EMPTY] = cudaGraphNodeTypeEmpty,
+    };
+
+    return types[kind];
+}
+
+Node *graph_capture_node(Stream *stream, enum cudaGraphNodeType type, Work *work)
+{
+    Node *node =
+        node_new(stream->capture, type, work, stream->last_nodes.all, stream->last_nodes.count);
+
+    last_clear(&stream->last_nodes);
+    return node && last_add(&stream->last_nodes, node) ? node : NULL;
+}
+
+cudaError_t graph_capture(Stream *stream, Work *work)
+{
+    return graph_capture_node(stream, type_of(work->kind), work) ? cudaSuccess
+                                                                 : cudaErrorMemoryAllocation;
+}
+
+Graph *graph_capturing(uint64_t id)
+{
+    for (Graph *graph = rt.graphs; graph; graph = graph->next)
+        if (graph->id == id && graph->capturing)
+            return graph;
+    return NULL;
+}
+
+static cudaError_t spoil(Graph *graph, cudaError_t error)
+{
+    graph->invalidated = true;
+    rt_finding(FINDING_LAUNCH, true, NULL,
+               "the program waited, or used the default stream, during a stream capture. Captured "
+               "work runs only when the graph is launched, so it cannot be waited for now. The "
+               "capture is invalidated");
+    return error;
+}
+
+cudaError_t capture_refuses(const Stream *stream)
+{
+    return stream->capture ? spoil(stream->capture, cudaErrorStreamCaptureUnsupported)
+                           : cudaSuccess;
+}
+
+cudaError_t any_capture_refuses(void)
+{
+    for (Graph *graph = rt.graphs; graph; graph = graph->next)
+        if (graph->capturing && !graph->relaxed)
+            return spoil(graph, cudaErrorStreamCaptureUnsupported);
+    return cudaSuccess;
+}
+
+cudaError_t legacy_refuses(const Stream *stream)
+{
+    if (!stream->is_default)
+        return cudaSuccess;
+    for (const Stream *other = rt.streams; other; other = other->next)
+        if (other->capture && other->blocking)
+            return spoil(other->capture, cudaErrorStreamCaptureImplicit);
+    return cudaSuccess;
+}
+
+/* ---- Begin ---- */
+
+static cudaError_t check_begin(const Stream *stream)
+{
+    if (!stream)
+        return cudaErrorInvalidResourceHandle;
+    if (stream->is_default)
+        return cudaErrorStreamCaptureUnsupported;
+    return stream->capture ? cudaErrorIllegalState : cudaSuccess;
+}
+
+static void begin_in(Stream *stream, Graph *graph, enum cudaStreamCaptureMode mode)
+{
+    graph->capturing = true;
+    graph->relaxed = mode == cudaStreamCaptureModeRelaxed;
+    stream->capture = graph;
+    stream->is_origin = true;
+    last_clear(&stream->last_nodes);
+}
+
+static cudaError_t begin(Stream *stream, enum cudaStreamCaptureMode mode)
+{
+    cudaError_t error = check_begin(stream);
+    Graph *graph;
+
+    if (error)
+        return error;
+    graph = graph_new();
+    if (!graph || !handle_set(HANDLE_GRAPH, graph, graph))
+        return cudaErrorMemoryAllocation;
+    begin_in(stream, graph, mode);
+    return cudaSuccess;
+}
+
+static cudaError_t begin_to(Stream *stream, Graph *graph, const cudaGraphNode_t *before,
+                            size_t count, enum cudaStreamCaptureMode mode)
+{
+    cudaError_t error = check_begin(stream);
+
+    if (error)
+        return error;
+    if (!graph || graph->capturing || (count && !before))
+        return cudaErrorInvalidValue;
+    begin_in(stream, graph, mode);
+    graph->is_programs = true;
+    for (size_t i = 0; i < count; i++)
+        if (!node_of(before[i]) || !last_add(&stream->last_nodes, node_of(before[i])))
+            return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
+/* ---- End ---- */
+
+/* Whether the origin waits for the work of all other streams of the capture. */
+static bool all_joined(const Stream *origin)
+{
+    Graph *graph = origin->capture;
+
+    if (graph->is_programs)
+        return true;
+    nodes_mark_before(graph, origin->last_nodes.all, origin->last_nodes.count);
+    for (const Node *node = graph->first; node; node = node->next)
+        if (!node->mark)
+            return false;
+    return true;
+}
+
+static cudaError_t say_unjoined(void)
+{
+    rt_finding(FINDING_LAUNCH, true, NULL,
+               "a stream capture ends, but the stream where it began does not wait for all work of "
+               "the other captured streams: record an event in each of them, and let the first "
+               "stream wait for it (cudaStreamWaitEvent)");
+    return cudaErrorStreamCaptureUnjoined;
+}
+
+static void leave(Graph *graph)
+{
+    for (Stream *other = rt.streams; other; other = other->next)
+        if (other->capture == graph) {
+            other->capture = NULL;
+            other->is_origin = false;
+            last_clear(&other->last_nodes);
+        }
+    graph->capturing = false;
+}
+
+static cudaError_t end(Stream *stream, cudaGraph_t *handle)
+{
+    Graph *graph = stream ? stream->capture : NULL;
+    cudaError_t error;
+
+    if (!stream || !handle)
+        return stream ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
+    *handle = NULL;
+    if (!graph)
+        return cudaErrorIllegalState;
+    if (!stream->is_origin)
+        return cudaErrorStreamCaptureUnmatched;
+    error = graph->invalidated    ? cudaErrorStreamCaptureInvalidated
+            : !all_joined(stream) ? say_unjoined()
+                                  : cudaSuccess;
+    leave(graph);
+    if (error) {
+        if (!graph->is_programs)
+            graph_free(graph);
+        return error;
+    }
+    graph->is_programs = false;
+    *handle = (cudaGraph_t) graph;
+    return cudaSuccess;
+}
+
+STREAM_CALL(cudaStreamBeginCapture, per_thread,
+            (cudaStream_t stream, enum cudaStreamCaptureMode mode),
+            begin(stream_of(stream, per_thread), mode))
+STREAM_CALL(cudaStreamBeginCaptureToGraph, per_thread,
+            (cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *before,
+             const cudaGraphEdgeData *edges, size_t count, enum cudaStreamCaptureMode mode),
+            ((void) edges,
+             begin_to(stream_of(stream, per_thread), graph_of(graph), before, count, mode)))
+STREAM_CALL(cudaStreamEndCapture, per_thread, (cudaStream_t stream, cudaGraph_t *graph),
+            end(stream_of(stream, per_thread), graph))
+
+/* ---- Questions ---- */
+
+static enum cudaStreamCaptureStatus status_of(const Stream *stream)
+{
+    return !stream->capture               ? cudaStreamCaptureStatusNone
+           : stream->capture->invalidated ? cudaStreamCaptureStatusInvalidated
+                                          : cudaStreamCaptureStatusActive;
+}
+
+static cudaError_t report(const Stream *stream, enum cudaStreamCaptureStatus *status,
+                          unsigned long long *id, cudaGraph_t *graph,
+                          const cudaGraphNode_t **before, size_t *count)
+{
+    if (!stream || !status)
+        return stream ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
+    *status = status_of(stream);
+    if (!stream->capture)
+        return cudaSuccess;
+    if (id)
+        *id = stream->capture->id;
+    if (graph)
+        *graph = (cudaGraph_t) stream->capture;
+    if (before)
+        *before = (const cudaGraphNode_t *) stream->last_nodes.all;
+    if (count)
+        *count = (size_t) stream->last_nodes.count;
+    return cudaSuccess;
+}
+
+STREAM_CALL(cudaStreamIsCapturing, per_thread,
+            (cudaStream_t stream, enum cudaStreamCaptureStatus *status),
+            report(stream_of(stream, per_thread), status, NULL, NULL, NULL, NULL))
+
+#undef cudaStreamGetCaptureInfo
+#if CUDART_VERSION >= 13000
+STREAM_CALL(cudaStreamGetCaptureInfo, per_thread,
+            (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+             cudaGraph_t *graph, const cudaGraphNode_t **before, const cudaGraphEdgeData **edges,
+             size_t *count),
+            (edges ? (void) (*edges = NULL) : (void) 0,
+             report(stream_of(stream, per_thread), status, id, graph, before, count)))
+#endif
+
+/* Its name in CUDA 12. */
+cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                        unsigned long long *id, cudaGraph_t *graph,
+                                        const cudaGraphNode_t **before, size_t *count);
+STREAM_CALL(cudaStreamGetCaptureInfo_v2, per_thread,
+            (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+             cudaGraph_t *graph, const cudaGraphNode_t **before, size_t *count),
+            report(stream_of(stream, per_thread), status, id, graph, before, count))
+
+API cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
+{
+    static _Thread_local enum cudaStreamCaptureMode of_thread = cudaStreamCaptureModeGlobal;
+    enum cudaStreamCaptureMode before = of_thread;
+
+    if (!mode)
+        return cudaErrorInvalidValue;
+    of_thread = *mode;
+    *mode = before;
+    return cudaSuccess;
+}

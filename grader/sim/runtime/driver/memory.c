@@ -1,0 +1,170 @@
+/* memory.c - allocation, copies of bytes and rows, fills, and attributes of pointers. */
+#include "sim/runtime/driver/driver.h"
+#include "sim/runtime/graph.h"
+
+#include <string.h>
+
+/* ---- Allocation ---- */
+
+static cudaError_t allocate_bytes(CUdeviceptr *address, size_t bytes)
+{
+    return address && bytes ? cudaMalloc((void **) address, bytes) : cudaErrorInvalidValue;
+}
+
+static cudaError_t allocate_managed(CUdeviceptr *address, size_t bytes, unsigned flags)
+{
+    return address && bytes ? cudaMallocManaged((void **) address, bytes, flags)
+                            : cudaErrorInvalidValue;
+}
+
+static cudaError_t allocate_rows(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
+                                 unsigned element)
+{
+    if (!address || !width || !height || (element != 4 && element != 8 && element != 16))
+        return cudaErrorInvalidValue;
+    return cudaMallocPitch((void **) address, pitch, width, height);
+}
+
+DRIVER_CALL(cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes), allocate_bytes(address, bytes))
+DRIVER_CALL(cuMemAllocPitch_v2,
+            (CUdeviceptr * address, size_t *pitch, size_t width, size_t height, unsigned element),
+            allocate_rows(address, pitch, width, height, element))
+DRIVER_CALL(cuMemAllocManaged, (CUdeviceptr * address, size_t bytes, unsigned flags),
+            allocate_managed(address, bytes, flags))
+DRIVER_CALL(cuMemFree_v2, (CUdeviceptr address), cudaFree(pointer_of(address)))
+DRIVER_CALL(cuMemAllocHost_v2, (void **pointer, size_t bytes),
+            bytes ? cudaMallocHost(pointer, bytes) : cudaErrorInvalidValue)
+DRIVER_CALL(cuMemHostAlloc, (void **pointer, size_t bytes, unsigned flags),
+            bytes ? cudaHostAlloc(pointer, bytes, flags) : cudaErrorInvalidValue)
+DRIVER_CALL(cuMemFreeHost, (void *pointer), cudaFreeHost(pointer))
+DRIVER_CALL(cuMemHostRegister_v2, (void *pointer, size_t bytes, unsigned flags),
+            cudaHostRegister(pointer, bytes, flags))
+DRIVER_CALL(cuMemHostUnregister, (void *pointer), cudaHostUnregister(pointer))
+DRIVER_CALL(cuMemHostGetDevicePointer_v2, (CUdeviceptr * address, void *host, unsigned flags),
+            cudaHostGetDevicePointer((void **) address, host, flags))
+DRIVER_CALL(cuMemHostGetFlags, (unsigned *flags, void *host), cudaHostGetFlags(flags, host))
+DRIVER_CALL(cuMemGetInfo_v2, (size_t * left, size_t *total), cudaMemGetInfo(left, total))
+DRIVER_STREAM_CALL(cuMemAllocAsync, (CUdeviceptr * address, size_t bytes, CUstream stream), stream,
+                   on, cudaMallocAsync((void **) address, bytes, on))
+DRIVER_STREAM_CALL(cuMemFreeAsync, (CUdeviceptr address, CUstream stream), stream, on,
+                   cudaFreeAsync(pointer_of(address), on))
+
+/* ---- Copies ---- */
+
+DRIVER_BLOCKING_CALL(cuMemcpy, (CUdeviceptr to, CUdeviceptr from, size_t bytes), on,
+                     cudaMemcpy(pointer_of(to), pointer_of(from), bytes, cudaMemcpyDefault))
+DRIVER_BLOCKING_CALL(cuMemcpyHtoD_v2, (CUdeviceptr to, const void *from, size_t bytes), on,
+                     cudaMemcpy(pointer_of(to), from, bytes, cudaMemcpyHostToDevice))
+DRIVER_BLOCKING_CALL(cuMemcpyDtoH_v2, (void *to, CUdeviceptr from, size_t bytes), on,
+                     cudaMemcpy(to, pointer_of(from), bytes, cudaMemcpyDeviceToHost))
+DRIVER_BLOCKING_CALL(cuMemcpyDtoD_v2, (CUdeviceptr to, CUdeviceptr from, size_t bytes), on,
+                     cudaMemcpy(pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice))
+DRIVER_STREAM_CALL(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream),
+                   stream, on,
+                   cudaMemcpyAsync(pointer_of(to), pointer_of(from), bytes, cudaMemcpyDefault, on))
+DRIVER_STREAM_CALL(cuMemcpyHtoDAsync_v2,
+                   (CUdeviceptr to, const void *from, size_t bytes, CUstream stream), stream, on,
+                   cudaMemcpyAsync(pointer_of(to), from, bytes, cudaMemcpyHostToDevice, on))
+DRIVER_STREAM_CALL(cuMemcpyDtoHAsync_v2,
+                   (void *to, CUdeviceptr from, size_t bytes, CUstream stream), stream, on,
+                   cudaMemcpyAsync(to, pointer_of(from), bytes, cudaMemcpyDeviceToHost, on))
+DRIVER_STREAM_CALL(cuMemcpyDtoDAsync_v2,
+                   (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream), stream, on,
+                   cudaMemcpyAsync(pointer_of(to), pointer_of(from), bytes,
+                                   cudaMemcpyDeviceToDevice, on))
+
+/* ---- Fills ---- */
+
+static cudaError_t fill(CUstream stream, CUdeviceptr to, size_t pitch, unsigned value,
+                        unsigned unit, size_t width, size_t height, bool blocking)
+{
+    if (to % unit || (height > 1 && pitch % unit))
+        return cudaErrorInvalidValue;
+    return fill_with(stream_of(stream, false), "cuMemset",
+                     &(struct cudaMemsetParams){ .dst = pointer_of(to),
+                                                 .pitch = pitch,
+                                                 .value = value,
+                                                 .elementSize = unit,
+                                                 .width = width,
+                                                 .height = height },
+                     blocking);
+}
+
+#define FILLS(bits, Value)                                                                         \
+    DRIVER_BLOCKING_CALL(cuMemsetD##bits##_v2, (CUdeviceptr to, Value value, size_t count), on,    \
+                         CALL(fill(on, to, count *(bits / 8), value, bits / 8, count, 1, true)))   \
+    DRIVER_STREAM_CALL(cuMemsetD##bits##Async,                                                     \
+                       (CUdeviceptr to, Value value, size_t count, CUstream stream), stream, on,   \
+                       CALL(fill(on, to, count *(bits / 8), value, bits / 8, count, 1, false)))    \
+    DRIVER_BLOCKING_CALL(cuMemsetD2D##bits##_v2,                                                   \
+                         (CUdeviceptr to, size_t pitch, Value value, size_t width, size_t height), \
+                         on, CALL(fill(on, to, pitch, value, bits / 8, width, height, true)))      \
+    DRIVER_STREAM_CALL(                                                                            \
+        cuMemsetD2D##bits##Async,                                                                  \
+        (CUdeviceptr to, size_t pitch, Value value, size_t width, size_t height, CUstream stream), \
+        stream, on, CALL(fill(on, to, pitch, value, bits / 8, width, height, false)))
+
+FILLS(8, unsigned char)
+FILLS(16, unsigned short)
+FILLS(32, unsigned)
+
+/* ---- Pointers ---- */
+
+static cudaError_t address_range(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
+{
+    const Allocation *allocation = memory_find(address);
+
+    if (!allocation)
+        return cudaErrorSymbolNotFound;
+    if (base)
+        *base = allocation->base;
+    if (bytes)
+        *bytes = allocation->bytes;
+    return cudaSuccess;
+}
+
+static unsigned memory_type(const Allocation *allocation)
+{
+    return allocation->kind == HOST_PINNED ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+}
+
+#define GIVE(type, value)                                                                          \
+    do {                                                                                           \
+        *(type *) to = (value);                                                                    \
+        return cudaSuccess;                                                                        \
+    } while (0)
+
+static cudaError_t pointer_attribute(void *to, CUpointer_attribute attribute, CUdeviceptr address)
+{
+    const Allocation *allocation = memory_find(address);
+
+    if (!to || !allocation)
+        return cudaErrorInvalidValue;
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        GIVE(unsigned, memory_type(allocation));
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+        GIVE(CUdeviceptr, address);
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        if (allocation->kind != HOST_PINNED && allocation->kind != MANAGED)
+            return cudaErrorInvalidValue;
+        GIVE(void *, pointer_of(address));
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        GIVE(unsigned, allocation->kind == MANAGED);
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        GIVE(int, 0);
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        GIVE(CUdeviceptr, allocation->base);
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+        GIVE(size_t, allocation->bytes);
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+        GIVE(unsigned long long, (unsigned long long) allocation->number);
+    default:
+        return cudaErrorNotSupported;
+    }
+}
+
+DRIVER_CALL(cuMemGetAddressRange_v2, (CUdeviceptr * base, size_t *bytes, CUdeviceptr address),
+            CALL(address_range(base, bytes, address)))
+DRIVER_CALL(cuPointerGetAttribute, (void *to, CUpointer_attribute attribute, CUdeviceptr address),
+            CALL(pointer_attribute(to, attribute, address)))

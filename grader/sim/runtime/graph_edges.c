@@ -1,0 +1,349 @@
+/* graph_edges.c - the shape of graphs: their nodes and edges, and updates of executable graphs. */
+#include "sim/runtime/graph.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Lists for the program: as many as it has room for, or only their number ---- */
+
+typedef struct List {
+    cudaGraphNode_t *nodes, *others; /* NULL: only counted; others: the ends of edges */
+    size_t *count, room, found;
+} List;
+
+static List list_of(cudaGraphNode_t *nodes, cudaGraphNode_t *others, size_t *count)
+{
+    return (List){ nodes, others, count, nodes && count ? *count : 0, 0 };
+}
+
+static void put(List *list, const Node *node, const Node *other)
+{
+    if (list->found < list->room) {
+        list->nodes[list->found] = (cudaGraphNode_t) node;
+        if (list->others)
+            list->others[list->found] = (cudaGraphNode_t) other;
+    }
+    list->found++;
+}
+
+static cudaError_t done(List *list)
+{
+    for (size_t i = list->found; i < list->room; i++)
+        list->nodes[i] = NULL;
+    if (!list->nodes || list->found < *list->count)
+        *list->count = list->found;
+    return cudaSuccess;
+}
+
+static cudaError_t nodes(const Graph *graph, cudaGraphNode_t *all, size_t *count, bool only_roots)
+{
+    List list = list_of(all, NULL, count);
+
+    if (!graph || !count)
+        return cudaErrorInvalidValue;
+    for (const Node *node = graph->first; node; node = node->next)
+        if (!only_roots || !node->before_count)
+            put(&list, node, NULL);
+    return done(&list);
+}
+
+static cudaError_t edges(const Graph *graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                         size_t *count)
+{
+    List list = list_of(from, to, count);
+
+    if (!graph || !count || !from != !to)
+        return cudaErrorInvalidValue;
+    for (const Node *node = graph->first; node; node = node->next)
+        for (int i = 0; i < node->before_count; i++)
+            put(&list, node->before[i], node);
+    return done(&list);
+}
+
+static cudaError_t before(const Node *node, cudaGraphNode_t *all, size_t *count)
+{
+    List list = list_of(all, NULL, count);
+
+    if (!node || !count)
+        return cudaErrorInvalidValue;
+    for (int i = 0; i < node->before_count; i++)
+        put(&list, node->before[i], NULL);
+    return done(&list);
+}
+
+static cudaError_t after(const Node *node, cudaGraphNode_t *all, size_t *count)
+{
+    List list = list_of(all, NULL, count);
+
+    if (!node || !count)
+        return cudaErrorInvalidValue;
+    for (const Node *other = node->graph->first; other; other = other->next)
+        for (int i = 0; i < other->before_count; i++)
+            if (other->before[i] == node)
+                put(&list, other, NULL);
+    return done(&list);
+}
+
+API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *all, size_t *count)
+{
+    return CALL(nodes(graph_of(graph), all, count, false));
+}
+
+API cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *all, size_t *count)
+{
+    return CALL(nodes(graph_of(graph), all, count, true));
+}
+
+/* ---- Changing edges ---- */
+
+static bool is_before(Graph *graph, Node *node, Node *other)
+{
+    nodes_mark_before(graph, &other, 1);
+    return node->mark;
+}
+
+static cudaError_t add_edges(Graph *graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                             size_t count)
+{
+    if (!graph || (count && (!from || !to)))
+        return cudaErrorInvalidValue;
+    for (size_t i = 0; i < count; i++) {
+        Node *first = node_of(from[i]), *second = node_of(to[i]);
+        if (!first || !second || first->graph != graph || second->graph != graph ||
+            is_before(graph, second, first)) /* it would be a cycle */
+            return cudaErrorInvalidValue;
+        if (!node_after(second, first))
+            return cudaErrorMemoryAllocation;
+    }
+    return cudaSuccess;
+}
+
+static bool take_edge(Node *node, const Node *first)
+{
+    for (int i = 0; i < node->before_count; i++)
+        if (node->before[i] == first) {
+            node->before[i] = node->before[--node->before_count];
+            return true;
+        }
+    return false;
+}
+
+static cudaError_t remove_edges(Graph *graph, const cudaGraphNode_t *from,
+                                const cudaGraphNode_t *to, size_t count)
+{
+    if (!graph || (count && (!from || !to)))
+        return cudaErrorInvalidValue;
+    for (size_t i = 0; i < count; i++) {
+        Node *second = node_of(to[i]);
+        if (!second || second->graph != graph || !take_edge(second, node_of(from[i])))
+            return cudaErrorInvalidValue;
+    }
+    return cudaSuccess;
+}
+
+/* CUDA 13 added the data of edges before the count; such data only matters on a GPU. Programs that
+ * were built with CUDA 12 pass the count in its place. */
+bool is_program_of_12(void)
+{
+    void *older = dlopen("libcudart.so.12", RTLD_LAZY | RTLD_NOLOAD);
+
+    if (older)
+        dlclose(older);
+    return older;
+}
+
+#if CUDART_VERSION >= 13000
+static size_t number_of_edges(const cudaGraphEdgeData *data, size_t count)
+{
+    return is_program_of_12() ? (size_t) (uintptr_t) data : count;
+}
+
+static size_t *count_of_edges(const cudaGraphEdgeData *data, size_t *count)
+{
+    return is_program_of_12() ? (size_t *) (uintptr_t) data : count;
+}
+
+API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                         const cudaGraphNode_t *to, const cudaGraphEdgeData *data,
+                                         size_t count)
+{
+    return CALL(add_edges(graph_of(graph), from, to, number_of_edges(data, count)));
+}
+
+API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                            const cudaGraphNode_t *to,
+                                            const cudaGraphEdgeData *data, size_t count)
+{
+    return CALL(remove_edges(graph_of(graph), from, to, number_of_edges(data, count)));
+}
+
+API cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                  cudaGraphEdgeData *data, size_t *count)
+{
+    return CALL(edges(graph_of(graph), from, to, count_of_edges(data, count)));
+}
+
+API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *all,
+                                             cudaGraphEdgeData *data, size_t *count)
+{
+    return CALL(before(node_of(node), all, count_of_edges(data, count)));
+}
+
+API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *all,
+                                               cudaGraphEdgeData *data, size_t *count)
+{
+    return CALL(after(node_of(node), all, count_of_edges(data, count)));
+}
+#else
+API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                         const cudaGraphNode_t *to, size_t count)
+{
+    (void) is_program_of_12;
+    return CALL(add_edges(graph_of(graph), from, to, count));
+}
+
+API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                            const cudaGraphNode_t *to, size_t count)
+{
+    return CALL(remove_edges(graph_of(graph), from, to, count));
+}
+
+API cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                  size_t *count)
+{
+    return CALL(edges(graph_of(graph), from, to, count));
+}
+
+API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *all,
+                                             size_t *count)
+{
+    return CALL(before(node_of(node), all, count));
+}
+
+API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *all,
+                                               size_t *count)
+{
+    return CALL(after(node_of(node), all, count));
+}
+#endif
+
+/* ---- Nodes ---- */
+
+static cudaError_t type_of(const Node *node, enum cudaGraphNodeType *type)
+{
+    if (!node || !type)
+        return cudaErrorInvalidValue;
+    *type = node->type;
+    return cudaSuccess;
+}
+
+static cudaError_t find_in(cudaGraphNode_t *handle, const Node *original, const Graph *clone)
+{
+    Node *node = original ? node_in(clone, original) : NULL;
+
+    if (!handle || !node)
+        return cudaErrorInvalidValue;
+    *handle = (cudaGraphNode_t) node;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type)
+{
+    return CALL(type_of(node_of(node), type));
+}
+
+API cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *node, cudaGraphNode_t original,
+                                         cudaGraph_t clone)
+{
+    return CALL(find_in(node, node_of(original), graph_of(clone)));
+}
+
+static cudaError_t destroy(Node *node)
+{
+    if (!node)
+        return cudaErrorInvalidValue;
+    node_free(node);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node)
+{
+    return CALL(destroy(node_of(node)));
+}
+
+/* ---- Updates: an executable graph takes the parameters of a graph of the same shape ---- */
+
+static bool same_edges(const Graph *exec, const Node *a, const Graph *graph, const Node *b)
+{
+    if (a->before_count != b->before_count)
+        return false;
+    for (int i = 0; i < a->before_count; i++)
+        if (node_index(exec, a->before[i]) != node_index(graph, b->before[i]))
+            return false;
+    return true;
+}
+
+static void replace_work(Node *node, Node *with)
+{
+    Work *work = node->work;
+
+    node->work = with->work;
+    with->work = work;
+    node->params = with->params;
+    node->event = with->event;
+    node->original = with->original;
+    free(node->arguments);
+    node->arguments = NULL;
+    if (node->child && with->child) {
+        Graph *child = node->child;
+        node->child = with->child;
+        with->child = child;
+    }
+}
+
+/* `copy`: of the graph, in the order of a launch. */
+static cudaError_t update(Graph *exec, Graph *copy, cudaGraphExecUpdateResultInfo *info)
+{
+    const Node *wrong = NULL;
+    Node *a = exec->first, *b = copy->first;
+
+    info->result = exec->count == copy->count ? cudaGraphExecUpdateSuccess
+                                              : cudaGraphExecUpdateErrorTopologyChanged;
+    for (; a && b && !info->result; a = a->next, b = b->next) {
+        wrong = b->original;
+        if (a->type != b->type)
+            info->result = cudaGraphExecUpdateErrorNodeTypeChanged;
+        else if (!same_edges(exec, a, copy, b))
+            info->result = cudaGraphExecUpdateErrorTopologyChanged;
+    }
+    if (info->result) {
+        info->errorNode = (cudaGraphNode_t) wrong;
+        return cudaErrorGraphExecUpdateFailure;
+    }
+    for (a = exec->first, b = copy->first; a && b; a = a->next, b = b->next)
+        replace_work(a, b);
+    return cudaSuccess;
+}
+
+static cudaError_t update_exec(Graph *exec, const Graph *graph, cudaGraphExecUpdateResultInfo *info)
+{
+    Graph *copy = exec && graph && !graph->capturing ? graph_copy(graph) : NULL;
+    cudaError_t error;
+
+    if (!exec || !graph || !info || !copy) {
+        if (copy)
+            graph_free(copy);
+        return cudaErrorInvalidValue;
+    }
+    memset(info, 0, sizeof *info);
+    error = update(exec, copy, info);
+    graph_free(copy);
+    return error;
+}
+
+API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                    cudaGraphExecUpdateResultInfo *info)
+{
+    return CALL(update_exec(graph_exec(exec), graph_of(graph), info));
+}

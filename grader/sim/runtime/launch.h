@@ -1,0 +1,23 @@
+/* launch.h - a launch as the calls of the runtime and of the driver request it. */
+#ifndef SIM_RUNTIME_LAUNCH_H
+#define SIM_RUNTIME_LAUNCH_H
+
+#include "sim/runtime/runtime.h"
+
+typedef struct LaunchRequest {
+    const void *kernel; /* the stub's address, or a cudaKernel_t */
+    dim3 grid, block;
+    void *const *arguments; /* pointers to them, unless they are packed */
+    const void *packed;     /* in the layout of the kernel's .param list; NULL: not packed */
+    size_t packed_bytes;
+    size_t dynamic_bytes;
+    bool cooperative;
+    dim3 cluster; /* of .x = 0: no clusters are requested */
+} LaunchRequest;
+
+cudaError_t launch(Stream *stream, const LaunchRequest *request);
+cudaError_t launch_attribute(const cudaLaunchAttribute *attribute, LaunchRequest *request);
+/* Takes the packed arguments from CU_LAUNCH_PARAM_BUFFER_POINTER and its size; NULL: none. */
+cudaError_t launch_packed(void *const *extra, LaunchRequest *request);
+
+#endif

@@ -1,0 +1,85 @@
+// blind.cu - runs launches of the blind set: kernels of the kinds that users write, to which the
+// model of the simulated GPU was never fitted.
+//
+//     blind --list                         `NAME FAMILY HALF` of each launch
+//     blind [--times N] [NAME...]          runs these launches, or all; prints `launch NAME
+//     CHECKSUM LAUNCHES`;
+//                                          with --times, after a warm-up, also the median of N
+//                                          event times and the distance of their quartiles, in us
+//     blind --profile [NAME...]            for profilers: a warm-up, then between cudaProfilerStart
+//     and Stop a
+//                                          marker whose grid is the line's number, and the launch
+//
+// Exit status 1: a result differs from the host's.
+#include "atomics.cuh"
+#include "control.cuh"
+#include "irregular.cuh"
+#include "learning.cuh"
+#include "numeric.cuh"
+#include "sorting.cuh"
+#include "stencils.cuh"
+#include "streaming.cuh"
+
+#include <cstring>
+
+static const struct {
+    const char *family, *half, *name;
+    void (*run)(Run &run);
+} cases[] = {
+#define CASE(family, half, name) { #family, #half, #name, name },
+#include "cases.def"
+};
+
+static bool is_wanted(const char *name, char **wanted, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(name, wanted[i]))
+            return true;
+    return count == 0;
+}
+
+// False: the result is wrong.
+static bool run_case(const char *name, void (*call)(Run &), Mode mode, int number, int repeats)
+{
+    Run run(mode, number, repeats);
+
+    call(run);
+    printf("launch %s %08x %d", name, run.checksum, run.launches);
+    if (mode == TIMED)
+        printf(" %.3f %.3f", run.median_us, run.spread_us);
+    printf("\n");
+    fflush(stdout);
+    if (run.wrong || !run.checked)
+        fprintf(stderr, "%s: %zu of %zu values differ from the host's\n", name, run.wrong,
+                run.checked);
+    return run.checked && !run.wrong;
+}
+
+int main(int argc, char **argv)
+{
+    Mode mode = ONCE;
+    int number = 0, repeats = 0, at = 1;
+    bool right = true;
+
+    if (at < argc && !strcmp(argv[at], "--list")) {
+        for (const auto &c : cases)
+            printf("%s %s %s\n", c.name, c.family, c.half);
+        return 0;
+    }
+    if (at < argc && !strcmp(argv[at], "--profile")) {
+        mode = PROFILED;
+        at++;
+    } else if (at + 1 < argc && !strcmp(argv[at], "--times")) {
+        mode = TIMED;
+        repeats = std::max(1, atoi(argv[at + 1]));
+        at += 2;
+    }
+    for (const auto &c : cases)
+        if (is_wanted(c.name, argv + at, argc - at))
+            right &= run_case(c.name, c.run, mode, ++number, repeats);
+    if (!number)
+        fprintf(stderr, "blind: no such launch (see --list)\n");
+    else
+        printf("done %d\n", number);
+    return number && right ? 0 : 1;
+}

@@ -1,0 +1,74 @@
+#!/bin/bash
+# compare.sh - plays the blind set on the simulated H200 and compares time and counters with those of the hardware.
+#
+#     tests/sim/blind/compare.sh [--sealed] BUILD [NAME...]
+#
+# Run it from the repository's root. Without --sealed it plays the open half, which may be used to improve the model.
+# --sealed plays both halves, for the figures of a release, and prints them separately. NAME: only these launches.
+# It needs `make BUILD/libcudart-sim.so`; the fixtures are h200.txt and h200-sealed.txt (FIXTURES=FOLDER: elsewhere).
+# A launch that the simulator refuses is listed. Reports remain in BUILD/blind/run. PLAYED=1: compares those again.
+# Exit status 1: nothing was compared, or a result is wrong.
+set -u
+half=open
+[ "${1:-}" != --open ] || shift
+[ "${1:-}" != --sealed ] || { half=sealed; shift; }
+build=$(cd "${1:?the build folder}" && pwd)
+shift
+here=tests/sim/blind
+work=$build/blind
+fixtures=${FIXTURES:-$here}
+export LC_ALL=C
+
+skip()
+{
+    echo "blind: skipped, $*"
+    exit 0
+}
+
+[ -f $here/compare.sh ] || { echo "compare.sh: run it from the repository's root"; exit 2; }
+command -v jq > /dev/null || skip "jq not found (make setup)"
+[ -f "$fixtures/h200.txt" ] || skip "$fixtures/h200.txt not found"
+. grader/build/toolkit.sh
+[ -n "$nvcc" ] || [ -x "$work/blind" ] || skip "nvcc not found"
+nice $here/build.sh "$build" sim || exit 1
+mkdir -p "$work/run"
+
+# names: the launches to play
+names()
+{
+    local wanted=$1
+    shift
+    sed -n 's/^CASE(\([a-z]*\), \([a-z]*\), \([a-z0-9_]*\))$/\3 \2 \1/p' $here/cases.def |
+        awk -v half="$wanted" -v only=" $* " '(half == "sealed" || $2 == half) && (only == "  " || index(only, " " $1 " "))'
+}
+
+# Two launches each, of which the second is timed; its own process, and thus a report of its own.
+play()
+{
+    local name=$1 at=$work/run/$1
+    rm -f "$at.json"
+    LD_PRELOAD=$build/libcudart-sim.so SIM_DEVICE=h200 SIM_WHOLE=1 SIM_TIME=1 SIM_CHECKS=none SIM_QUIET=1 \
+        SIM_REPORT=$at.json timeout 300 nice "$work/blind" --times 1 "$name" > "$at.out" 2> "$at.err" ||
+        echo "refused $name: status $?: $(tr '\n' ' ' < "$at.err" | head -c 200)"
+}
+export -f play
+export build work
+
+names $half "$@" > "$work/names"
+[ -n "${PLAYED:-}" ] || cut -d' ' -f1 "$work/names" | xargs -P "$(nproc)" -I{} bash -c 'play "$1"' - {}
+
+# `NAME COUNTS...`: sums of all kernels of the report
+cut -d' ' -f1 "$work/names" | while read -r name; do
+    [ -s "$work/run/$name.json" ] || continue
+    jq -r -s --arg name "$name" '
+        def kind(which): map(.global[which] // {}) | [map(.requests // 0), map(.sectors // 0)] | map(add);
+        def shared(which): map(.shared[which].wavefronts // 0) | add;
+        [.[] | select(.record == "kernel")] | select(length > 0) |
+        [$name, (map(.machine_instructions) | add), (map(.machine_threads) | add)] + kind("load") + kind("store") +
+        kind("atomic") + kind("copy") +
+        [(shared("load") + (map(.shared_loop_wavefronts) | add)), shared("store"), shared("atomic"),
+         (map(.ffma_threads) | add)] | join(" ")' "$work/run/$name.json"
+done > "$work/counted"
+cut -d' ' -f1 "$work/names" | sed "s|.*|$work/run/&.out|" | xargs cat 2> /dev/null | grep '^launch' > "$work/launched"
+[ $half = open ] && hardware=("$fixtures/h200.txt") || hardware=("$fixtures/h200.txt" "$fixtures/h200-sealed.txt")
+awk -f $here/compare.awk "$work/names" "$work/launched" "$work/counted" $here/pairs.txt "${hardware[@]}"

@@ -1,0 +1,64 @@
+/* test_sim_fused.c - additions that ptxas merges with a multiplication have one rounding. */
+#include "rows.h"
+#include "sim/exec/ops/handlers.h"
+#include "sim/sim_launch.h"
+
+/* %f1 = 1 + 2^-13 and %f2 = 1 - 2^-13: the product 1 - 2^-26 rounds to 1 (to even), so that the
+ * difference from 1 is 0 with two roundings, and -2^-26 with one. */
+#define FACTORS "mov.f32 %f1, 0f3F800400;\nmov.f32 %f2, 0f3F7FF800;\nmov.f32 %f4, 0f3F800000;\n"
+#define DONE    "mov.b32 %r0, %f5;\n"
+
+enum { ZERO = 0, ONE_ROUNDING = 0x32800000 };
+#define MINUS 0x80000000u
+
+static const struct {
+    const char *name, *body;
+    uint32_t want;
+} rows[] = {
+    { "product - x", "mul.f32 %f3, %f1, %f2;\nsub.f32 %f5, %f3, %f4;\n", MINUS | ONE_ROUNDING },
+    { "x - product", "mul.f32 %f3, %f1, %f2;\nsub.f32 %f5, %f4, %f3;\n", ONE_ROUNDING },
+    { "product + x", "mul.f32 %f3, %f1, %f2;\nneg.f32 %f6, %f4;\nadd.f32 %f5, %f3, %f6;\n",
+      MINUS | ONE_ROUNDING },
+    { "x + product, .ftz",
+      "mul.ftz.f32 %f3, %f1, %f2;\nneg.f32 %f6, %f4;\nadd.ftz.f32 %f5, %f6, %f3;\n",
+      MINUS | ONE_ROUNDING },
+    { "by a constant", "mul.f32 %f3, %f1, 0f3F7FF800;\nsub.f32 %f5, %f3, 0f3F800000;\n",
+      MINUS | ONE_ROUNDING },
+    { "in another block",
+      "mul.f32 %f3, %f1, %f2;\nsetp.gt.u32 %p1, %r1, 99;\n@%p1 bra L;\nbar.sync 0;\n"
+      "L: sub.f32 %f5, %f3, %f4;\n",
+      MINUS | ONE_ROUNDING },
+    { "an explicit rounding", "mul.rn.f32 %f3, %f1, %f2;\nsub.f32 %f5, %f3, %f4;\n", ZERO },
+    { "a product with two readers",
+      "mul.f32 %f3, %f1, %f2;\nmov.f32 %f7, %f3;\nsub.f32 %f5, %f3, %f4;\n", ZERO },
+    /* The sources at the sum are not those of the multiplication. */
+    { "a source that changes",
+      "mul.f32 %f3, %f1, %f2;\nmov.f32 %f1, 0f40000000;\nsub.f32 %f5, %f3, %f4;\n", ZERO },
+    { "a path around the multiplication",
+      "setp.gt.u32 %p1, %r1, 99;\n@%p1 bra L;\nmul.f32 %f3, %f1, %f2;\n"
+      "L: sub.f32 %f5, %f3, %f4;\n",
+      ZERO },
+};
+
+static void sums_of_products(void)
+{
+    for (int level = 0; level <= cpu_simd_level(); level++)
+        for (size_t i = 0; i < COUNT(rows); i++) {
+            char ptx[4000];
+            Trial trial = { .ptx = ptx };
+            simd_level = level;
+            snprintf(ptx, sizeof ptx, "%s%s%s%s", HEAD BEGIN FACTORS, rows[i].body, DONE, END);
+            CU_ASSERT_TRUE_FATAL(trial_run(&trial));
+            if (!trial.well || trial.out[7] != rows[i].want)
+                FAIL_SAYING("%s: 0x%08x", rows[i].name, trial.out[7]);
+            trial_close(&trial);
+        }
+    simd_level = -1;
+}
+
+static CU_TestInfo tests[] = {
+    { "sums of products", sums_of_products },
+    CU_TEST_INFO_NULL,
+};
+
+CU_SuiteInfo test_sim_fused = { "test_sim_fused", NULL, NULL, NULL, NULL, tests };

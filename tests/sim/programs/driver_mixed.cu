@@ -1,0 +1,137 @@
+/* driver_mixed.cu - the driver and the runtime in one program: memory, streams and kernels of one
+ * used by the other, and calls found by name.
+ *
+ * libraries: cuda
+ * expect: ok
+ */
+#include "check_driver.h"
+
+#include <dlfcn.h>
+#include <vector>
+
+enum { N = 1000 };
+
+static __global__ void triple(int *x, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i < n)
+        x[i] *= 3;
+}
+
+static void fill(std::vector<int> &host)
+{
+    for (int i = 0; i < N; i++)
+        host[i] = i;
+}
+
+static void check(const std::vector<int> &host, int factor)
+{
+    for (int i = 0; i < N; i++)
+        CHECK(host[i] == factor * i);
+}
+
+/* A kernel of this file, launched by the driver on memory of the runtime. */
+static void launch_by_driver(std::vector<int> &host)
+{
+    cudaFunction_t function;
+    CUstream stream;
+    int *x, n = N;
+
+    fill(host);
+    OK(cudaMalloc(&x, N * sizeof(int)));
+    DRIVER(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    OK(cudaMemcpyAsync(x, host.data(), N * sizeof(int), cudaMemcpyHostToDevice, stream));
+    OK(cudaGetFuncBySymbol(&function, (const void *) triple));
+    void *arguments[] = { &x, &n };
+    DRIVER(cuLaunchKernel((CUfunction) function, (N + 127) / 128, 1, 1, 128, 1, 1, 0, stream,
+                          arguments, NULL));
+    OK(cudaMemcpyAsync(host.data(), x, N * sizeof(int), cudaMemcpyDeviceToHost, stream));
+    OK(cudaStreamSynchronize(stream));
+    check(host, 3);
+    DRIVER(cuMemFree((CUdeviceptr) x));
+    OK(cudaStreamDestroy(stream));
+}
+
+/* The runtime's launch on memory of the driver. */
+static void launch_by_runtime(std::vector<int> &host)
+{
+    CUdeviceptr x;
+
+    fill(host);
+    DRIVER(cuMemAlloc(&x, N * sizeof(int)));
+    DRIVER(cuMemcpyHtoD(x, host.data(), N * sizeof(int)));
+    triple<<<(N + 127) / 128, 128>>>((int *) x, N);
+    triple<<<(N + 127) / 128, 128>>>((int *) x, N);
+    OK(cudaMemcpy(host.data(), (void *) x, N * sizeof(int), cudaMemcpyDeviceToHost));
+    check(host, 9);
+    OK(cudaFree((void *) x));
+}
+
+/* An error of the driver is not the runtime's last error. */
+static void check_last_error()
+{
+    CUdeviceptr x;
+
+    DRIVER_SAYS(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&x, (size_t) 1 << 50));
+    CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+static void check_names()
+{
+    CUresult (*allocate)(CUdeviceptr *, size_t), (*release)(CUdeviceptr);
+    CUresult (*find)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
+    cudaDriverEntryPointQueryResult found;
+    CUdriverProcAddressQueryResult status;
+    CUdeviceptr x;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW), *nothing;
+
+    OK(cudaGetDriverEntryPointByVersion("cuMemAlloc", (void **) &allocate, 12000, cudaEnableDefault,
+                                        &found));
+    CHECK(found == cudaDriverEntryPointSuccess);
+    DRIVER(cuGetProcAddress("cuMemFree", (void **) &release, 12000, CU_GET_PROC_ADDRESS_DEFAULT,
+                            &status));
+    CHECK(status == CU_GET_PROC_ADDRESS_SUCCESS);
+    DRIVER(allocate(&x, 100));
+    DRIVER(release(x));
+    DRIVER_SAYS(CUDA_ERROR_NOT_FOUND, cuGetProcAddress("cuMemSteal", &nothing, 12000,
+                                                       CU_GET_PROC_ADDRESS_DEFAULT, &status));
+    CHECK(library);
+    *(void **) &find = dlsym(library, "cuGetProcAddress_v2");
+    CHECK(find && find("cuMemAlloc", (void **) &allocate, 12000, 0, &status) == CUDA_SUCCESS);
+    DRIVER(allocate(&x, 100));
+    OK(cudaFree((void *) x)); /* the runtime knows what it allocated */
+    dlclose(library);
+}
+
+static void check_contexts()
+{
+    CUcontext primary, current;
+    unsigned flags;
+    int active;
+
+    DRIVER(cuCtxGetCurrent(&current));
+    DRIVER(cuDevicePrimaryCtxRetain(&primary, 0));
+    CHECK(current == primary); /* the runtime has made it current */
+    DRIVER(cuDevicePrimaryCtxGetState(0, &flags, &active));
+    CHECK(active);
+    DRIVER(cuCtxPushCurrent(primary));
+    DRIVER(cuCtxPopCurrent(&current));
+    CHECK(current == primary);
+    DRIVER(cuCtxSetCurrent(primary));
+    DRIVER(cuDevicePrimaryCtxRelease(0));
+}
+
+int main()
+{
+    std::vector<int> host(N);
+
+    DRIVER(cuInit(0));
+    OK(cudaFree(0));
+    launch_by_driver(host);
+    launch_by_runtime(host);
+    check_last_error();
+    check_names();
+    check_contexts();
+    puts("ok");
+}
