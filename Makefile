@@ -15,6 +15,8 @@
 # make editor            files for clangd and VS Code
 # make help-all          these and the commands for developers
 #
+# Without LAB: make grade, progress and report take all labs; quiz and compare
+# the one that you passed last; others the first one that is not done.
 # LAB="5 6" picks two labs; DEVICE=1 that GPU, DEVICE=sim a simulated one, which
 # is also taken where no GPU is usable. FLAGS="--quick" passes options on;
 # make grade FLAGS=--help lists them.
@@ -24,14 +26,16 @@
 # make all               all programs
 # make setup             install what the tests need (apt)
 # make test              tests of minutes, no GPU needed
-# make test-all          all tests: a quarter of an hour
+# make test-all          all tests: an hour or two
 # make check             prove every lab on this GPU
 # make check-cheats      prove that cheats are caught
 # make validate          modelled time next to this GPU's
+# make validate-blind    the same for kernels never fitted
 # make bench             our kernels next to the library's
 # make figures           measure what lessons quote
 # make gradebook         the program for whole courses
 # make course-kit        the students' tree, to hand out
+# make autograder        kits that grade elsewhere: docs/kits.md
 # make slides            lectures: HTML, PDF and handouts
 # make setup-slides      install what slides need (apt, npm)
 # make clean             remove build/
@@ -75,9 +79,11 @@ ifeq (,$(filter -j%,$(MAKEFLAGS)))
 MAKEFLAGS += -j$(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 endif
 at        := $(if $(V),,@)
-number     = $(eval steps += x)$(words $(steps))$(if $(word $(words $(steps)),$(missing)),/$(words $(missing)))
+number     = $(eval steps += x)$(words $(steps))$(if $(word $(words $(steps)),$(total)),/$(words $(total)))
 is_first   = $(if $(said),,$(eval said := yes)yes)
-say        = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@$(if $(MAKE_TERMOUT),printf 'building %s %.60s\033[K\r' "$(number)" "$(@:$(B)/%=%)",$(if $(is_first),echo "building$(if $(missing), $(words $(missing)) files: a minute or two)",:)))
+say        = $(if $(counting),@: building,$(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@$(if $(MAKE_TERMOUT),printf 'building %s %.60s\033[K\r' "$(number)" "$(@:$(B)/%=%)",$(if $(is_first),echo "building$(if $(total), $(words $(total)) files: a minute or two)",:))))
+# A first build counts its steps by a dry run, one word each; what is built later is short, and has no total.
+total      = $(eval total := $(if $(wildcard $(B)/warpbook),,$(shell $(MAKE) -n B="$(B)" counting=yes V= programs 2>/dev/null | sed -n 's/^: building/x/p')))$(total)
 
 warnings  := -Wall -Wextra -Wstrict-prototypes -Wno-missing-field-initializers
 # For whatever reads bytes of strangers; the sanitizers bring their own checks.
@@ -93,33 +99,36 @@ in         = $(filter $(1:%=grader/%/%),$(sources))
 labs      := $(sort $(patsubst labs/%/lab.c,%,$(wildcard labs/*/lab.c)))
 lab_o     := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
 sim_tool  := grader/sim/tool.c grader/sim/list.c
-sim_c     := $(filter-out $(call in,sim/guest) $(sim_tool),$(call in,sim))
+sim_c     := $(filter-out $(call in,sim/guest sim/forward sim/cublas) $(sim_tool),$(call in,sim))
 sim_plain_o := $(call objects,$(filter-out $(call in,sim/runtime),$(sim_c)))# needs no CUDA headers
 grader_o  := $(call objects,$(call in,base build judge learner calc draw) grader/coursework.c grader/command_grade.c $(sim_tool) \
              $(addprefix grader/sim/,device/device.c binary/elf.c base/cause.c base/limiter.c base/records.c base/source_shape.c ptx/module.c exec/shape.c)) \
              $(B)/see_parts.o $(B)/portfolio_parts.o
-missing    = $(eval missing := $(filter-out $(wildcard $(sort $(all_o))),$(sort $(all_o))))$(missing)
-all_o      = $(grader_o) $(child_o) $(guest_o) $(guest_sim_o) $(sim_o) $(B)/grader/main.o
 
 # Commands of warpbook: those that run a kernel on a device, and those that only read and write files.
 runs  := grade watch explain compare see draw quiz report sweep profile
 reads := next hint progress reset
 
-.PHONY: all programs help help-all editor $(runs) $(reads) check check-cheats course-kit clean FORCE
+.PHONY: all programs help help-all editor $(runs) $(reads) check check-cheats course-kit autograder clean FORCE
 all: programs $(if $(GRADEBOOK),$(B)/gradebook)
 
+# CUPTI, NVIDIA's interface for profilers: in one of two folders of the toolkit, or missing.
+CUPTI := $(if $(NVCC),$(patsubst %/include/cupti.h,%,$(firstword $(wildcard $(CUDA)/extras/CUPTI/include/cupti.h $(CUDA)/include/cupti.h))))
+
 # What students need: a compiler, make and the CUDA Toolkit.
-programs: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/guest $(B)/profiled $(B)/runner-sim $(B)/guest-sim $(B)/libcudart-sim.so)
+programs: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/guest $(B)/profiled $(B)/runner-sim $(B)/guest-sim $(B)/libcudart-sim.so) $(if $(CUPTI),$(B)/libgpu-trace.so)
 	@$(if $(MAKE_TERMOUT),printf '\033[K',:)
 
 # ---- What people type ----
 
 run = WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(if $(filter draw,$@),$(KIND)) $(LAB) $(if $(DEVICE),--device $(DEVICE)) $(FLAGS)
+# Status 1 of a command that answers a learner, such as "this kernel is not correct yet", is no error of make's.
+answers = $(if $(filter grade check,$@),,|| { status=$$?; test $$status = 1 || exit $$status; })
 $(runs) $(if $(wildcard tests/tests.mk),check): programs
-	@$(run)
+	@$(run) $(answers)
 
 $(reads): programs
-	@WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(FLAGS)
+	@WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(FLAGS) $(answers)
 
 editor:
 	@grader/learner/editor.sh
@@ -133,6 +142,12 @@ check-cheats: programs
 KIT ?= $(B)/warpbook-kit.tar.gz
 course-kit: programs
 	@grader/course_kit.sh $(B) $(KIT) "$(COURSE)" $(LAB)
+
+# A kit that grades on another host, without a GPU: FOR=gradescope, prairielearn, classroom50, repository, colab, image.
+FOR ?=
+OUT ?= $(B)/warpbook-$(FOR).zip
+autograder: programs
+	@IMAGE="$(IMAGE)" KEYRING="$(KEYRING)" grader/kits/make.sh "$(FOR)" $(B) $(OUT) "$(COURSE)" $(LAB)
 
 clean:
 ifndef MAKE_RESTARTS
@@ -181,7 +196,7 @@ include grader/runner/runner.mk grader/sim/sim.mk
 ifneq (,$(wildcard tests/tests.mk))
 include grader/gradebook/gradebook.mk tests/tests.mk tests/fuzz/fuzz.mk $(wildcard slides/slides.mk)
 else
-test test-all check setup gradebook slides:
+test test-rest test-validation test-all check setup gradebook slides:
 	@echo "make $@ needs the whole workbook; this is a student's tree: make grade" >&2; exit 3
 endif
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -168,12 +168,14 @@ typedef struct Mechanism {
  * leads one step further and never gives the rung itself. */
 typedef struct Remedy {
     const char *symptom, *text;
-    const char *in; /* only in a case whose label contains this */
-    double below;   /* slow: only if the lowest ratio was below this; 0: always */
+    const char *in;   /* only in a case whose label contains this */
+    double below;     /* slow: only if the lowest ratio was below this; 0: always */
+    const char *also; /* slow: only if a case whose label contains this is below its bar, too */
 } Remedy;
 
 typedef struct Lab {
     const char *title;    /* a few words, for tables */
+    bool further;         /* follows the nine labs of the course: grade --core leaves it out */
     bool unmarked;        /* a warm-up: a correct kernel passes; no TIMED case, no marks */
     int launches;         /* not 0: launch.cpp, next to lab.c, defines the function. It launches
                            * FUNCTION_kernel, which kernel.h declares and the student defines, with

@@ -3,7 +3,9 @@
 #include "coursework.h"
 #include "base/child.h"
 #include "judge/grade.h"
+#include "learner/formats/formats.h"
 #include "learner/labs_table.h"
+#include "learner/next.h"
 #include "learner/page.h"
 #include "learner/portfolio/history.h"
 #include "learner/predictions.h"
@@ -22,16 +24,19 @@
 
 /* How a grading is shown. */
 typedef enum View {
-    LINES, /* for programs */
-    FULL,  /* -v: everything */
-    PAGE,  /* one lab */
-    TABLE  /* several labs, one line each */
+    LINES,    /* for programs */
+    DOCUMENT, /* in the format of other programs */
+    FULL,     /* -v: everything */
+    PAGE,     /* one lab */
+    TABLE     /* several labs, one line each */
 } View;
 
 static View view_of(const Options *options)
 {
     if (options->lines)
         return LINES;
+    if (options->format)
+        return DOCUMENT;
     return options->verbose ? FULL : options->count == 1 ? PAGE : TABLE;
 }
 
@@ -55,12 +60,22 @@ static void show_predictions(const Session *session, const Options *options)
     printf("\n");
 }
 
-static void show_head(const Session *session, const Options *options)
+static void begin_document(const Format *format, const Session *session, Document *document)
+{
+    *document = (Document){ .out = stdout, .session = session };
+    if (format->begin)
+        format->begin(document);
+}
+
+static void show_head(const Session *session, const Options *options, Document *document)
 {
     session_clear_line();
     switch (view_of(options)) {
     case LINES:
         report_lines_machine(session);
+        return;
+    case DOCUMENT:
+        begin_document(options->format, session, document);
         return;
     case FULL:
         report_machine(session);
@@ -171,6 +186,7 @@ typedef struct Run {
     int kept_count;
     uint64_t key[64];
     bool all_passed, sound;
+    Document document; /* --format: for other programs */
 } Run;
 
 /* Finds the labs whose last grading is still current. */
@@ -208,6 +224,30 @@ static void remember(const Session *session, const Result *result, uint64_t key,
         history_keep(session->book.progress, result, session->gpu.name);
 }
 
+/* Other programs find the file from the working directory. */
+static void print_in_format(Run *run, const Result *result, const char *shown)
+{
+    const Options *options = run->options;
+    const char *file = options->submission ? shown : result->source;
+    static Annotations annotations;
+
+    annotations_of(result, path_from_here(file), &annotations);
+    options->format->lab(&run->document, result, &annotations);
+    fflush(stdout);
+}
+
+/* make watch shows the page with its keys, and leaves it in the terminal with commands. */
+static void show_page(const Session *session, const Result *result, const Progress *progress)
+{
+    if (next_in_watch()) {
+        putchar(NEXT_FORM);
+        print_page(session, result, progress);
+        putchar(NEXT_FORM);
+        unsetenv(NEXT_IN_WATCH);
+    }
+    print_page(session, result, progress);
+}
+
 static void show_result(Run *run, const Result *result, const char *shown, uint64_t key)
 {
     const Options *options = run->options;
@@ -221,11 +261,14 @@ static void show_result(Run *run, const Result *result, const char *shown, uint6
     case LINES:
         print_lines(&run->session, result, shown);
         return;
+    case DOCUMENT:
+        print_in_format(run, result, shown);
+        return;
     case FULL:
         report_table(result, run->graded == 1);
         return;
     case PAGE:
-        print_page(&run->session, result, options->submission ? NULL : &progress);
+        show_page(&run->session, result, options->submission ? NULL : &progress);
         return;
     case TABLE:
         labs_table_row(result->entry, &progress, "");
@@ -260,6 +303,8 @@ static void show_end(Run *run)
 {
     const Options *options = run->options;
 
+    if (options->format && options->format->end)
+        options->format->end(&run->document, run->sound);
     if (view_of(options) == FULL)
         report_reasons(&run->session, run->results, run->graded, options->submission);
     if (view_of(options) == TABLE) {
@@ -267,8 +312,14 @@ static void show_end(Run *run)
         if (!options->submission)
             labs_table_end(run->session.book.progress, run->kept_count);
     }
-    if (!options->lines)
+    if (!options->lines && !options->format)
         coursework_counting(&run->work, &run->session, run->results, run->graded, options->quick);
+}
+
+/* Whether the i-th lab is the first further one below labs of the course. */
+static bool further_begin(const Options *options, int i)
+{
+    return i > 0 && options->labs[i]->lab->further && !options->labs[i - 1]->lab->further;
 }
 
 static void grade_all(Run *run)
@@ -277,11 +328,14 @@ static void grade_all(Run *run)
 
     find_kept(run);
     builder = start_building(&run->session, run->options, run->kept);
-    for (int i = 0; i < run->options->count; i++)
+    for (int i = 0; i < run->options->count; i++) {
+        if (view_of(run->options) == TABLE && further_begin(run->options, i))
+            labs_table_further();
         if (run->kept[i])
             show_kept(run, run->options->labs[i]);
         else
             grade_one(run, i);
+    }
     stop_building(builder);
 }
 
@@ -298,14 +352,17 @@ int run_grade(Options *options)
         return USAGE;
     run.options = options;
     run.all_passed = run.sound = true;
-    *session = (Session){ .quick = options->quick, .live = isatty(2) && !options->lines };
+    *session = (Session){ .quick = options->quick,
+                          .live = isatty(2) && !options->lines && !options->format };
     session->events = options->events;
+    session->two_at_a_time =
+        view_of(options) == PAGE; /* someone waits, and nothing else is graded */
     if (!session_open(session, options->device))
         return report_could_not(session);
     session->course = run.work.course;
     session->replayed = options->seeded;
     session->seed = seed_of(options, &run.work, options->labs[0]);
-    show_head(session, options);
+    show_head(session, options, &run.document);
     grade_all(&run);
     show_end(&run);
     run.sound &= write_sealed(session, options);

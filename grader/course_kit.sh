@@ -24,12 +24,9 @@ for item in Makefile README.md AGENTS.md LICENSE CHANGELOG.md .gitignore common 
     mkdir -p "$tree/$(dirname "$item")"
     cp -R "$item" "$tree/$item"
 done
-find grader -type f ! -path 'grader/gradebook/*' ! -name course_kit.sh \
-    \( -name '*.[ch]' -o -name '*.cu' -o -name '*.sh' -o -name '*.mk' -o -name '*.def' -o -name '*.map' -o -path 'grader/sim/devices/*.txt' -o -path 'grader/learner/*/page.*'  \) |
-    while read -r file; do
-        mkdir -p "$tree/$(dirname "$file")"
-        cp "$file" "$tree/$file"
-    done
+find grader -type f ! -path 'grader/gradebook/*' ! -path 'grader/kits/*' ! -name course_kit.sh \
+    \( -name '*.[ch]' -o -name '*.cu' -o -name '*.sh' -o -name '*.mk' -o -name '*.def' -o -name '*.map' -o -path 'grader/sim/devices/*.txt' -o -path 'grader/learner/*/page.*'  \) \
+    -print0 | tar --null -T - -cf - | tar -C "$tree" -xf -
 while read -r lab _; do
     mkdir -p "$tree/labs/$lab"
     for name in README.md kernel.h lab.c; do
@@ -41,6 +38,14 @@ while read -r lab _; do
     [ ! -f "labs/$lab/predictions.txt" ] ||
         sed 's/^\([A-Za-z0-9_]*:\).*/\1/' "labs/$lab/predictions.txt" > "$tree/labs/$lab/predictions.txt"
 done < "$work/labs"
+
+# The course file's sections of labs that are not included would be mistakes there.
+if [ -n "$course" ]; then
+    awk 'FILENAME == ARGV[1] { included["[" $1 "]"]; next }
+        /^\[/ { shown = /^\[(course|all)\]/ || $0 in included }
+        shown' "$work/labs" "$tree/course.ini" > "$work/course.ini"
+    cp "$work/course.ini" "$tree/course.ini"
+fi
 
 find "$tree" -type d -exec chmod 755 {} +
 find "$tree" -type f -exec chmod 644 {} +

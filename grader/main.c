@@ -5,7 +5,9 @@
 #include "coursework.h"
 #include "draw/command.h"
 #include "learner/compare.h"
+#include "learner/current_lab.h"
 #include "learner/explain.h"
+#include "learner/formats/formats.h"
 #include "learner/next.h"
 #include "judge/grade.h"
 #include "learner/progress.h"
@@ -48,14 +50,13 @@ static int run_explain(Options *options)
     char source[PATH], shown[PATH];
     bool explained, sound;
 
-    if (options->count != 1) {
-        fprintf(stderr, "warpbook: explain needs a lab: make explain LAB=%s\n",
-                lab_name(&all_labs[0]));
-        return USAGE;
-    }
     if (!submission_fits(options))
         return USAGE;
-    session = (Session){ .quick = true, .live = isatty(2) };
+    session = (Session){ .quick = true,
+                         .live = isatty(2),
+                         .verbose = options->verbose,
+                         .reports_doing = true,
+                         .events = options->events };
     session.replayed = options->seeded;
     session.seed = options->seeded ? options->seed : secret();
     if (!session_open(&session, simulated_device(options)))
@@ -215,10 +216,6 @@ static int run_hint(Options *options)
 {
     static Session session;
 
-    if (options->count != 1) {
-        fprintf(stderr, "warpbook: hint needs a lab: make hint LAB=%s\n", lab_name(&all_labs[0]));
-        return USAGE;
-    }
     return root_only(&session) ? print_hint(session.book.progress, options->labs[0], options->level)
                                : COULD_NOT;
 }
@@ -244,21 +241,50 @@ static int run_labs(Options *options)
     return DONE;
 }
 
+/* Which labs a command takes. */
+typedef enum Labs {
+    ANY_LABS,   /* the command decides */
+    ALL_LABS,   /* those named, or all */
+    OPEN_LAB,   /* the one named, or the first one that is not done */
+    PASSED_LAB, /* the one named, or the one passed last */
+} Labs;
+
 static const struct {
     const char *name;
     int (*run)(Options *);
-    bool all_if_none;
+    Labs labs;
 } commands[] = {
-    { "grade", run_grade, true },       { "next", run_next, false },
-    { "check", run_check, true },       { "check-cheats", run_check_cheats, true },
-    { "explain", run_explain, false },  { "compare", run_compare, false },
-    { "see", see_run, false },          { "build", run_build, false },
-    { "pack", run_pack, true },         { "hint", run_hint, false },
-    { "watch", run_watch, false },      { "reset", run_reset, false },
-    { "progress", run_progress, true }, { "quiz", run_quiz, false },
-    { "report", run_portfolio, true },  { "sweep", run_sweep, false },
-    { "profile", run_profile, false },  { "labs", run_labs, true },
+    { "grade", run_grade, ALL_LABS },       { "next", run_next, ANY_LABS },
+    { "check", run_check, ALL_LABS },       { "check-cheats", run_check_cheats, ALL_LABS },
+    { "explain", run_explain, OPEN_LAB },   { "compare", run_compare, PASSED_LAB },
+    { "see", see_run, OPEN_LAB },           { "build", run_build, ANY_LABS },
+    { "pack", run_pack, ALL_LABS },         { "hint", run_hint, OPEN_LAB },
+    { "watch", run_watch, ANY_LABS },       { "reset", run_reset, ANY_LABS },
+    { "progress", run_progress, ALL_LABS }, { "quiz", run_quiz, PASSED_LAB },
+    { "report", run_portfolio, ALL_LABS },  { "sweep", run_sweep, OPEN_LAB },
+    { "profile", run_profile, OPEN_LAB },   { "labs", run_labs, ALL_LABS },
 };
+
+static int run_command(size_t c, Options *options)
+{
+    const Labs labs = commands[c].labs;
+    int status;
+
+    if (options->core && (options->count || labs != ALL_LABS)) {
+        fputs("warpbook: --core stands for labs, so it goes with no other lab and not with "
+              "commands that take one lab\n",
+              stderr);
+        return USAGE;
+    }
+    if (!options->count && labs == ALL_LABS)
+        for (const LabEntry *entry = all_labs; entry->folder && options->count < 64; entry++)
+            if (!options->core || !entry->lab->further)
+                options->labs[options->count++] = entry;
+    if ((labs == OPEN_LAB || labs == PASSED_LAB) &&
+        !one_lab(options, commands[c].name, labs == OPEN_LAB ? WANTS_OPEN : WANTS_PASSED, &status))
+        return status;
+    return commands[c].run(options);
+}
 
 int main(int argc, char **argv)
 {
@@ -287,10 +313,11 @@ int main(int argc, char **argv)
                 fprintf(stderr, "warpbook: %s\n", reader.why);
             return USAGE;
         }
-        if (!options.count && commands[c].all_if_none)
-            for (const LabEntry *entry = all_labs; entry->folder && options.count < 64; entry++)
-                options.labs[options.count++] = entry;
-        return commands[c].run(&options);
+        if (options.format && commands[c].run != run_grade) {
+            fprintf(stderr, "warpbook: --format %s is a format of grade\n", options.format->word);
+            return USAGE;
+        }
+        return run_command(c, &options);
     }
     fputs(warpbook_usage, stderr);
     return USAGE;

@@ -57,6 +57,9 @@ until_true() { # COMMAND...: within a minute
     return 1
 }
 
+# Of many tests of one kind, given line by line, CI runs every $SAMPLE-th; everyone else runs all.
+sampled() { awk -v n="${SAMPLE:-1}" 'NR % n == 1 % n'; }
+
 finish() { # the script's last words, and its status
     echo "${0##*/}: $passed passed, $failed failed, $skipped skipped"
     [ "$failed" = 0 ]

@@ -12,7 +12,7 @@ export TMPDIR=$work
 unset MAKEFLAGS MFLAGS MAKELEVEL B CFLAGS # a make above us, and what it was told
 
 secret=5eed$(od -An -N6 -tx1 /dev/urandom | tr -d ' \n')
-printf '%s\n' "# the seed is $secret" "[course]" "name = Kit" "device = sim:h200" "[6]" "seed = $secret" "bar of flat = 0.61" > "$work/course.ini"
+printf '%s\n' "# the seed is $secret" "[course]" "name = Kit" "device = sim:h200" "[9]" "weight = 3" "[6]" "seed = $secret" "bar of flat = 0.61" > "$work/course.ini"
 
 # Lines of the solutions that are in no starter, lesson, header or page for students, except for the index that begins every kernel.
 secret_lines() {
@@ -52,6 +52,7 @@ holds_only_what_it_should() {
     check "holds only what it should" holds_only_what_it_should "$tree"
     check "no secret seed" test -z "$(grep -rl "$secret" "$tree")"
     check "its bar" grep -q "^bar of flat = 0.61" "$tree/course.ini"
+    check "no section of a lab that is not in it" not grep -q sgemm "$tree/course.ini"
     check "the starter is handed out" cmp "$tree/labs/06_transpose/kernel.cu" solutions/06_transpose/0_starter.cu
     check "no prediction is filled in" test -z "$(grep -E '^[a-z0-9_]+:.+' "$tree/labs/06_transpose/predictions.txt")"
     check "a course file with mistakes" says "mistakes; nothing was packed" grader/course_kit.sh "$work/build" "$work/none.tar.gz" tests/course_kit.sh 6
@@ -92,8 +93,10 @@ fi
 check "a real kit" says "1 labs" make -s course-kit B="$build" KIT="$work/real.tar.gz" LAB=6 COURSE="$work/course.ini"
 mkdir "$work/again" "$work/empty"
 ln -s "$build/warpbook" "$work/again/warpbook"
-check "once more, with nothing built" grader/course_kit.sh "$work/again" "$work/again.tar.gz" "$work/course.ini" 6
-check "is the same, byte for byte" cmp "$work/real.tar.gz" "$work/again.tar.gz"
+if [ "${SAMPLE:-1}" = 1 ]; then # another build of the whole workbook
+    check "once more, with nothing built" grader/course_kit.sh "$work/again" "$work/again.tar.gz" "$work/course.ini" 6
+    check "is the same, byte for byte" cmp "$work/real.tar.gz" "$work/again.tar.gz"
+fi
 tar -xzf "$work/real.tar.gz" -C "$work/empty"
 tree=$work/empty/warpbook
 check "no source of a solution is in it" holds_no_solution "$tree"
@@ -131,7 +134,7 @@ done
 # As a student would: unpack in an empty folder, make grade.
 cd "$tree" || exit 1
 check "make grade" says "06 transpose .*NOT STARTED" make grade DEVICE=sim
-check "and what the course counts" holds "06 transpose: unchanged" "$work/out"
+check "and what the course counts" holds "06 transpose: not started" "$work/out"
 check "its own build" test -x build/warpbook
 verdict_of() { "$@" --format lines --device sim | grep ^verdict:; }
 for kernel in 0_starter 1_naive 5_padded beyond/9_registers; do

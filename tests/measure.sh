@@ -47,11 +47,13 @@ check "it says who can give it" says "ERR_NVGPUCTRPERM.*(NVreg_RestrictProfiling
 check "and what works anyway" says "make explain LAB=transpose" profile
 ncu 'echo "profiled: the kernel: an illegal memory access was encountered" >&2; exit 1'
 check "a kernel that fails" says "profiled: the kernel: an illegal memory access" profile
+check "a kernel that does not build" status_is 1 "$warpbook" profile 6 --submission tests/check.sh
+nothing_writable() { rm -rf "$work/build/profile"; : > "$work/build/profile"; profile; local status=$?; rm "$work/build/profile"; return $status; }
+check "a folder that cannot be written" status_is 3 nothing_writable
 WARPBOOK_NCU=$work/none
 check "no ncu" says "Nsight Compute \(ncu\) was not found" profile
 check "no GPU" says "no usable NVIDIA GPU" profile --device sim
-check "no lab" status_is 2 "$warpbook" profile
-check "a kernel that does not build" not "$warpbook" profile 6 --submission tests/check.sh
+check "no lab" status_is 2 "$warpbook" profile zzz
 
 # ---- Sweep ----
 
@@ -63,7 +65,9 @@ check "its picture" grep -q "</svg>" "$picture"
 check "next to the one measured on an H200" grep -q "On the NVIDIA H200" "$picture"
 check "its file" sweep --figures "$work/sweep.txt"
 check "has a value per line" test "$(grep -c '/yours ' "$work/sweep.txt")" -ge 8
-check "no lab" status_is 2 "$warpbook" sweep
+check "no lab" status_is 2 "$warpbook" sweep zzz
 check "a kernel that does not build" says "does not build" "$warpbook" sweep 6 --submission tests/check.sh
+check "is its own fault" status_is 1 "$warpbook" sweep 6 --submission tests/check.sh
+check "no compiler is the machine's" status_is 3 env WARPBOOK_NVCC=/none "$warpbook" sweep 6 --submission "$kernel"
 check "a folder that cannot be written" not sweep --figures "$work/none/x.txt"
 finish

@@ -1,10 +1,13 @@
 #!/bin/bash
-# run.sh test|test-rest|test-all BUILD - runs the tests of make test, of the rest, or all of them.
+# run.sh test|test-rest|test-validation|test-all BUILD - runs the tests of make test, of the rest, those that validate
+# the simulated GPU, or all of them.
 #
 # test: units; the real programs end to end against a scripted compiler and GPU; each lab's reference and starter on
-# the simulated GPU. test-rest: the workbook as files, gradebook, the simulated GPU against measurements, hostile
-# submissions, a class. test-all: both. Tests that measure time run alone; then tests that wait run in parallel with
-# tests that compute. Prints a line per script with its time; status 1 if one failed. Outputs: BUILD/tests/NAME.log.
+# the simulated GPU. test-rest: the workbook as files, gradebook, the simulated GPU, hostile submissions, a class.
+# test-validation: the simulated GPU against measurements, and programs of all kinds on it. test-all: all three.
+#
+# Tests that measure time run alone; then tests that wait run in parallel with tests that compute. Prints a line per
+# script with its time; status 1 if one failed. Outputs: BUILD/tests/NAME.log.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 unset MAKEFLAGS MFLAGS MAKELEVEL
@@ -16,25 +19,26 @@ rm -f "$logs"/*.log "$logs"/*.status
 nvcc=$(. grader/build/toolkit.sh && echo "$nvcc")
 [ -x "$build/gradebook" ] && gradebook=yes || gradebook=
 
-# test NAME COMMAND...: runs it and prints the result.
+# test NAME COMMAND...: runs it and prints the result, the seconds it took, and those of processors (user+system).
 test_one() {
-    local name=$1 began=$SECONDS status=0
+    local name=$1 status=0 took TIMEFORMAT='%0R %0U %0S'
     shift
-    "$@" > "$logs/$name.log" 2>&1 || status=$?
+    took=$({ time "$@" > "$logs/$name.log" 2>&1; } 2>&1) || status=$?
     if [ $status = 0 ]; then
-        printf '%-22s passed  %4d s  %s\n' "$name" $((SECONDS - began)) "$(grep -E 'passed|skipped' "$logs/$name.log" | tail -1 | cut -c1-40)"
+        printf '%-14s passed %5d s %5d+%d s  %s\n' "$name" $took "$(grep -E 'passed|skipped' "$logs/$name.log" | tail -1 | cut -c1-40)"
     else
-        printf '%-22s FAILED  %4d s  (status %d)\n' "$name" $((SECONDS - began)) $status
+        printf '%-14s FAILED %5d s %5d+%d s  (status %d)\n' "$name" $took $status
         grep -A12 'FAILED' "$logs/$name.log" | head -60 || true
         tail -15 "$logs/$name.log" | sed 's/^/    /'
         touch "$logs/$name.failed.status"
     fi
 }
 
-# Scripts one after the other: NAME=SCRIPT with its arguments.
+# Scripts one after the other: NAME=SCRIPT with its arguments. Those that $WITHOUT names are left out.
 each() {
     local item
     for item; do
+        case " ${WITHOUT:-} " in *" ${item%%=*} "*) continue ;; esac
         # shellcheck disable=SC2086 # words
         test_one "${item%%=*}" ${item#*=}
     done
@@ -46,9 +50,9 @@ ladder_ends() {
     for lab in labs/*/; do
         lab=$(basename "$lab")
         reference=$(find "solutions/$lab" -maxdepth 1 -name '[1-9]*.cu' | sort -V | tail -1)
-        verdict=$(WARPBOOK_BUILD=$build "$build/warpbook" grade "$lab" --device sim --submission "$reference" --format lines | sed -n 's/^verdict://p')
+        verdict=$(WARPBOOK_BUILD=$build nice "$build/warpbook" grade "$lab" --device sim --submission "$reference" --format lines | sed -n 's/^verdict://p')
         [ "$verdict" = pass ] || { echo "FAILED: $lab: $reference: '$verdict', expected pass" && status=1; }
-        verdict=$(WARPBOOK_BUILD=$build "$build/warpbook" grade "$lab" --device sim --quick --submission "solutions/$lab/0_starter.cu" --format lines | sed -n 's/^verdict://p')
+        verdict=$(WARPBOOK_BUILD=$build nice "$build/warpbook" grade "$lab" --device sim --quick --submission "solutions/$lab/0_starter.cu" --format lines | sed -n 's/^verdict://p')
         [ "$verdict" = unchanged ] || { echo "FAILED: $lab: the starter: '$verdict', expected unchanged" && status=1; }
     done
     return $status
@@ -62,32 +66,37 @@ labs() {
 quick() {
     labs &
     units
+    each end_to_end="tests/end_to_end.sh $build"
     wait
-    each end_to_end="tests/end_to_end.sh $build" watch="tests/learner/watch.sh $build"
+    each formats="tests/formats/formats.sh $build" watch="tests/learner/watch.sh $build"
 }
 
 waits_one() { each messages="tests/gradebook/messages.sh $build" gradebook="tests/gradebook/gradebook.sh $build" course="tests/gradebook/course.sh $build" \
-    reports="tests/gradebook/reports.sh $build" large="tests/gradebook/large.sh $build"; }
-waits_two() { each slurm="tests/gradebook/slurm.sh $build" machines="tests/gradebook/machines.sh $build"; }
+    assignments="tests/gradebook/assignments.sh $build" term="tests/gradebook/term.sh $build" \
+    reports="tests/gradebook/reports.sh $build" exports="tests/gradebook/exports.sh $build" large="tests/gradebook/large.sh $build"; }
+waits_two() { each slurm="tests/gradebook/slurm.sh $build" machines="tests/gradebook/machines.sh $build" killed="tests/gradebook/killed.sh $build files"; }
+waits_three() { each hostile="tests/gradebook/hostile.sh $build"; } # compiles, too
 computes() {
-    each agree="nice tests/sim/time/agree.sh $build 07_reduction" whatif="nice tests/sim/time/whatif.sh $build 01_coalescing" \
-        counters="nice tests/sim/counters/compare.sh $build" \
-        merged="nice tests/sim/merged.sh $build" limits="nice tests/sim/limits.sh $build" trace="nice tests/sim/trace.sh $build" \
+    each counters="nice tests/sim/counters/compare.sh $build --sample" limits="nice tests/sim/limits.sh $build" trace="nice tests/sim/trace.sh $build" \
         occupancy="nice tests/sim/occupancy_check.sh $build" faults="nice tests/sim/run_faults.sh $build" time_compare="nice tests/sim/time/compare_test.sh"
 }
 refuses() {
     each refused="tests/refused.sh $build"
-    [ -z "$gradebook" ] || each hostile="tests/gradebook/hostile.sh $build" class="tests/gradebook/class.sh $build 4 1,6,7" handed_in_quiz="tests/gradebook/quiz.sh $build"
-    each guest="tests/runner/guest.sh $build" course_kit="tests/course_kit.sh $build" \
+    [ -z "$gradebook" ] || each class="tests/gradebook/class.sh $build 4 1,6,7" handed_in_quiz="tests/gradebook/quiz.sh $build"
+    each guest="tests/runner/guest.sh $build" course_kit="tests/course_kit.sh $build" kits="tests/kits.sh $build" \
         two_devices="tests/judge/two_devices.sh $build" mistakes="nice tests/mistakes/run.sh $build" draw="tests/draw/draw.sh $build" \
         quiz="nice tests/learner/quiz.sh $build 01_coalescing 03_divergence 06_transpose 07_reduction" see="tests/learner/see.sh $build" portfolio="tests/learner/portfolio.sh $build"
 }
 
+files() { each workbook="nice tests/workbook.sh" editor="nice tests/editor.sh"; }
+
 rest() {
-    each workbook=tests/workbook.sh editor="nice tests/editor.sh" measure="tests/measure.sh $build"
+    each measure="tests/measure.sh $build"
+    files &
     if [ -n "$gradebook" ]; then
         waits_one &
         waits_two &
+        [ -z "$nvcc" ] || waits_three &
     else
         echo "gradebook: skipped, libarchive, SQLite, cJSON, libcsv or libyaml is not installed (make setup)"
     fi
@@ -100,8 +109,17 @@ rest() {
     wait
 }
 
-[ "$tier" = test-rest ] || quick
-[ "$tier" = test ] || rest
+# The simulated GPU against measurements of a real one, and all programs.
+validation() {
+    [ -n "$nvcc" ] || { echo "validation: skipped, there is no nvcc"; return; }
+    each agree="tests/sim/time/agree.sh $build 07_reduction" whatif="tests/sim/time/whatif.sh $build 01_coalescing" \
+        counters="tests/sim/counters/compare.sh $build" merged="tests/sim/merged.sh $build" \
+        programs="tests/sim/run_programs.sh $build" runtime="tests/sim/run_runtime.sh $build" same_report="tests/sim/same_report.sh $build"
+}
+
+case $tier in test | test-all) quick ;; esac
+case $tier in test-rest | test-all) rest ;; esac
+case $tier in test-validation | test-all) validation ;; esac
 set -- "$logs"/*.failed.status
 if [ -e "$1" ]; then
     echo "$# of $(ls "$logs"/*.log | wc -l) tests failed; what they printed: $logs/NAME.log"

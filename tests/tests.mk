@@ -1,13 +1,14 @@
 # tests.mk - what tests are made of, and what measures: tests/run.sh says which run when.
 
-.PHONY: setup test test-rest test-all unit figures protocols validate bench format test-programs
+.PHONY: setup test test-rest test-validation test-all unit figures protocols validate validate-blind bench format test-programs
 
 setup:
 	@$(if $(MAKE_RESTARTS),:,tests/setup.sh)
 
 # Units, the real programs end to end against a scripted GPU, each lab's reference and starter on the
-# simulated one: minutes. test-rest: all else that needs no GPU; test-all: both.
-test test-rest test-all: test-programs
+# simulated one: minutes. test-rest: all else that needs no GPU and is no validation of the simulated GPU;
+# test-validation: that; test-all: all three.
+test test-rest test-validation test-all: test-programs
 	@tests/run.sh $@ $(B)
 
 unit: $(B)/unit-tests
@@ -29,6 +30,10 @@ protocols: programs $(B)/protocols_ours $(B)/protocols_foreign
 validate: programs $(if $(NVCC),$(B)/libcudart-sim.so)
 	@WARPBOOK_BUILD=$(B) tests/sim/time/on_gpu.sh $(B) $(ROWS)
 
+# The same for kernels to which the model was never fitted; SEALED=1: also for the sealed half. NAMES="saxpy ...": only these.
+validate-blind: programs $(if $(NVCC),$(B)/libcudart-sim.so)
+	@tests/sim/blind/compare.sh $(if $(SEALED),--sealed) $(B) $(NAMES)
+
 bench: $(if $(NVCC),$(patsubst tests/bench/%.cu,$(B)/bench_%,$(wildcard tests/bench/*.cu)))
 	@$(if $^,,echo "make bench needs nvcc and an NVIDIA GPU"; exit 3)
 	@set -e; for program in $^; do echo; $$program; done
@@ -44,7 +49,7 @@ suites   := $(basename $(notdir $(suites_c)))
 $(B)/suites.c: grader/registry.sh FORCE
 	@$(call table,suites $(suites))
 
-$(B)/unit-tests: $(call objects,tests/main.c $(suites_c)) $(B)/suites.o $(sim_plain_o) $(grader_o) $(serve_o) $(lab_o) $(if $(GRADEBOOK),$(gradebook_o))
+$(B)/unit-tests: $(call objects,tests/main.c $(suites_c) grader/runner/gpu_trace_json.c) $(B)/suites.o $(sim_plain_o) $(grader_o) $(serve_o) $(lab_o) $(if $(GRADEBOOK),$(gradebook_o))
 	$(say)
 	$(at)$(link) $(if $(GRADEBOOK),$(gradebook_l)) -lcunit -lm -lpthread
 

@@ -41,6 +41,36 @@ else
     skip "libarchive, SQLite, cJSON, libcsv or libyaml is not installed: whether make finds them after setup"
 fi
 
+# A first build shows "building 7/320 NAME": the total is what is built, to the last file.
+total_is_exact() {
+    make -n -j1 MAKE_TERMOUT=1 B="$work/first" V= programs 2> /dev/null | sed -n "s/^printf 'building.* \"\([0-9/]*\)\" .*/\1/p" > "$work/steps"
+    local steps
+    steps=$(wc -l < "$work/steps")
+    [ "$steps" -gt 100 ] && [ "$(tail -1 "$work/steps")" = "$steps/$steps" ] && return
+    tail -3 "$work/steps"
+    return 1
+}
+check "a first build counts to its total" total_is_exact
+
+# What a learner is told is no error of make's; the status of a grading is kept.
+answers() { # GOAL STATUS: of warpbook; of make
+    printf '#!/bin/sh\nexit %s\n' "$2" > "$work/fake/warpbook"
+    make -s -o programs B="$work/fake" "$1" > /dev/null 2>&1
+    local got=$?
+    [ $got = "$3" ] && return
+    echo "make $1: $got, expected $3"
+    return 1
+}
+mkdir "$work/fake"
+printf '#!/bin/sh\n' > "$work/fake/warpbook"
+chmod +x "$work/fake/warpbook"
+for goal in hint explain compare quiz see; do
+    check "make $goal: 'not yet' is an answer" answers $goal 1 0
+    check "make $goal: an error is one" answers $goal 3 2
+done
+check "make grade keeps the status" answers grade 1 2
+check "make check does, too" answers check 1 2
+
 check "dependencies point one way" tests/dependencies.sh
 check "no construction comes back that was banned" tests/english.sh
 check "figures in lessons are those that were measured" tests/figures.sh check

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SIM_DEVICES "grader/sim/devices"
+
 enum { SETTINGS = 2000, MISTAKES = 100, EVERY_LAB = -1, THE_COURSE = -2, NO_SECTION = -3 };
 
 typedef struct Setting {
@@ -53,7 +55,7 @@ static void mistake(Reading *r, int line, const char *format, ...)
 
 /* ---- What may be set ---- */
 
-typedef enum Kind { TEXT, NUMBER, SPAN, TIME, SEED, WORD, BAR } Kind;
+typedef enum Kind { TEXT, DEVICE, NUMBER, WHOLE, SPAN, TIME, SEED, WORD, BAR } Kind;
 
 typedef struct Key {
     const char *name;
@@ -65,28 +67,34 @@ typedef struct Key {
     bool secret;
 } Key;
 
-#define OF_COURSE(member) true, TEXT, offsetof(Course, member), 0, sizeof((Course *) 0)->member
-#define POLICY(member)    offsetof(CourseLab, policy.member)
+#define OF_COURSE(kind, member)                                                                    \
+    true, kind, offsetof(Course, member), 0, sizeof((Course *) 0)->member
+#define POLICY(member) offsetof(CourseLab, policy.member)
 
 static const Key keys[] = {
-    { "name", OF_COURSE(name), "a text of at most 119 bytes" },
-    { "device", OF_COURSE(device), "sim:NAME, or a part of a GPU's name, such as H200" },
+    { "name", OF_COURSE(TEXT, name), "a text of at most 119 bytes" },
+    { "device", OF_COURSE(DEVICE, device),
+      "sim:NAME with a NAME of " SIM_DEVICES ", or a part of a GPU's name, such as H200" },
     { "times", true, WORD, offsetof(Course, times), 0, 0, "system, files" },
+    { "late_days", true, WHOLE, offsetof(Course, late_days), 0, 365,
+      "a whole number from 0 to 365" },
     { "weight", false, NUMBER, POLICY(weight), 0, 1000, "a number from 0 to 1000" },
     { "bar", false, BAR, 0, 0.01, 2, "a number from 0.01 to 2" },
     { "deadline", false, TIME, POLICY(deadline), 0, 0,
       "a time with its zone, such as 2026-11-30 23:59 +01:00" },
-    { "late_grace", false, SPAN, POLICY(late_grace_s), 0, 1e9, "a span: 0, 90s, 30m, 2h or 7d" },
-    { "late_unit", false, SPAN, POLICY(late_unit_s), 1, 1e9, "a span: 1h, 1d" },
+    { "late_grace", false, SPAN, POLICY(late_grace_s), 0, 1e9,
+      "a duration: 0, 90s, 30m, 2h or 7d" },
+    { "late_unit", false, SPAN, POLICY(late_unit_s), 1, 1e9, "a duration: 1h, 1d" },
     { "late_factor", false, NUMBER, POLICY(late_factor), 0, 1, "a number from 0 to 1" },
     { "late_curve", false, WORD, POLICY(late_curve), 0, 0, "power, linear" },
-    { "late_cutoff", false, SPAN, POLICY(late_cutoff_s), 0, 1e9, "a span: 0 (never), 2h, 7d" },
+    { "late_cutoff", false, SPAN, POLICY(late_cutoff_s), 0, 1e9, "a duration: 0 (never), 2h, 7d" },
     { "base", false, NUMBER, POLICY(base), 0, 100, "a number from 0 to 100" },
     { "gain", false, NUMBER, POLICY(gain), 0, 1, "a number from 0 to 1" },
     { "growth", false, WORD, POLICY(growth), 0, 0, "linear, log" },
     { "quiz", false, NUMBER, POLICY(quiz), 0, 1, "a number from 0 to 1" },
     { "correct", false, NUMBER, POLICY(correct), 0, 100, "a number from 0 to 100" },
     { "close", false, WORD, POLICY(close), 0, 0, "pass, curve, human" },
+    { "judge", false, WORD, POLICY(judge), 0, 0, "time, counts" },
     { "practice_seed", false, SEED, offsetof(CourseLab, practice_seed), 0, 0,
       "1 to 16 hexadecimal digits, not 0" },
     { "seed", false, SEED, offsetof(CourseLab, seed), 0, 0, "1 to 16 hexadecimal digits, not 0",
@@ -94,7 +102,9 @@ static const Key keys[] = {
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
-_Static_assert(sizeof(Growth) == sizeof(int) && sizeof(Closeness) == sizeof(int), "WORD sets ints");
+_Static_assert(sizeof(Growth) == sizeof(int) && sizeof(Closeness) == sizeof(int) &&
+                   sizeof(Judged) == sizeof(int),
+               "WORD sets ints");
 
 /* "bar of flat" is the key "bar" for the case "flat". */
 static const Key *key_of(const Setting *setting)
@@ -121,6 +131,18 @@ static const char *keys_of(int section, char *text, size_t size)
 
 /* ---- Applying ---- */
 
+/* A GPU's name has no colon, so "simm:h200" would name a device that does not exist. Outside the
+ * workbook's folder, names of simulated GPUs cannot be checked. */
+static bool is_device(const char *name)
+{
+    char path[200];
+
+    if (strncmp(name, "sim:", 4))
+        return !strchr(name, ':');
+    PUT(path, SIM_DEVICES "/%.80s.txt", name + 4);
+    return file_exists(path) || !file_exists(SIM_DEVICES);
+}
+
 static bool set_value(const Key *key, const char *text, void *at)
 {
     double number;
@@ -128,6 +150,9 @@ static bool set_value(const Key *key, const char *text, void *at)
 
     switch (key->kind) {
     case TEXT:
+    case DEVICE:
+        if (key->kind == DEVICE && !is_device(text))
+            return false;
         put(at, (size_t) key->most, "%s", text);
         return *text && strlen(text) < (size_t) key->most;
     case NUMBER:
@@ -135,6 +160,12 @@ static bool set_value(const Key *key, const char *text, void *at)
         if (!take_number(text, &number) || number < key->least || number > key->most)
             return false;
         *(double *) at = number;
+        return true;
+    case WHOLE:
+        if (!take_number(text, &number) || number < key->least || number > key->most ||
+            number != (int) number)
+            return false;
+        *(int *) at = (int) number;
         return true;
     case SPAN:
         return take_span(text, at) && *(double *) at >= key->least && *(double *) at <= key->most;

@@ -24,6 +24,7 @@ typedef struct Course {
     char name[120];
     char device[80]; /* the device that counts: "sim:h200", or a part of a GPU's name; "": any */
     int times;       /* 1: a file's time counts as its time of submission */
+    int late_days;   /* each student's budget of days that cost no marks */
     CourseLab lab[COURSE_LABS]; /* by the index in all_labs */
 } Course;
 
@@ -42,8 +43,17 @@ bool course_load(const char *path, Course *course, char **text, char **mistakes)
 char *course_public(const char *text);
 
 /* The settings that a grading of this lab depends on (bars, seed, device), as a text that
- * course_read accepts. A grading need not be repeated under the same terms. The caller frees it. */
+ * course_read accepts. A grading need not be repeated under the same terms. The caller frees it.
+ * course_measured leaves out the bars, which stored measurements can often be compared with again
+ * (speed.h); course_bars has only them, as lines without a section. */
 char *course_terms(const Course *course, const LabEntry *entry);
+char *course_measured(const Course *course, const LabEntry *entry);
+char *course_bars(const Course *course, const LabEntry *entry);
+
+/* Whether the lab is judged by counters instead of time: the course wants it, and the lab has
+ * bounds.
+ */
+bool course_counts(const Course *course, const LabEntry *entry);
 
 /* The bar of a lab's case. */
 double course_bar(const Course *course, const LabEntry *entry, int i);

@@ -23,6 +23,8 @@
     X(SAW_WARP_ATOMICS, "warp_atomics", WITH(SLOW), "too many updates by atomics")                 \
     X(SAW_LOADS_PER_FMA, "loads_an_fma", WITH(SLOW), "too many loads per multiply-add")            \
     X(SAW_IDLE_LANES, "idle_lanes", WITH(SLOW), "most lanes are idle")                             \
+    /* no bound is missed, but the kernel does without what the lab's first bound counts */        \
+    X(SAW_NO_SHARED, "no_shared", WITH(SLOW), "shared memory is not used")                         \
     X(SAW_IDLE_GPU, "idle_gpu", WITH(SLOW) | WITH(CORRECT_ONLY), "nothing ran on the GPU")         \
     /* why the speed of a case is not judged */                                                    \
     X(SAW_NOISY, "noisy", WITH(CORRECT_ONLY), "the machine was too noisy")                         \
@@ -96,9 +98,12 @@ typedef enum DiagnosisCode {
 
 #define SAW(code) (1ull << (code))
 
+_Static_assert(DIAGNOSIS_COUNT <= 64, "Diagnosis.saw has one bit for each code");
+
 typedef struct Diagnosis {
     uint64_t saw;         /* SAW(code) | ... */
     const Case *lab_case; /* the lab's row; NULL: not about one case */
+    uint64_t slow_cases;  /* slow: bit i: row i of lab.cases is below its bar; 0: unknown */
     /* Wrong results: the first wrong element of this output, and its values. */
     char array[16]; /* the name in kernel.h; "": not about an array */
     size_t element, wrong, compared;
@@ -115,7 +120,9 @@ typedef struct Diagnosis {
      * millions of warp instructions; 0: unknown. SAW_UNTIMED: launches without a time, and all.
      * SAW_BLIND: rung 1's ratio, and the bar. */
     double value, limit, per_request;
-    int line;
+    int line;       /* of kernel.cu; 0: unknown */
+    int other_line; /* of a race's other access; 0: unknown */
+    char text[600]; /* what the simulated GPU found there */
 } Diagnosis;
 
 /* Converts codes to words: "tail,unwritten"; "" for none. And words to codes: unknown words, and

@@ -11,11 +11,13 @@
 #include <math.h>
 #include <string.h>
 
+enum { DAY_S = 86400 };
+
 const Policy policy_default = { .weight = 1,
                                 .base = 50,
                                 .gain = 0.10,
                                 .correct = -1,
-                                .late_unit_s = 86400,
+                                .late_unit_s = DAY_S,
                                 .late_factor = 1,
                                 .quiz = -1 };
 
@@ -29,6 +31,11 @@ static double share_of_the_way(const Policy *policy, double ratio, double rung1,
         return log(ratio / rung1) / log(bar / rung1);
     return (ratio - rung1) / (bar - rung1);
 }
+
+/* A kernel is faster than rung 1, or than the starter, if it is faster by this. Otherwise noise,
+ * and the four decimals of rung 1's stored speed, would give a starter with one more line a few
+ * marks. */
+static const double faster_than_rung1 = 1.01;
 
 /* 0 at the speed of rung 1, which is about the starter's; 1 at `gain` above it and beyond. */
 static double share_of_the_gain(const Policy *policy, double ratio, double rung1)
@@ -46,6 +53,8 @@ double marks_for_speed(const Policy *policy, double ratio, double rung1, double 
         return 100;
     if (!(rung1 > 0)) /* not measured */
         rung1 = 0;
+    if (policy->gain > 0 && rung1 < bar && ratio <= rung1 * faster_than_rung1)
+        return 0;
     return policy->base * share_of_the_gain(policy, ratio, rung1) +
            (100 - policy->base) * share_of_the_way(policy, ratio, rung1, bar);
 }
@@ -58,21 +67,34 @@ double ratio_shown(double ratio, double bar, int decimals)
     return ratio < bar && rounded > bar - unit / 2 ? (ceil(bar / unit - 1e-9) - 1) * unit : ratio;
 }
 
-/* The mean over the cases. In cases where rung 1 need not be slow, the starter is also fast, so
- * their mean counts only up to the mean of the other cases. */
-double marks_for_cases(const Policy *policy, const MarkedCase *cases, int count)
+/* In cases where rung 1 need not be slow, the starter is also fast, so their mean counts only up to
+ * the mean of the other cases. */
+void marks_by_case(const Policy *policy, const MarkedCase *cases, int count, double *marks)
 {
-    double sum[2] = { 0 };
+    double sum[2] = { 0 }, most, share = 1;
     int of[2] = { 0 };
 
     for (int i = 0; i < count; i++) {
         const MarkedCase *c = &cases[i];
-        sum[c->spares_rung1] += marks_for_speed(policy, c->ratio, c->rung1, c->bar);
+        marks[i] = marks_for_speed(policy, c->ratio, c->rung1, c->bar);
+        sum[c->spares_rung1] += marks[i];
         of[c->spares_rung1]++;
     }
-    if (of[0])
-        sum[1] = fmin(sum[1], of[1] * sum[0] / of[0]);
-    return count ? (sum[0] + sum[1]) / count : 0;
+    most = of[0] ? of[1] * sum[0] / of[0] : sum[1];
+    if (sum[1] > most)
+        share = most / sum[1];
+    for (int i = 0; i < count; i++)
+        marks[i] *= cases[i].spares_rung1 ? share : 1;
+}
+
+double marks_for_cases(const Policy *policy, const MarkedCase *cases, int count)
+{
+    double marks[MARKED_CASES], sum = 0;
+
+    marks_by_case(policy, cases, count, marks);
+    for (int i = 0; i < count; i++)
+        sum += marks[i];
+    return count ? sum / count : 0;
 }
 
 /* ---- The verdict ---- */
@@ -104,7 +126,7 @@ static void by_curve(const Policy *policy, const Graded *graded, Marks *marks)
         PUT(marks->why, "correct, at %.3f of the reference's speed; the bar is %.2f",
             ratio_shown(worst->ratio, worst->bar, 3), worst->bar);
     if (worst && worst->rung1 > 0)
-        APPEND(marks->why, ", rung 1 reaches %.3f", worst->rung1);
+        APPEND(marks->why, ", the starter reaches about %.3f", worst->rung1);
 }
 
 static void by_closeness(const Policy *policy, const Graded *graded, Marks *marks)
@@ -117,32 +139,56 @@ static void by_closeness(const Policy *policy, const Graded *graded, Marks *mark
         settle(marks, 100, "too close to the bar to decide: counts as a pass");
 }
 
-/* States that are not verdicts. */
+/* States that are not verdicts: 0 marks, open, or not counted at all. */
 static const struct {
     const char *state;
-    bool open;
+    enum { NO_MARKS, STILL_OPEN, NOT_COUNTED } then;
     const char *why;
 } states[] = {
-    { "missing", false, "nothing was handed in" },
-    { "queued", true, "not graded yet" },
-    { "not graded", true, "the machine failed, not the student" },
-    { "unsound", true, "the machine failed, not the student" },
+    { "missing", NO_MARKS, "nothing was handed in" },
+    { "withdrawn", NOT_COUNTED, "withdrawn from the course: this lab does not count" },
+    { "unreadable", NO_MARKS, "something was handed in, but no kernel could be read" },
+    { "queued", STILL_OPEN, "not graded yet" },
+    { "not graded", STILL_OPEN, "the machine failed, not the student" },
+    { "unsound", STILL_OPEN, "the machine failed, not the student" },
 };
+
+/* True if a person's decision replaces the verdict. */
+static bool by_decision(const Graded *graded, Marks *marks)
+{
+    if (graded->excused) {
+        marks->excused = true;
+        PUT(marks->why, "excused: this lab does not count");
+    } else if (graded->decided == DECIDED_PASS) {
+        settle(marks, 100, "counts as a pass: decided by the course staff");
+    } else if (graded->decided == DECIDED_MARKS) {
+        settle(marks, graded->decided_marks, "these marks were decided by the course staff");
+    }
+    return graded->excused || graded->decided;
+}
 
 static void judge(const Policy *policy, const Graded *graded, Marks *marks)
 {
     Verdict verdict;
 
+    if (by_decision(graded, marks))
+        return;
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
         if (!strcmp(graded->state, states[i].state)) {
-            if (states[i].open)
+            if (states[i].then == STILL_OPEN)
                 leave_open(marks, states[i].why);
-            else
+            else if (states[i].then == NO_MARKS)
                 settle(marks, 0, states[i].why);
+            else
+                PUT(marks->why, "%s", states[i].why);
             return;
         }
     if (!verdict_from_word(graded->state, &verdict))
         leave_open(marks, "not a verdict that has marks");
+    else if (policy->judge == JUDGED_BY_COUNTS && !graded->count && verdict == PASS)
+        settle(marks, 100, "correct, and its counters meet all bounds of the lab");
+    else if (policy->judge == JUDGED_BY_COUNTS && !graded->count && verdict == SLOW)
+        settle(marks, 0, "correct, but a counter misses a bound of the lab");
     else if (verdict == PASS)
         settle(marks, 100, "correct, and fast enough");
     else if (verdict == CLOSE)
@@ -153,7 +199,9 @@ static void judge(const Policy *policy, const Graded *graded, Marks *marks)
         settle(marks, policy->correct >= 0 ? policy->correct : policy->base,
                "correct; its speed was not judged");
     else if (verdict == SUSPECT)
-        settle(marks, 0, "none until a human has checked");
+        leave_open(marks, "not trusted: a human checks it and decides");
+    else if (verdict == UNSUPPORTED)
+        leave_open(marks, "the simulated GPU does not support this kernel: a human decides");
     else
         settle(marks, 0, verdict_meaning(verdict));
 }
@@ -176,10 +224,24 @@ static const char *span(double seconds, char *text, size_t size)
     return text;
 }
 
+static bool within_grace(const Policy *policy, double late_s)
+{
+    return late_s <= policy->late_grace_s;
+}
+
+static bool after_cutoff(const Policy *policy, double late_s)
+{
+    return policy->late_cutoff_s > 0 && late_s > policy->late_cutoff_s;
+}
+
 static double left_of_marks(const Policy *policy, double late_s)
 {
     double units = ceil(late_s / policy->late_unit_s);
 
+    if (late_s <= 0 || within_grace(policy, late_s))
+        return 1;
+    if (after_cutoff(policy, late_s))
+        return 0;
     if (policy->late_curve == LATE_LINEAR)
         return fmax(0, 1 - units * (1 - policy->late_factor));
     return pow(policy->late_factor, units);
@@ -187,10 +249,11 @@ static double left_of_marks(const Policy *policy, double late_s)
 
 static void deduct(const Policy *policy, const Graded *graded, Marks *marks)
 {
-    char late[40];
-    double left;
+    char late[80];
+    double left, counted_s;
 
-    if (!policy->has_deadline || !strcmp(graded->state, "missing"))
+    if (!policy->has_deadline || is_in("missing withdrawn unreadable", graded->state) ||
+        graded->excused || graded->decided == DECIDED_MARKS)
         return;
     if (!graded->sent) {
         APPEND(marks->why, "; the time of submission is unknown%s, so nothing is deducted",
@@ -201,22 +264,52 @@ static void deduct(const Policy *policy, const Graded *graded, Marks *marks)
         return;
     marks->late_s = graded->sent - policy->deadline;
     span((double) marks->late_s, late, sizeof late);
-    if ((double) marks->late_s <= policy->late_grace_s) {
-        APPEND(marks->why, "; %s late, within the grace period", late);
-        return;
-    }
-    if (policy->late_cutoff_s > 0 && (double) marks->late_s > policy->late_cutoff_s) {
-        marks->marks = 0;
-        APPEND(marks->why, "; %s late, after the cut-off: no marks", late);
-        return;
-    }
-    left = left_of_marks(policy, (double) marks->late_s);
+    APPEND(late, " late");
+    if (graded->late_days)
+        APPEND(late, ", less %d late day%s of the budget", graded->late_days,
+               graded->late_days > 1 ? "s" : "");
+    counted_s = (double) marks->late_s - DAY_S * graded->late_days;
+    left = left_of_marks(policy, counted_s);
     marks->marks = marks->whole * left;
-    if (left < 1)
-        APPEND(marks->why, "; %s late: %.1f of %.1f marks are left", late, marks->marks,
-               marks->whole);
+    if (!graded->late_days && within_grace(policy, counted_s)) {
+        marks->late_s = 0;
+        APPEND(marks->why, "; %s, within the grace period", late);
+    } else if (after_cutoff(policy, counted_s))
+        APPEND(marks->why, "; %s, after the cut-off: no marks", late);
+    else if (left < 1 && marks->whole <= 0)
+        APPEND(marks->why, "; %s, but there are no marks to deduct from", late);
+    else if (left < 1)
+        APPEND(marks->why, "; %s: %.1f of %.1f marks are left", late, marks->marks, marks->whole);
     else
-        APPEND(marks->why, "; %s late, which costs nothing", late);
+        APPEND(marks->why, "; %s, which costs nothing", late);
+}
+
+Policy marks_extended(const Policy *policy, double by_s, int64_t until)
+{
+    Policy extended = *policy;
+
+    if (policy->has_deadline && by_s > 0)
+        extended.deadline += (int64_t) by_s;
+    else if (policy->has_deadline && until > policy->deadline)
+        extended.deadline = until;
+    return extended;
+}
+
+int marks_late_days(const Policy *policy, const Marks *marks, int left)
+{
+    double late_s = (double) marks->late_s, most = left_of_marks(policy, late_s);
+    int days = 0;
+
+    if (!policy->has_deadline || !(marks->open || (marks->known && marks->whole > 0)))
+        return 0;
+    for (int i = 1; i <= left; i++) {
+        double saved = left_of_marks(policy, late_s - DAY_S * i);
+        if (saved > most) {
+            most = saved;
+            days = i;
+        }
+    }
+    return days;
 }
 
 void marks_of(const Policy *policy, const Graded *graded, Marks *marks)

@@ -16,6 +16,10 @@ typedef enum Closeness { CLOSE_PASSES, CLOSE_BY_CURVE, CLOSE_BY_HUMAN } Closenes
 /* Each unit of lateness takes a share of the remaining marks, or of the total. */
 typedef enum Lateness { LATE_POWER, LATE_LINEAR } Lateness;
 
+/* Whether a correct kernel is judged by its time, or by counters on the simulated GPU, compared
+ * with the lab's bounds. */
+typedef enum Judged { JUDGED_BY_TIME, JUDGED_BY_COUNTS } Judged;
+
 /* How a lab is marked: a section of a course file (course.h). Marks are out of 100. */
 typedef struct Policy {
     double weight;     /* of the lab in the course's total */
@@ -31,6 +35,7 @@ typedef struct Policy {
     double late_factor;  /* lost share per unit: 1 - late_factor, as late_curve says */
     Lateness late_curve;
     double quiz; /* share of the marks for answers about the own kernel; negative: not asked */
+    Judged judge;
     double late_cutoff_s; /* after this much lateness there are no marks; 0: never */
 } Policy;
 
@@ -45,14 +50,22 @@ typedef struct MarkedCase {
     bool spares_rung1;        /* lab.h */
 } MarkedCase;
 
-/* A grading, and when its kernel was submitted. */
+/* What a person decided about the marks. A pass can still be late; marks that a person sets are
+ * final. */
+typedef enum Decided { NOT_DECIDED, DECIDED_PASS, DECIDED_MARKS } Decided;
+
+/* A grading, when its kernel was submitted, and what people decided about it. */
 typedef struct Graded {
-    const char *state; /* a verdict's word; or missing, queued, not graded */
+    const char *state; /* a verdict's word; or missing, withdrawn, queued, not graded */
     bool unmarked;     /* the lab is a warm-up */
     MarkedCase cases[MARKED_CASES];
     int count;
     int64_t sent;     /* seconds since 1970; 0: unknown */
     bool marked_late; /* by the learning system, which may not report by how much */
+    bool excused;     /* the lab leaves the student's total */
+    Decided decided;
+    double decided_marks; /* DECIDED_MARKS: 0 to 100, after lateness */
+    int late_days;        /* of the student's budget, used for this lab */
 } Graded;
 
 typedef struct Marks {
@@ -61,15 +74,29 @@ typedef struct Marks {
     bool open;  /* marks are still to come */
     double marks;   /* 0 to 100, lateness deducted */
     double whole;   /* marks before lateness */
-    int64_t late_s; /* time after the deadline; 0: on time, or unknown */
+    int64_t late_s; /* time after the deadline; 0: on time, within the grace period, or unknown */
+    bool excused;   /* the lab leaves the total: neither known nor open */
     char why[400];  /* a sentence; never empty */
 } Marks;
 
 void marks_of(const Policy *policy, const Graded *graded, Marks *marks);
 
+/* The policy with a later deadline, if the lab has one: by `by_s` seconds, or, if that is 0, at
+ * `until`. */
+Policy marks_extended(const Policy *policy, double by_s, int64_t until);
+
+/* The number of late days, at most `left`, that this lab takes from the student's budget: the
+ * fewest that save most. A lab takes none if they save no marks. `marks` are those without late
+ * days. */
+int marks_late_days(const Policy *policy, const Marks *marks, int left);
+
 /* Mixes in the answers about the kernel: `right` of `asked`. Does nothing unless the policy gives
  * them a share. A kernel that does not pass is not asked about: asked is 0, and so is its share. */
 void marks_mix_quiz(const Policy *policy, int right, int asked, Marks *marks);
+
+/* The marks of each case, before lateness; their mean is marks_for_cases(). A case that spares
+ * rung 1 may count less than its speed alone would earn. */
+void marks_by_case(const Policy *policy, const MarkedCase *cases, int count, double *marks);
 
 /* The marks before lateness. */
 double marks_for_cases(const Policy *policy, const MarkedCase *cases, int count);

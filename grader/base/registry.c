@@ -1,5 +1,6 @@
 /* registry.c - finds a lab by the name that the user typed: its folder, its number or its words. */
 #include "base/registry.h"
+#include "base/util.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -64,4 +65,38 @@ const Case *case_labelled(const Lab *lab, const char *label)
         if (!strcmp(c->label, label))
             return c;
     return NULL;
+}
+
+static size_t elements(const Array *array)
+{
+    return array->rows * array->cols;
+}
+
+/* "`in` of 65536 x 16"; a vector has only its length. */
+static void append_shape(const Array *array, int number, char *text, size_t size)
+{
+    append(text, size, "%s", *text ? ", " : "");
+    if (array->name || !number)
+        append(text, size, "`%s` of ", array->name ? array->name : "in");
+    else
+        append(text, size, "`in[%d]` of ", number);
+    if (array->rows > 1)
+        append(text, size, "%zu x ", array->rows);
+    append(text, size, "%zu", array->cols);
+}
+
+char *case_size(const Lab *lab, const Case *sized, char *text, size_t size)
+{
+    enum { SMALL = 16 }; /* times smaller than the largest: left out */
+    Arrays arrays = { 0 };
+    size_t most = 0;
+
+    lab->shape(sized, &arrays);
+    for (int i = 0; i < LAB_IN; i++)
+        most = elements(&arrays.in[i]) > most ? elements(&arrays.in[i]) : most;
+    *text = 0;
+    for (int i = 0; i < LAB_IN; i++)
+        if (elements(&arrays.in[i]) && elements(&arrays.in[i]) * SMALL >= most)
+            append_shape(&arrays.in[i], i, text, size);
+    return text;
 }

@@ -21,4 +21,8 @@ const char *lab_name(const LabEntry *entry); /* "transpose" */
 const Case *case_labelled(const Lab *lab,
                           const char *label); /* NULL: no case of the lab has this label */
 
+/* The shapes of a case's large inputs, with their names: "`in` of 65536 x 16". All dims must be
+ * set. */
+char *case_size(const Lab *lab, const Case *sized, char *text, size_t size);
+
 #endif

@@ -41,7 +41,17 @@ static bool read_key(const char *key, Verdict *verdict, uint64_t *bits)
     return true;
 }
 
-static bool fits(const Remedy *remedy, const Diagnosis *diagnosis, Verdict verdict, double ratio)
+/* True if a case whose label contains `part` is known to be below its bar. */
+static bool is_slow(const Lab *lab, const Diagnosis *diagnosis, const char *part)
+{
+    for (int i = 0; i < 64 && lab->cases[i].label; i++)
+        if (diagnosis->slow_cases >> i & 1 && strstr(lab->cases[i].label, part))
+            return true;
+    return false;
+}
+
+static bool fits(const Lab *lab, const Remedy *remedy, const Diagnosis *diagnosis, Verdict verdict,
+                 double ratio)
 {
     Verdict wanted;
     uint64_t bits;
@@ -52,13 +62,15 @@ static bool fits(const Remedy *remedy, const Diagnosis *diagnosis, Verdict verdi
         return false;
     if (remedy->in && (!diagnosis->lab_case || !strstr(diagnosis->lab_case->label, remedy->in)))
         return false;
+    if (remedy->also && !is_slow(lab, diagnosis, remedy->also))
+        return false;
     return remedy->below <= 0 || (ratio > 0 && ratio < remedy->below);
 }
 
 int remedy_for(const Diagnosis *diagnosis, Verdict verdict, double ratio, const Lab *lab)
 {
     for (int i = 0; i < LAB_REMEDIES && lab->remedies[i].symptom; i++)
-        if (fits(&lab->remedies[i], diagnosis, verdict, ratio))
+        if (fits(lab, &lab->remedies[i], diagnosis, verdict, ratio))
             return i + 1;
     return 0;
 }
@@ -83,6 +95,7 @@ static bool covers(const Remedy *b, const Remedy *a)
     return read_key(b->symptom, &verdict_b, &bits_b) && read_key(a->symptom, &verdict_a, &bits_a) &&
            verdict_b == verdict_a && !(bits_b & ~bits_a) &&
            (!b->in || (a->in && strstr(a->in, b->in))) &&
+           (!b->also || (a->also && strstr(a->also, b->also))) &&
            (b->below <= 0 || (a->below > 0 && a->below <= b->below));
 }
 
@@ -98,6 +111,8 @@ const char *remedy_fault(const Lab *lab, int row)
         return "this word never comes with this verdict";
     if (remedy->in && !any_case(lab, remedy->in))
         return "no case has a label that contains this";
+    if (remedy->also && (verdict != SLOW || !any_case(lab, remedy->also)))
+        return "`also` is part of a case's label, and belongs to a slow kernel";
     if (remedy->below && (verdict != SLOW || remedy->below < 0 || remedy->below > 1))
         return "`below` is a ratio: it belongs to a slow kernel";
     if (!remedy->text || !*remedy->text)

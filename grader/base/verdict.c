@@ -16,6 +16,11 @@ const char *verdict_word(Verdict verdict)
     return (unsigned) verdict < VERDICT_COUNT ? rows[verdict].word : "?";
 }
 
+const char *verdict_label(Verdict verdict)
+{
+    return verdict == UNCHANGED ? "not started" : verdict_word(verdict);
+}
+
 const char *verdict_meaning(Verdict verdict)
 {
     return (unsigned) verdict < VERDICT_COUNT ? rows[verdict].meaning : "?";

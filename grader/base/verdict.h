@@ -29,6 +29,8 @@ typedef enum Verdict { VERDICTS(VERDICT_ENUM) VERDICT_COUNT } Verdict;
 #undef VERDICT_ENUM
 
 const char *verdict_word(Verdict verdict);
+/* For people: "not started" instead of "unchanged". Formats for programs use verdict_word. */
+const char *verdict_label(Verdict verdict);
 const char *verdict_meaning(Verdict verdict);
 bool verdict_from_word(const char *word, Verdict *verdict);
 bool verdict_passed(Verdict verdict); /* PASS, CLOSE */

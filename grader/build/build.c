@@ -120,9 +120,13 @@ static bool refuse(BuildContext *context, DiagnosisCode code, const char *why)
     const bool named = !strncmp(why, name, sizeof name - 1);
     const int line = line_of_use(context, why);
 
-    if (line)
+    if (line) {
+        context->result->errors.count = 1;
+        context->result->errors.error[0].line = line;
+        PUT(context->result->errors.error[0].text, "%s", why);
         return context_refuse(context, code, "%s:%d:%s", context->job->shown, line,
                               why + sizeof name - 1);
+    }
     return context_refuse(context, code, "%s%s", named ? context->job->shown : "",
                           named ? why + sizeof name - 1 : why);
 }
@@ -240,6 +244,8 @@ static bool explain_failure(BuildContext *context, int status)
             "%s takes more than %d s to compile: is a loop unrolled too far, or does a template or "
             "constexpr never end?",
             shown, COMPILE_LIMIT_S);
+    context->result->errors.count = compiler_errors(context->output, context->folder,
+                                                    context->result->errors.error, BUILD_ERRORS);
     const char *meaning = complaint_meaning(lines);
     const bool is_cut = complaint_is_cut(lines);
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include "base/diagnosis.h"
 #include "lab.h"
+#include "build/diagnostics.h"
 #include "build/toolchain.h"
 
 typedef enum BuildFault {
@@ -13,12 +14,20 @@ typedef enum BuildFault {
     BUILD_MACHINE, /* no compiler, no space, unsupported host compiler...: nothing can be graded */
 } BuildFault;
 
+/* The errors of a build that belong to a line. */
+enum { BUILD_ERRORS = 12 };
+typedef struct BuildErrors {
+    int count;
+    CompilerError error[BUILD_ERRORS];
+} BuildErrors;
+
 typedef struct Build {
     BuildFault fault;
     DiagnosisCode code; /* BUILD_STUDENT: why, from SAW_COMPILER on */
     char object[512];   /* path of kernel.so, or of the object that `portable` made */
     char message[4096]; /* the error: one sentence, then the compiler's lines with the name
                            `shown`, then the command that prints them all */
+    BuildErrors errors; /* BUILD_STUDENT: those in `message` that name a line */
     char note[256];     /* a remark on a build that succeeded, for example that nvcc does not know
                            this GPU; "" if none */
 } Build;

@@ -237,6 +237,44 @@ bool complaint_is_cut(const char *text)
     return strstr(text, "\n(and ") != NULL;
 }
 
+/* ---- Errors as data ---- */
+
+/* kernel.cu(12): error: text, kernel.cu:12:5: fatal error: text */
+static void read_error(const char *line, CompilerError *error)
+{
+    const char *rest, *at = position(line, &rest);
+    const char *text = strchr(rest, ':');
+
+    *error = (CompilerError){ 0 };
+    if (sscanf(at, "(%9d)", &error->line) != 1)
+        sscanf(at, ":%9d:%9d:", &error->line, &error->column);
+    text = text ? text + 1 : rest;
+    PUT(error->text, "%s", text + strspn(text, " "));
+}
+
+static bool is_known(const CompilerError *errors, int count, const CompilerError *error)
+{
+    for (int i = 0; i < count; i++)
+        if (errors[i].line == error->line && errors[i].column == error->column &&
+            !strcmp(errors[i].text, error->text))
+            return true;
+    return false;
+}
+
+int compiler_errors(const char *output, const char *folder, CompilerError *errors, int most)
+{
+    char line[LINE_BYTES + 1];
+    int count = 0;
+
+    while (count < most && clean_line(&output, folder, line)) {
+        if (kind_of(line) != OURS)
+            continue;
+        read_error(line, &errors[count]);
+        count += !is_known(errors, count, &errors[count]);
+    }
+    return count;
+}
+
 /* ---- What errors mean ---- */
 
 const char *complaint_meaning(const char *text)

@@ -10,6 +10,13 @@
  * is at least 100 bytes. */
 void complaint(const char *output, const char *folder, const char *shown, char *text, size_t size);
 
+/* The errors in kernel.cu that the compiler's output names, without repetitions. */
+typedef struct CompilerError {
+    int line, column; /* column 0: unknown */
+    char text[300];
+} CompilerError;
+int compiler_errors(const char *output, const char *folder, CompilerError *errors, int most);
+
 /* Whether complaint() left out errors for want of room. */
 bool complaint_is_cut(const char *text);
 

@@ -64,7 +64,7 @@ SectorCount calc_sectors(const WarpAccess *access)
         return count;
     shape = shape_of_access(access, SPACE_GLOBAL, address);
     count.sectors = shape->sectors;
-    count.wanted_bytes = __builtin_popcount(shape->leaders) * access->bytes;
+    count.wanted_bytes = __builtin_popcount(shape_leaders(shape)) * access->bytes;
     count.least = (count.wanted_bytes + CALC_SECTOR_BYTES - 1) / CALC_SECTOR_BYTES;
     count.moved_bytes = count.sectors * CALC_SECTOR_BYTES;
     count.efficiency = (double) count.wanted_bytes / count.moved_bytes;

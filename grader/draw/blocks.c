@@ -131,11 +131,12 @@ static void say(const Picture *picture, int launch, const Placed *p, Words *word
         APPEND(words->title, ", %lld wave%s of at most %lld blocks", (long long) waves_of(l),
                waves_of(l) == 1 ? "" : "s", (long long) l->resident);
     put(sample, size,
-        "The last block ends after %.2f us of modelled time; until then, blocks fill %.0f %% "
+        "%s ends after %.2f us of modelled time; until then, blocks fill %.0f %% "
         "of the places on the SMs.",
+        l->played < blocks_of(l) ? "The last block of the sample" : "The last block",
         microseconds(r, p->end), 100 * busy_share(r, p));
     if (l->played < blocks_of(l))
-        append(sample, size, " The time of %lld of the blocks was modelled.",
+        append(sample, size, " The sample has %lld of the blocks; the time of all is worked out.",
                (long long) l->played);
     if (r->lost_block_spans && p->count < l->played)
         append(sample, size, " The first %d of them are shown.", p->count);

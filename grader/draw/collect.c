@@ -2,8 +2,10 @@
 #include "draw/collect.h"
 #include "base/random.h"
 #include "base/util.h"
+#include "draw/kept.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 static const double call_limit_s = 60;
@@ -139,14 +141,14 @@ typedef struct Modelled {
     Limited limited;
 } Modelled;
 
-static bool model(const CollectJob *job, const char *source, const char *shown, Modelled *result,
-                  char *why)
+static bool model(const CollectJob *job, const char *source, const char *shown, double limit_s,
+                  Modelled *result, char *why)
 {
     static Build build;
     Worker worker = { .sets = 0 };
     Timing timing = { 0 };
     bool well = built(job, source, shown, &build, why) && ready(job, build.object, &worker, why) &&
-                fine(worker_go(&worker, 1, call_limit_s, &timing), &worker, why) &&
+                fine(worker_go(&worker, 1, limit_s, &timing), &worker, why) &&
                 fine(worker_limits(&worker, &result->limited), &worker, why);
 
     result->ms = timing.event_ms;
@@ -179,12 +181,12 @@ static int model_all(const CollectJob *job, void *self,
         rung_name(rungs.path[i], name, sizeof name);
         session_say(job->session, "%02d %s: %s", lab_number(job->entry), lab_name(job->entry),
                     name);
-        if (!model(job, rungs.path[i], NULL, &result, why))
+        if (!model(job, rungs.path[i], NULL, call_limit_s, &result, why))
             continue;
         add(self, name, &result, false, i == rungs.count - 1);
         ran++;
     }
-    if (job->source && model(job, job->source, job->shown, &result, why)) {
+    if (job->source && model(job, job->source, job->shown, call_limit_s, &result, why)) {
         add(self, "your kernel", &result, true, false);
         ran++;
     }
@@ -192,26 +194,105 @@ static int model_all(const CollectJob *job, void *self,
     return ran;
 }
 
+static Roofline place_of(const Limited *l)
+{
+    return roofline_of(&l->limits, l->fp32_tflops, l->memory_gbps);
+}
+
 static void add_point(void *self, const char *name, const Modelled *m, bool is_yours,
                       bool is_reference)
 {
     RooflinePoints *points = self;
     RooflinePoint *p = &points->points[points->count++];
-    const Limited *l = &m->limited;
 
-    *p = (RooflinePoint){ .at = roofline_of(&l->limits, l->fp32_tflops, l->memory_gbps),
+    *p = (RooflinePoint){ .at = place_of(&m->limited),
                           .is_yours = is_yours,
                           .is_reference = is_reference };
     PUT(p->name, "%s", name);
-    points->fp32_tflops = l->fp32_tflops;
-    points->memory_gbps = l->memory_gbps;
+    points->fp32_tflops = m->limited.fp32_tflops;
+    points->memory_gbps = m->limited.memory_gbps;
+}
+
+/* Keeps the rungs' points, for collect_rungs(). */
+static void keep_points(const CollectJob *job, const RooflinePoints *points)
+{
+    static FileList rungs;
+    KeptPoints kept;
+    RooflinePoint old;
+    char name[48];
+
+    list_rungs(&job->session->book, job->entry, &rungs);
+    kept_open(job, &kept);
+    for (int i = 0, at = 0; i < rungs.count && at < points->count; i++) {
+        const uint64_t key = kept_key(job, rungs.path[i]);
+        rung_name(rungs.path[i], name, sizeof name);
+        if (strcmp(name, points->points[at].name) != 0)
+            continue; /* it could not run */
+        if (kept_find(&kept, key, &old) != KEPT)
+            kept_add(&kept, key, &points->points[at]);
+        at++;
+    }
+    kept_close(&kept);
 }
 
 bool collect_roofline(const CollectJob *job, RooflinePoints *points, char *why)
 {
     *points = (RooflinePoints){ .count = 0 };
     PUT(points->device, "%s", job->session->gpu.name);
-    return model_all(job, points, add_point, why) > 0;
+    if (!model_all(job, points, add_point, why))
+        return false;
+    keep_points(job, points);
+    return true;
+}
+
+/* Runs the rung if it is expected to fit into the budget; `slowest_s` is the expectation. */
+static bool fill_point(const CollectJob *job, const char *source, double end_s, double *slowest_s,
+                       RooflinePoint *point)
+{
+    static const double rung_limit_s = 1;
+    const double began_s = now_s();
+    char why[COLLECT_WHY];
+    Modelled m;
+    bool well;
+
+    if (began_s + *slowest_s > end_s)
+        return false;
+    session_say(job->session, "%02d %s: %s, for the roofline", lab_number(job->entry),
+                lab_name(job->entry), point->name);
+    well = model(job, source, NULL, rung_limit_s, &m, why);
+    *slowest_s = fmax(*slowest_s, now_s() - began_s);
+    if (well)
+        point->at = place_of(&m.limited);
+    return well;
+}
+
+int collect_rungs(const CollectJob *job, double budget_s, RooflinePoints *points)
+{
+    static FileList rungs;
+    const double end_s = now_s() + budget_s;
+    double slowest_s = budget_s / 4;
+    int left_out = 0;
+    KeptPoints kept;
+
+    list_rungs(&job->session->book, job->entry, &rungs);
+    kept_open(job, &kept);
+    for (int i = 0; i < rungs.count - 1 && points->count < MOST_RUNGS; i++) {
+        const uint64_t key = kept_key(job, rungs.path[i]);
+        RooflinePoint *p = &points->points[points->count];
+        Kept found;
+
+        *p = (RooflinePoint){ .is_yours = false };
+        rung_name(rungs.path[i], p->name, sizeof p->name);
+        found = kept_find(&kept, key, p);
+        if (found == NOT_KEPT) {
+            found = fill_point(job, rungs.path[i], end_s, &slowest_s, p) ? KEPT : LEFT_OUT;
+            kept_add(&kept, key, found == KEPT ? p : NULL);
+        }
+        points->count += found == KEPT;
+        left_out += found != KEPT;
+    }
+    kept_close(&kept);
+    return left_out;
 }
 
 typedef struct LadderInWork {

@@ -40,6 +40,11 @@ bool collect_trace(const CollectJob *job, const char *path, char *failed);
 bool collect_roofline(const CollectJob *job, RooflinePoints *points, char *why);
 bool collect_ladder(const CollectJob *job, Ladder *ladder, char *why);
 
+/* Adds the rungs below the reference: from build/rungs, where collect_roofline() keeps them, or
+ * else modelled, as long as a rung takes about a second and all take at most `budget_s`. Others
+ * stay left out until collect_roofline() runs them. Returns their number. */
+int collect_rungs(const CollectJob *job, double budget_s, RooflinePoints *points);
+
 /* Sets the ladder's unit and limit from the minimum work of the case: memory, or arithmetic if that
  * work is intensive enough. A lab about copies has no limit here. */
 void ladder_choose_unit(Ladder *ladder, const Lab *lab, const Case *lab_case, double fp32_tflops,

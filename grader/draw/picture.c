@@ -48,10 +48,11 @@ void picture_rest(FILE *to, int rows, int shown)
 
 void picture_place(const Picture *picture, int line, char *text, size_t size)
 {
-    put(text, size, "%02d %s, case %s", lab_number(picture->entry), lab_name(picture->entry),
-        picture->lab_case.label);
-    for (int d = 0; d < LAB_DIMS && picture->lab_case.dim[d]; d++)
-        append(text, size, "%s%ld", d ? " x " : ", ", picture->lab_case.dim[d]);
+    char sizes[120];
+
+    put(text, size, "%02d %s, case %s, %s", lab_number(picture->entry), lab_name(picture->entry),
+        picture->lab_case.label,
+        case_size(picture->entry->lab, &picture->lab_case, sizes, sizeof sizes));
     if (line)
         append(text, size, ", %s:%d", picture->file, line);
 }
@@ -125,8 +126,7 @@ double picture_time_axis(Svg *svg, double left, double right, double y, double w
     for (int i = 0; i * step <= whole_us * 1.0001; i++) {
         const double x = left + (right - left) * i * step / whole_us;
         svg_line(svg, x, y, x, y + 4, "frame");
-        if (x < right - 20)
-            svg_text(svg, x, y + 17, "dim small middle", "%.4g", i * step);
+        svg_text(svg, x, y + 17, "dim small middle", "%.4g", i * step);
     }
     svg_text(svg, left - 10, y + 17, "dim small end", "us");
     return y + 22;

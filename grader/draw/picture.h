@@ -129,6 +129,8 @@ bool draw_tiles(const Picture *picture, Svg *svg, Words *words);
 bool print_tiles(const Picture *picture, FILE *to, Words *words);
 bool draw_roofline(const Picture *picture, Svg *svg, Words *words);
 bool print_roofline(const Picture *picture, FILE *to, Words *words);
+/* False if no kernel has a place: copies have no operations, and small data no bytes of DRAM. */
+bool roofline_any_drawable(const RooflinePoints *points);
 bool draw_ladder(const Picture *picture, Svg *svg, Words *words);
 bool print_ladder(const Picture *picture, FILE *to, Words *words);
 

@@ -158,7 +158,7 @@ static void draw_name(Svg *svg, const RooflinePoint *point, int number, double y
     svg_end_group(svg);
 }
 
-static bool any_drawable(const RooflinePoints *points)
+bool roofline_any_drawable(const RooflinePoints *points)
 {
     for (int i = 0; i < points->count; i++)
         if (is_drawable(&points->points[i]))
@@ -198,7 +198,7 @@ bool draw_roofline(const Picture *picture, Svg *svg, Words *words)
     Plane plane;
     double y, x;
 
-    if (!any_drawable(points)) {
+    if (!roofline_any_drawable(points)) {
         PUT(words->why, "no kernel of this case does FP32 operations on bytes from DRAM");
         return false;
     }
@@ -231,7 +231,7 @@ bool print_roofline(const Picture *picture, FILE *to, Words *words)
 {
     const RooflinePoints *points = picture->roofline;
 
-    if (!any_drawable(points)) {
+    if (!roofline_any_drawable(points)) {
         PUT(words->why, "no kernel of this case does FP32 operations on bytes from DRAM");
         return false;
     }

@@ -208,9 +208,10 @@ bool print_sectors(const Picture *picture, FILE *to, Words *words)
     picture_sample(picture, a, sample, sizeof sample);
     fprintf(to, "%s\n%s\n\n", words->title, place);
     sectors_grid(picture, a, to);
-    fprintf(to,
-            "\nOne character per 4 bytes: the lane in base 32 (0 to v), * several lanes, . moved "
-            "but not used.\n%s\n",
-            sample);
+    fprintf(
+        to,
+        "\nOne character per 4 bytes: the lane in base 32 (0 to v), * several lanes; a dot: moved "
+        "but not used.\n%s\n",
+        sample);
     return true;
 }

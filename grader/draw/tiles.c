@@ -368,13 +368,48 @@ static void say(const Picture *picture, const Output *out, const Owners *block, 
         (long long) block->box.cols, out->name, of_warp, of_thread);
 }
 
+/* How many columns to draw: boxes that take turns along a long row would become one grey bar. */
+static int64_t columns_shown(const Owners *owners, const Box *boxes, int count)
+{
+    static const double least_width = 6;
+    int64_t narrowest = owners->box.cols, most;
+
+    for (int i = 0; i < count; i++)
+        if (boxes[i].cols < narrowest)
+            narrowest = boxes[i].cols;
+    most = (int64_t) (PANEL / least_width) * narrowest;
+    return owners->box.cols > owners->box.rows && owners->box.cols > most ? most : owners->box.cols;
+}
+
+/* Leaves out what lies to the right of these columns; returns the number of boxes that stay. */
+static int crop(Box *boxes, int count, int64_t cols)
+{
+    int left = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (boxes[i].col >= cols)
+            continue;
+        boxes[left] = boxes[i];
+        if (boxes[left].col + boxes[left].cols > cols)
+            boxes[left].cols = cols - boxes[left].col;
+        left++;
+    }
+    return left;
+}
+
 /* Draws the panel with the owners of one box; returns the y below it. */
 static double draw_panel(Svg *svg, int number, double y, Owners *owners, bool is_warp,
                          const char *head)
 {
-    Panel panel = panel_of(panel_x(number), y + HEAD, &owners->box);
     int count;
-    Box *boxes = find_boxes(owners, &count);
+    Box *boxes = find_boxes(owners, &count), shown = owners->box;
+    char text[160];
+
+    shown.cols = columns_shown(owners, boxes, count);
+    count = crop(boxes, count, shown.cols);
+    if (shown.cols < owners->box.cols)
+        head = PUT(text, "%s, the first %lld columns", head, (long long) shown.cols);
+    Panel panel = panel_of(panel_x(number), y + HEAD, &shown);
 
     if (!has_room(&panel, owners, boxes, count))
         stretch(&panel, owners->box.rows);
@@ -420,7 +455,8 @@ static void draw_all(const Picture *picture, Svg *svg, const Output *out, Owners
     y = fmax(y, draw_panel(svg, 2, top, warp, false, head));
     PUT(text,
         "Numbers are those of blocks, warps and lanes; number 0 is orange with a strong frame. "
-        "Each element belongs to the thread that stored it last. Simulated on the %s.",
+        "Each element belongs to the thread that stored it last; hatched ones are others'. "
+        "Simulated on the %s.",
         r->device.name);
     PUT(words->description, "%s. Three panels: the matrix, one block's tile, one warp's part. %s",
         place, text);

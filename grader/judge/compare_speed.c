@@ -1,5 +1,6 @@
 /* compare_speed.c - compares the speed of two kernels: blocks of four samples, and when to stop. */
 #include "judge/compare_speed.h"
+#include "base/speed.h"
 
 #include <math.h>
 
@@ -248,12 +249,14 @@ static bool decided(const Comparison *comparison, Outcome *outcome, double elaps
 {
     bool late = elapsed_s > comparison->budget_s * (comparison->bar ? 1 : 3) && outcome->blocks;
 
-    outcome->cut_short = late && (!comparison->bar || outcome->ratio.hi < comparison->bar / 8);
+    outcome->cut_short =
+        late && (!comparison->bar || speed_hopeless(outcome->ratio, 1, comparison->bar));
     if (outcome->cut_short)
         return true;
     if (!comparison->bar)
         return outcome->blocks >= comparison->least;
-    if (outcome->blocks >= 3 && outcome->ratio.hi < comparison->bar / 2 && outcome->blocks < 6)
+    if (outcome->blocks >= 3 && outcome->blocks < 6 &&
+        speed_hopeless(outcome->ratio, outcome->blocks, comparison->bar))
         return true; /* with so few blocks the interval is their whole range, so every ratio is
                         below */
     return is_look(comparison, outcome->blocks) &&

@@ -11,14 +11,13 @@
  * real GPU the small cases also run on the simulated one once all results are correct: this finds
  * races that did not show on the real GPU.
  */
-#include "judge/grade.h"
-#include "judge/outputs.h"
+#include "judge/large_cases.h"
 
 #include <string.h>
 
-/* A kernel that resembles the lab's needs only a fraction of this time for any case. The
- * simulated GPU also has limits in instructions, which are the same on every machine. */
-static const double case_limit_s = 10, large_limit_s = 8;
+static const Scope on_gpu = { .most = SIZE_MAX };
+static const Scope on_simulated = { true, 36 << 20, 1 << 19, 50, 30 };
+static const Scope after_gpu = { true, 1 << 18, 1 << 18, 20, 20 };
 
 static void draw_order(int *order, int count, Draws *random)
 {
@@ -29,137 +28,12 @@ static void draw_order(int *order, int count, Draws *random)
     }
 }
 
-/* Limit of warp instructions per element for a case with very many elements: a tree in shared
- * memory needs 3.4 to add up 2^24 + 1 elements. */
-static const double instructions_an_element = 3.5;
-
-/* Limit for a case that is only begun: an impossible launch is refused before its first
- * instruction. */
-static const int begun_millions = 1;
-
-/* Which cases run, and how, by the total number of elements in their arrays. */
-typedef struct Scope {
-    bool simulated;
-    size_t most, large; /* cases above `most` are left out; cases above `large` are large */
-    int small_millions, large_millions; /* limit of warp instructions per launch, at least this */
-} Scope;
-
-static const Scope on_gpu = { .most = SIZE_MAX };
-static const Scope on_simulated = { true, 36 << 20, 1 << 19, 50, 30 };
-static const Scope after_gpu = { true, 1 << 18, 1 << 18, 20, 20 };
-
-/* The cases of one submission in one worker. */
-typedef struct Trial {
-    Session *session;
-    Worker *worker;
-    const LabEntry *entry;
-    const char *object;
-    const Scope *scope;
-    Draws *random;
-    char given_up[200];             /* labels of large cases that exceeded their limit */
-    int right, wrong, skipped, all; /* cases; the repeated one counts once */
-    uint64_t right_cases,
-        wrong_cases; /* bit i: row i of lab.cases was checked, with this outcome */
-} Trial;
-
-static size_t elements(const Array *arrays, int count)
-{
-    size_t sum = 0;
-
-    for (int i = 0; i < count; i++)
-        sum += arrays[i].rows * arrays[i].cols;
-    return sum;
-}
-
-static size_t case_elements(const Lab *lab, const Case *lab_case)
-{
-    Arrays arrays = { 0 };
-
-    lab->shape(lab_case, &arrays);
-    return elements(arrays.in, LAB_IN) + elements(arrays.out, LAB_OUT) +
-           elements(&arrays.scratch, 1);
-}
-
-/* A row of the lab's table, with the dims for this worker's GPU. */
-static Case sized(const Trial *trial, const Case *row)
-{
-    Case lab_case = *row;
-
-    if (row->size)
-        row->size(lab_case.dim, &trial->worker->gpu.gpu, 1);
-    return lab_case;
-}
-
-/* The limit for a launch on the simulated GPU, in millions of warp instructions. */
-static int most_millions(const Trial *trial, const Case *lab_case, bool large)
-{
-    const double elements = (double) case_elements(trial->entry->lab, lab_case);
-    const int millions = (int) (elements * instructions_an_element * 1e-6);
-
-    if (lab_case->only_begun)
-        return begun_millions;
-    if (!large)
-        return trial->scope->small_millions;
-    return millions > trial->scope->large_millions ? millions : trial->scope->large_millions;
-}
-
-static Verdict run_case(const Trial *trial, const Case *lab_case, bool large)
-{
-    const Scope *scope = trial->scope;
-    Worker *worker = trial->worker;
-    Timing timing;
-    Verdict verdict = PASS;
-
-    if (scope->simulated)
-        verdict = worker_checks(worker, !large, most_millions(trial, lab_case, large));
-    if (verdict != PASS)
-        return verdict;
-    verdict = worker_once(worker, lab_case, draw(trial->random, DRAW_CONTENTS),
-                          large ? large_limit_s : case_limit_s, &timing);
-    return verdict == PASS ? outputs_check(worker, 0, trial->random) : verdict;
-}
-
-static Verdict bring_up(Trial *trial)
-{
-    const Setup setup = { .on_simulated = trial->scope->simulated };
-
-    return session_load(trial->session, trial->entry, trial->object, &setup, trial->worker);
-}
-
-/* A large case exceeded its limit on a simulated GPU, which is no evidence against the kernel.
- * The launch was killed half-way, so the remaining cases need a new process. */
-static Verdict give_up(Trial *trial, const Case *lab_case)
-{
-    if (!lab_case->only_begun)
-        APPEND(trial->given_up, "%s%s", *trial->given_up ? "; " : "", lab_case->label);
-    worker_end(trial->worker);
-    return bring_up(trial);
-}
-
-static bool is_large_sized(const Trial *trial, const Case *lab_case)
-{
-    return trial->scope->simulated &&
-           case_elements(trial->entry->lab, lab_case) > trial->scope->large;
-}
-
 static bool is_large(const Trial *trial, const Case *row)
 {
-    Case lab_case = sized(trial, row);
+    const Case sized = trial_sized(trial, row);
 
-    return is_large_sized(trial, &lab_case);
+    return trial_is_large(trial, &sized);
 }
-
-static Verdict run_or_give_up(Trial *trial, const Case *row, bool *skipped)
-{
-    Case lab_case = sized(trial, row);
-    bool large = is_large_sized(trial, &lab_case);
-    Verdict verdict = run_case(trial, &lab_case, large);
-
-    *skipped = verdict == TIMEOUT && large;
-    return *skipped ? give_up(trial, row) : verdict;
-}
-
-enum { MOST_CASES = 64 };
 
 /* Chooses the cases and their order. Fully checked cases come first, so that a kernel with a
  * race gets UNSAFE rather than WRONG. The first case is repeated at the end. */
@@ -169,9 +43,9 @@ static int choose_cases(const Trial *trial, int *chosen)
     int correct[MOST_CASES], order[MOST_CASES], count = 0, placed = 0;
 
     for (int i = 0; cases[i].label; i++) {
-        Case lab_case = sized(trial, &cases[i]);
+        Case lab_case = trial_sized(trial, &cases[i]);
         if (lab_case.kind == CORRECT && count < MOST_CASES &&
-            case_elements(trial->entry->lab, &lab_case) <= trial->scope->most)
+            trial_elements(trial, &lab_case) <= trial->scope->most)
             correct[count++] = i;
     }
     draw_order(order, count, trial->random);
@@ -208,13 +82,17 @@ typedef struct WrongCase {
     char why[sizeof((Worker *) 0)->why];
     Diagnosis diagnosis;
     size_t elements;
+    char printed[CHILD_PRINTED + 1];
+    unsigned long long printed_bytes;
 } WrongCase;
 
 static WrongCase wrong_of(const Worker *worker)
 {
-    WrongCase wrong = { .diagnosis = worker->diagnosis };
+    WrongCase wrong = { .diagnosis = worker->diagnosis,
+                        .printed_bytes = worker->child.printed_bytes };
 
     PUT(wrong.why, "%s", worker->why);
+    PUT(wrong.printed, "%s", worker->child.printed);
     return wrong;
 }
 
@@ -224,12 +102,20 @@ static void restore_wrong(Worker *worker, const WrongCase *wrong)
     worker->diagnosis = wrong->diagnosis;
 }
 
+/* The same, with what the worker's process had printed by then. */
+static void restore_all(Worker *worker, const WrongCase *wrong)
+{
+    restore_wrong(worker, wrong);
+    PUT(worker->child.printed, "%s", wrong->printed);
+    worker->child.printed_bytes = wrong->printed_bytes;
+}
+
 /* A small case is easier to think through. But the pattern of wrong elements says more than the
  * size does, and a very small case may not show one. */
 static void take_wrong(const Trial *trial, const Case *row, WrongCase *wrong)
 {
-    Case lab_case = sized(trial, row);
-    const size_t elements = case_elements(trial->entry->lab, &lab_case);
+    Case lab_case = trial_sized(trial, row);
+    const size_t elements = trial_elements(trial, &lab_case);
     const Diagnosis *found = &trial->worker->diagnosis;
     const bool more_is_known = found->saw && !wrong->diagnosis.saw;
 
@@ -261,10 +147,10 @@ static int smallest_row(const Trial *trial, uint64_t tried, size_t most)
     int smallest = -1;
 
     for (int i = 0; i < MOST_CASES && cases[i].label; i++) {
-        const Case lab_case = sized(trial, &cases[i]);
-        const size_t elements = case_elements(trial->entry->lab, &lab_case);
+        const Case lab_case = trial_sized(trial, &cases[i]);
+        const size_t elements = trial_elements(trial, &lab_case);
         if (lab_case.kind == CORRECT && !(tried >> i & 1) && elements < most &&
-            !is_large_sized(trial, &lab_case)) {
+            !trial_is_large(trial, &lab_case)) {
             smallest = i;
             most = elements;
         }
@@ -283,55 +169,114 @@ static bool is_unsafe(Verdict verdict)
 static Verdict describe_smallest(Trial *trial, int failed, Verdict verdict)
 {
     const Case *cases = trial->entry->lab->cases;
-    const Case first = sized(trial, &cases[failed]);
-    const size_t most = case_elements(trial->entry->lab, &first);
+    const Case first = trial_sized(trial, &cases[failed]);
+    const size_t most = trial_elements(trial, &first);
     const WrongCase known = wrong_of(trial->worker);
-    static Child child; /* for what it printed */
     uint64_t tried = trial->right_cases | trial->wrong_cases;
     Verdict found = PASS;
 
-    child = trial->worker->child;
     for (int row; found != TIMEOUT && (row = smallest_row(trial, tried, most)) >= 0;) {
-        const Case lab_case = sized(trial, &cases[row]);
+        const Case lab_case = trial_sized(trial, &cases[row]);
         tried |= 1ull << row;
         worker_end(trial->worker);
-        found = bring_up(trial);
+        found = trial_start(trial);
         if (found != PASS)
             break;
-        found = run_case(trial, &lab_case, is_large_sized(trial, &lab_case));
+        found = trial_run(trial, &lab_case);
         if (is_unsafe(found))
             return found;
     }
-    restore_wrong(trial->worker, &known);
-    PUT(trial->worker->child.printed, "%s", child.printed);
-    trial->worker->child.printed_bytes = child.printed_bytes;
+    restore_all(trial->worker, &known);
     return verdict;
+}
+
+/* On a simulated GPU a crash does not stop the run either, as long as fully checked cases remain:
+ * the random order must choose neither the verdict nor the case that is described. The next case
+ * needs a new process. Returns false if there is none. */
+static bool take_crash(Trial *trial, const Case *row, WrongCase *crash)
+{
+    const Case sized = trial_sized(trial, row);
+    const size_t elements = trial_elements(trial, &sized);
+
+    if (!*crash->why || elements < crash->elements) {
+        worker_end(trial->worker); /* takes the rest of what was printed */
+        *crash = wrong_of(trial->worker);
+        crash->elements = elements;
+    }
+    worker_end(trial->worker);
+    return trial_start(trial) == PASS;
 }
 
 /* On a real GPU further cases after a wrong one are run for this time. */
 static const double after_wrong_s = 2;
 
+/* The large cases, from chosen[i] on. The last case repeats the first one. */
+static bool run_large(Trial *trial, const int *chosen, int i, LargeOutcome *known)
+{
+    if (!trial->two_at_a_time || !i)
+        return true;
+    session_say(trial->session, "%02d %s: checking correctness, large cases",
+                lab_number(trial->entry), lab_name(trial->entry));
+    return large_cases_run(trial, chosen, i, trial->all, known);
+}
+
+/* Each case uses its draw of contents. A case that another process ran is replaced by a repetition
+ * of the first case, so that a kernel that is right on its first calls only is caught as if all
+ * cases ran in one process. */
+static Verdict run_in_turn(Trial *trial, const int *chosen, int i, LargeOutcome known,
+                           bool *skipped)
+{
+    const Case *row = &trial->entry->lab->cases[chosen[i]];
+    Case first;
+
+    *skipped = known == LARGE_SKIPPED;
+    if (known == LARGE_UNKNOWN)
+        return trial_run_or_give_up(trial, row, skipped);
+    if (known == LARGE_RIGHT_ELSEWHERE) {
+        first = trial_sized(trial, &trial->entry->lab->cases[chosen[0]]);
+        return trial_run(trial, &first);
+    }
+    draw(trial->random, DRAW_CONTENTS);
+    if (*skipped)
+        trial_note_skipped(trial, row);
+    return PASS;
+}
+
 /* Runs all cases in chosen[]. A wrong result does not stop the run while fully checked cases
- * remain: if the kernel is unsafe, the smallest unsafe case is reported, and otherwise the smallest
- * wrong case is. */
-static Verdict run_cases(Trial *trial)
+ * remain: if the kernel is unsafe, the smallest unsafe case is reported; else, if it crashes, the
+ * smallest crash; else the smallest wrong case. Sets *again if the large cases ran in two processes
+ * and something was wrong: then the result counts for nothing. */
+static Verdict run_cases(Trial *trial, bool *again)
 {
     const Case *cases = trial->entry->lab->cases;
     int chosen[MOST_CASES + 1], count = choose_cases(trial, chosen);
-    static WrongCase wrong;
+    LargeOutcome known[MOST_CASES + 1] = { LARGE_UNKNOWN };
+    static WrongCase wrong, crash;
     double first_wrong_s = 0;
+    bool reached_large = false;
 
-    wrong = (WrongCase){ 0 };
+    wrong = crash = (WrongCase){ 0 };
     trial->all = count > 0 ? count - 1 : 0;
     report_cases(trial);
-    for (int i = 0; i < count && !(*wrong.why && is_large(trial, &cases[chosen[i]])); i++) {
+    for (int i = 0; i < count; i++) {
         Verdict verdict;
         bool skipped;
+        if ((*wrong.why || *crash.why) && is_large(trial, &cases[chosen[i]]))
+            break;
         if (*wrong.why && !trial->scope->simulated && now_s() - first_wrong_s > after_wrong_s)
             break;
+        if (!reached_large && is_large(trial, &cases[chosen[i]])) {
+            reached_large = true;
+            if ((*again = !run_large(trial, chosen, i, known)))
+                return PASS;
+        }
         session_say(trial->session, "%02d %s: checking correctness, %d of %d",
                     lab_number(trial->entry), lab_name(trial->entry), i + 1, count);
-        verdict = run_or_give_up(trial, &cases[chosen[i]], &skipped);
+        verdict = run_in_turn(trial, chosen, i, known[i], &skipped);
+        if (verdict != PASS && reached_large && trial->two_at_a_time) {
+            *again = true;
+            return PASS;
+        }
         count_case(trial, i, verdict, skipped);
         if (!skipped)
             note_outcome(trial, chosen[i], verdict);
@@ -341,10 +286,18 @@ static Verdict run_cases(Trial *trial)
         } else if (trial->scope->simulated && is_unsafe(verdict) &&
                    !(verdict == STRAY && *wrong.why))
             return describe_smallest(trial, chosen[i], verdict);
-        else if (verdict == UNSAFE || (verdict != PASS && !*wrong.why))
+        else if (trial->scope->simulated && verdict == CRASH) {
+            if (!take_crash(trial, &cases[chosen[i]], &crash))
+                break;
+        } else if (verdict == UNSAFE || (verdict != PASS && !*wrong.why))
             return verdict;
         else if (verdict != PASS)
             break;
+    }
+    if (*crash.why) {
+        worker_end(trial->worker);
+        restore_all(trial->worker, &crash);
+        return CRASH;
     }
     if (!*wrong.why)
         return PASS;
@@ -363,10 +316,10 @@ static void run_alone(Trial *trial)
 
     PUT(why, "%s", worker->why);
     worker_end(worker);
-    verdict = bring_up(trial);
+    verdict = trial_start(trial);
     if (verdict == PASS) {
-        Case lab_case = sized(trial, diagnosis.lab_case);
-        verdict = run_case(trial, &lab_case, is_large_sized(trial, &lab_case));
+        Case lab_case = trial_sized(trial, diagnosis.lab_case);
+        verdict = trial_run(trial, &lab_case);
     }
     PUT(worker->why, "%s", why);
     worker->diagnosis = diagnosis;
@@ -379,13 +332,29 @@ static void run_alone(Trial *trial)
         "the next");
 }
 
-/* Runs all cases in a new runner. */
+static Verdict run_all(Trial *trial, bool *again)
+{
+    Verdict verdict = trial_start(trial);
+
+    return verdict == PASS ? run_cases(trial, again) : verdict;
+}
+
+/* Runs all cases in a new runner, at first the large ones in two. If something is wrong there, runs
+ * them again, one after the other, with the same draws. */
 static Verdict run_object(Trial *trial)
 {
-    Verdict verdict = bring_up(trial);
+    const Trial before = *trial;
+    const Draws draws = *trial->random;
+    bool again = false;
+    Verdict verdict = run_all(trial, &again);
 
-    if (verdict == PASS)
-        verdict = run_cases(trial);
+    if (again) {
+        worker_end(trial->worker);
+        *trial = before;
+        *trial->random = draws;
+        trial->two_at_a_time = false;
+        verdict = run_all(trial, &again);
+    }
     if (verdict == WRONG && trial->worker->diagnosis.lab_case)
         run_alone(trial);
     return verdict;
@@ -424,11 +393,23 @@ static void check_by_simulation(Session *session, const char *object, Result *re
                  "not checked for races, because the run on the simulated GPU failed: ", reason);
 }
 
+/* The runner's own line, which explains a signal, was not printed by the student's code. */
+static void drop_runners_line(char *text)
+{
+    static const char words[] = "host code accessed an address in GPU memory";
+    char *line = strstr(text, words);
+
+    if (line)
+        memmove(line, line + strcspn(line, "\n") + (strchr(line, '\n') != NULL),
+                strlen(line + strcspn(line, "\n") + (strchr(line, '\n') != NULL)) + 1);
+}
+
 static void note_printed(const Child *child, Result *result)
 {
     enum { SHOWN = 500 };
 
     PUT(result->printed, "%.*s", SHOWN, child->printed);
+    drop_runners_line(result->printed);
     if (strlen(result->printed) == SHOWN)
         APPEND(result->printed, " ... (%llu bytes in total)", child->printed_bytes);
 }
@@ -442,7 +423,8 @@ void judge_correctness(Session *session, const char *object, Result *result, Dra
                     .entry = result->entry,
                     .object = object,
                     .scope = simulated ? &on_simulated : &on_gpu,
-                    .random = random };
+                    .random = random,
+                    .two_at_a_time = simulated && session->two_at_a_time };
     Verdict verdict = run_object(&trial);
 
     PUT(result->sandbox, "%s", worker.sandbox);

@@ -6,6 +6,7 @@
  * call are compared with each bound of the lab's mechanism. A kernel that misses a bound is `slow`,
  * and the line that contributes most is named. A kernel that meets all bounds is `correct`: its
  * result is right, and nothing explains why it should be slow, which is weaker than a measurement.
+ * If a course judges the lab by counts, such a kernel passes.
  */
 #include "judge/counter_bounds.h"
 #include "judge/compare.h"
@@ -107,6 +108,37 @@ Verdict counter_bounds_check(Worker *worker)
     return verdict;
 }
 
+/* Its loads from the first input then show what the kernel does instead. */
+static Verdict explain_no_shared(Worker *worker)
+{
+    const Mechanism reads = { .counter = SECTORS_READ };
+    Counted counted;
+    Verdict verdict = worker_count(worker, &reads, &counted);
+    Diagnosis *d = &worker->diagnosis;
+
+    if (verdict != PASS || counted.requests <= 0)
+        return verdict;
+    *d = (Diagnosis){ .saw = SAW(SAW_NO_SHARED),
+                      .lab_case = worker->row,
+                      .line = counted.line,
+                      .per_request = counted.done / counted.requests };
+    name_array(&reads, &worker->arrays.in[0], d->array, sizeof d->array);
+    message_counter(d, worker->why, sizeof worker->why);
+    return SLOW;
+}
+
+Verdict counter_bounds_explain(Worker *worker)
+{
+    const Mechanism *first = worker->entry->lab->mechanism;
+    Verdict verdict = counter_bounds_check(worker);
+    Counted counted;
+
+    if (verdict != PASS || first->counter != SHARED_WAVEFRONTS)
+        return verdict;
+    verdict = worker_count(worker, first, &counted);
+    return verdict == PASS && counted.requests <= 0 ? explain_no_shared(worker) : verdict;
+}
+
 /* ---- One case ---- */
 
 static void set_failure(Count *count)
@@ -142,9 +174,9 @@ static Verdict count_case(Count *count, const Case *c)
 
 /* ---- All cases ---- */
 
-static Verdict bring_up(Count *count, const char *object)
+static Verdict bring_up(Count *count, const char *object, bool on_simulated)
 {
-    const Setup setup = { .launch_millions = launch_millions };
+    const Setup setup = { .on_simulated = on_simulated, .launch_millions = launch_millions };
     Verdict verdict =
         session_load(count->session, count->result->entry, object, &setup, &count->worker);
 
@@ -153,20 +185,36 @@ static Verdict bring_up(Count *count, const char *object)
     return verdict;
 }
 
-void judge_mechanism(Session *session, const char *object, Result *result, Draws *random)
+static Verdict count_all(Count *count, const char *object, bool on_simulated)
 {
-    const Case *cases = result->entry->lab->cases;
-    Count count = { .session = session, .result = result, .random = random };
-    Verdict verdict;
+    const Case *cases = count->result->entry->lab->cases;
+    Verdict verdict = bring_up(count, object, on_simulated);
 
-    verdict = bring_up(&count, object);
     for (int i = 0; cases[i].label && verdict == PASS; i++)
         if (cases[i].kind == TIMED)
-            verdict = count_case(&count, &cases[i]);
-    worker_end(&count.worker);
+            verdict = count_case(count, &cases[i]);
+    worker_end(&count->worker);
+    return verdict;
+}
+
+void judge_mechanism(Session *session, const char *object, Result *result, Draws *random)
+{
+    Count count = { .session = session, .result = result, .random = random };
+    const Verdict verdict = count_all(&count, object, false);
+
     result->verdict = verdict == PASS ? CORRECT_ONLY : verdict;
     if (verdict == PASS)
         message_counters_only(&result->diagnosis,
                               result->entry->lab->mechanism[0].counter != NO_COUNTER, result->why,
                               sizeof result->why);
+}
+
+/* A simulated GPU counts, even if the session has a real one. */
+void judge_counts(Session *session, const char *object, Result *result, Draws *random)
+{
+    Count count = { .session = session, .result = result, .random = random };
+
+    result->verdict = count_all(&count, object, true);
+    if (result->verdict == PASS || result->verdict == SLOW)
+        message_counted(result->verdict == PASS, result->why, sizeof result->why);
 }

@@ -9,4 +9,8 @@
  * Otherwise PASS, or the verdict of a failure. */
 Verdict counter_bounds_check(Worker *worker);
 
+/* The same for a kernel that is slow: SLOW also if the lab is about shared memory and the kernel
+ * meets the bound only because it uses none. */
+Verdict counter_bounds_explain(Worker *worker);
+
 #endif

@@ -1,25 +1,57 @@
 /* decide.c - the verdict on a correct kernel, from the measurements of its cases. */
 #include "judge/decide.h"
 #include "judge/message.h"
+#include "base/speed.h"
 
-const CaseSpeed *decide_slowest(const Result *result)
+/* The timed cases of a result, and the index of each in result->speed. */
+typedef struct TimedCases {
+    TimedCase list[GRADE_CASES];
+    int at[GRADE_CASES], count;
+} TimedCases;
+
+static TimedCases timed_of(const Result *result)
 {
-    const CaseSpeed *slowest = NULL;
+    TimedCases timed = { .count = 0 };
 
     for (int i = 0; i < result->speeds; i++) {
         const CaseSpeed *s = &result->speed[i];
-        if (s->lab_case->kind == TIMED && s->measured && !case_is_blind(s) &&
-            s->ratio.hi < s->bar &&
-            (!slowest || s->ratio.median / s->bar < slowest->ratio.median / slowest->bar))
-            slowest = s;
+        if (s->lab_case->kind != TIMED)
+            continue;
+        timed.at[timed.count] = i;
+        timed.list[timed.count++] = (TimedCase){
+            .bar = s->bar, .measured = s->measured, .blind = case_is_blind(s), .ratio = s->ratio
+        };
     }
-    return slowest;
+    return timed;
+}
+
+const CaseSpeed *decide_slowest(const Result *result)
+{
+    const TimedCases timed = timed_of(result);
+    int slowest = speed_slowest(timed.list, timed.count);
+
+    return slowest >= 0 ? &result->speed[timed.at[slowest]] : NULL;
+}
+
+/* The lab's rows that are below their bars. */
+static uint64_t slow_rows(const Result *result)
+{
+    const Case *rows = result->entry ? result->entry->lab->cases : NULL;
+    uint64_t slow = 0;
+
+    for (int i = 0; rows && i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->lab_case->kind == TIMED && s->measured && !case_is_blind(s) &&
+            s->ratio.hi < s->bar && s->lab_case - rows < 64)
+            slow |= 1ull << (s->lab_case - rows);
+    }
+    return slow;
 }
 
 static void set_slow(Result *result, const CaseSpeed *s, bool modelled)
 {
     result->verdict = SLOW;
-    result->diagnosis = (Diagnosis){ .lab_case = s->lab_case };
+    result->diagnosis = (Diagnosis){ .lab_case = s->lab_case, .slow_cases = slow_rows(result) };
     message_slow(s, modelled, result->why, sizeof result->why);
 }
 
@@ -32,25 +64,15 @@ static void set_unjudged(Result *result, const CaseSpeed *s)
 
 void decide_measured(Result *result)
 {
-    const CaseSpeed *slow = decide_slowest(result), *unjudged = NULL;
-    bool close = false;
+    const TimedCases timed = timed_of(result);
+    int which;
 
-    for (int i = 0; i < result->speeds; i++) {
-        const CaseSpeed *s = &result->speed[i];
-        if (s->lab_case->kind != TIMED)
-            continue;
-        if (!s->measured)
-            unjudged = unjudged ? unjudged : s;
-        else
-            close |= s->ratio.lo <= s->bar && s->bar <= s->ratio.hi;
-    }
-    if (slow)
-        set_slow(result, slow, false);
-    else if (unjudged)
-        set_unjudged(result, unjudged);
-    else
-        result->verdict = close ? CLOSE : PASS;
-    if (result->verdict == CLOSE)
+    result->verdict = speed_verdict(timed.list, timed.count, &which);
+    if (result->verdict == SLOW)
+        set_slow(result, &result->speed[timed.at[which]], false);
+    else if (result->verdict == CORRECT_ONLY)
+        set_unjudged(result, &result->speed[timed.at[which]]);
+    else if (result->verdict == CLOSE)
         message_close(result->why, sizeof result->why);
 }
 
@@ -58,47 +80,52 @@ void decide_measured(Result *result)
 static void note_above(Result *result, const Reason *reasons)
 {
     for (int i = 0; i < result->speeds && !*result->above; i++)
-        if (*reasons[i].text)
+        if (*reasons[i].text) {
             message_above(reasons[i].text, result->above, sizeof result->above);
+            result->exceeded = reasons[i].diagnosis;
+        }
     if (*result->above)
         APPEND(result->note, "%s%s", *result->note ? ". " : "", result->above);
 }
 
+static void explain_slow(Result *result, const CaseSpeed *slow, const Reason *reason)
+{
+    set_slow(result, slow, true);
+    const uint64_t slow_cases = result->diagnosis.slow_cases;
+
+    result->diagnosis = reason->diagnosis;
+    result->diagnosis.lab_case = slow->lab_case;
+    result->diagnosis.slow_cases = slow_cases;
+    PUT(result->cause, "%s", reason->text);
+    if (*reason->text)
+        APPEND(result->why, "; %s", reason->text);
+}
+
+static void note_left_out(Result *result)
+{
+    for (int i = 0; i < result->speeds; i++)
+        if (result->speed[i].lab_case->kind == TIMED && case_is_blind(&result->speed[i])) {
+            message_left_out(&result->speed[i].unjudged, result->note, sizeof result->note);
+            return;
+        }
+}
+
 bool decide_modelled(Result *result, const Reason *reasons)
 {
-    const CaseSpeed *unjudged = NULL, *blind = NULL, *slow = decide_slowest(result);
-    int judged = 0;
+    const TimedCases timed = timed_of(result);
+    int which;
 
-    for (int i = 0; i < result->speeds; i++) {
-        const CaseSpeed *s = &result->speed[i];
-        if (s->lab_case->kind != TIMED)
-            continue;
-        judged += s->measured;
-        if (case_is_blind(s))
-            blind = blind ? blind : s;
-        else if (!s->measured)
-            unjudged = unjudged ? unjudged : s;
-    }
-    if (!unjudged && !judged)
-        unjudged = blind;
-    if (slow) {
-        const Reason *reason = &reasons[slow - result->speed];
-        set_slow(result, slow, true);
-        result->diagnosis = reason->diagnosis;
-        result->diagnosis.lab_case = slow->lab_case;
-        PUT(result->cause, "%s", reason->text);
-        if (*reason->text)
-            APPEND(result->why, "; %s", reason->text);
-        return true;
-    }
-    if (unjudged) {
-        set_unjudged(result, unjudged);
+    result->verdict = speed_verdict(timed.list, timed.count, &which);
+    if (result->verdict == CORRECT_ONLY) {
+        set_unjudged(result, &result->speed[timed.at[which]]);
         return false;
     }
-    result->verdict = PASS;
+    if (result->verdict == SLOW) {
+        explain_slow(result, &result->speed[timed.at[which]], &reasons[timed.at[which]]);
+        return true;
+    }
     note_above(result, reasons);
-    if (blind)
-        message_left_out(&blind->unjudged, result->note, sizeof result->note);
+    note_left_out(result);
     return true;
 }
 

@@ -1,5 +1,6 @@
 /* grade.c - grades one submission against one lab: build, correctness, speed, marks. */
 #include "judge/grade.h"
+#include "judge/message.h"
 #include "sim/base/source_shape.h"
 
 #include <math.h>
@@ -57,8 +58,10 @@ static bool build_submission(const Session *session, const char *source, const c
         return true;
     }
     end_with(result, build->fault == BUILD_STUDENT ? BUILD : UNSOUND, build->message);
-    if (result->verdict == BUILD)
+    if (result->verdict == BUILD) {
         result->diagnosis.saw = SAW(build->code);
+        result->errors = build->errors;
+    }
     return false;
 }
 
@@ -119,6 +122,17 @@ static void add_up(const Policy *policy, Result *result)
     result->marks = marks.marks;
 }
 
+static const char starter_words[] = "this is the starter, which is not a solution yet";
+
+const char *why_it_failed(const Result *result)
+{
+    const size_t length = sizeof starter_words - 1;
+
+    if (strncmp(result->why, starter_words, length))
+        return result->why;
+    return result->why + length + (result->why[length] ? strlen(": ") : 0);
+}
+
 /* The starter is run like any kernel, because its result is where the lesson begins. */
 static void say_untouched(Result *result)
 {
@@ -133,8 +147,8 @@ static void say_untouched(Result *result)
             "why it is slow (its speed was not judged here)",
             result->entry->folder);
     else
-        PUT(result->why, "this is the starter, which is not a solution yet%s%s",
-            result->as_it_ran == PASS ? "" : ": ", result->as_it_ran == PASS ? "" : was);
+        PUT(result->why, "%s%s%s", starter_words, result->as_it_ran == PASS ? "" : ": ",
+            result->as_it_ran == PASS ? "" : was);
 }
 
 /* A different source gets different inputs, even with the same seed. Only a replay compares the
@@ -158,11 +172,26 @@ static void keep_diagnosis(Result *result)
     result->diagnosis.saw &= diagnosis_possible(result->verdict);
 }
 
+/* A finding may name an array that its line does not index. */
+static void name_neighbour(Result *result)
+{
+    char *text = read_file(result->source, BUILD_SOURCE_BYTES, NULL);
+
+    if (text && result->verdict == STRAY)
+        message_neighbour(text, result->why, sizeof result->why);
+    free(text);
+}
+
 /* Elements of arrays with several dimensions: `tile[33]` becomes `tile[1][0]`. */
 static void name_elements(Result *result)
 {
-    if (result->verdict == UNSAFE || result->verdict == STRAY || result->verdict == CRASH)
-        source_shape_file(result->source, result->why, sizeof result->why);
+    Diagnosis *diagnosis = &result->diagnosis;
+
+    if (result->verdict != UNSAFE && result->verdict != STRAY && result->verdict != CRASH)
+        return;
+    source_shape_file(result->source, result->why, sizeof result->why);
+    name_neighbour(result);
+    source_shape_file(result->source, diagnosis->text, sizeof diagnosis->text);
 }
 
 void grade(Session *session, const LabEntry *entry, const char *source, const char *shown,
@@ -185,7 +214,9 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
         build_submission(session, source, shown, result, &submission)) {
         session_event(session, "event:built");
         judge_correctness(session, submission.object, result, &random);
-        if (result->verdict == PASS && simulated)
+        if (result->verdict == PASS && course_counts(&session->course, entry))
+            judge_counts(session, submission.object, result, &random);
+        else if (result->verdict == PASS && simulated)
             judge_modelled(session, reference.object, submission.object, result, &random);
         else if (result->verdict == PASS)
             judge_speed(session, reference.object, submission.object, result, &random);

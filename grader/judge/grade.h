@@ -34,16 +34,18 @@ typedef struct Result {
     Verdict as_it_ran;                 /* the verdict that an UNCHANGED starter would have got */
     Diagnosis diagnosis;               /* the observations that belong to this verdict */
     char why[4700];                    /* one or more sentences; "" for a plain pass */
+    BuildErrors errors;                /* verdict BUILD: those that belong to a line */
     char cause[1200];                  /* slow: the part of `why` that explains it; "" if unknown */
     uint64_t right_cases, wrong_cases; /* bit i: row i of lab.cases was checked, and its result
                                           was right, or wrong */
     char note[1000];                   /* further remarks; "" if none */
     char above[400]; /* a pass: which of the lab's limits a counter exceeds; "" if none is known */
-    char flags[160]; /* words for a human: "clock interference faster-than-known" */
-    char isolation[8]; /* "split": the kernel had its own process; or "shared"; "": it never ran */
-    char sandbox[24];  /* how the student's process was confined; "" if it never ran */
-    char printed[600]; /* the beginning of what the student's code printed */
-    char limiter[400]; /* what limits a slow kernel: a sentence, no full stop; "": unknown */
+    Diagnosis exceeded; /* the same as data */
+    char flags[160];    /* words for a human: "clock interference faster-than-known" */
+    char isolation[8];  /* "split": the kernel had its own process; or "shared"; "": it never ran */
+    char sandbox[24];   /* how the student's process was confined; "" if it never ran */
+    char printed[600];  /* the beginning of what the student's code printed */
+    char limiter[400];  /* what limits a slow kernel: a sentence, no full stop; "": unknown */
     CaseSpeed speed[GRADE_CASES];
     int speeds;
     double marks; /* 0 .. 100 */
@@ -71,6 +73,15 @@ static inline bool case_is_blind(const CaseSpeed *speed)
     return speed->unjudged.saw & SAW(SAW_BLIND);
 }
 
+/* True if the task computes so much that GFLOP/s say more about it than GB/s. */
+static inline bool case_computes(const CaseSpeed *speed)
+{
+    return speed->gflops > 4 * speed->gbps;
+}
+
+/* Why a kernel failed; for the starter, without the words that say that it is the starter. */
+const char *why_it_failed(const Result *result);
+
 /* Extracts what the marks depend on: the verdict, and the timed cases that were measured. */
 void graded_of(const Result *result, Graded *graded);
 
@@ -78,10 +89,12 @@ void graded_of(const Result *result, Graded *graded);
  * GPU it then runs the small cases on the simulated GPU, which sees errors that a real one may
  * hide. judge_mechanism (judge/counter_bounds.c): judges by counters on a simulated GPU, where the
  * speed cannot be judged for the reason in result->diagnosis.
+ * judge_counts (the same file): by counters alone, on any device, as a course can ask.
  * judge_modelled (judge/timing_sim.c): judges the speed on a simulated GPU by modelled time.
  * judge_speed (judge/timing_gpu.c): judges the speed on a real GPU. */
 void judge_correctness(Session *session, const char *object, Result *result, Draws *random);
 void judge_mechanism(Session *session, const char *object, Result *result, Draws *random);
+void judge_counts(Session *session, const char *object, Result *result, Draws *random);
 void judge_modelled(Session *session, const char *reference, const char *object, Result *result,
                     Draws *random);
 void judge_speed(Session *session, const char *reference, const char *object, Result *result,

@@ -2,6 +2,7 @@
 #include "judge/message.h"
 #include "judge/compare.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Wrong results ---- */
@@ -98,12 +99,31 @@ void message_child(const Child *child, char *text, size_t size)
 
 /* ---- Speed ---- */
 
+/* Modelled rates have at least three digits; measured ones vary, and are whole numbers. */
+static const char *rate_in_digits(double rate, bool modelled, char text[32])
+{
+    return put(text, 32, modelled && rate < 100 ? "%.3g" : "%.0f", rate);
+}
+
+/* "(simulated: 53.2 of 131 GB/s)": the student's and the reference's rate, GFLOP/s where the task
+ * computes more than it moves. */
+static void append_rates(const CaseSpeed *s, bool modelled, char *text, size_t size)
+{
+    const bool computes = case_computes(s) && s->reference_ms > 0;
+    const double mine = computes ? s->gflops : s->gbps;
+    const double reference = computes ? mine * s->student_ms / s->reference_ms : s->reference_gbps;
+    char one[32], two[32];
+
+    append(text, size, "(%s%s of %s %s)", modelled ? "simulated: " : "",
+           rate_in_digits(mine, modelled, one), rate_in_digits(reference, modelled, two),
+           computes ? "GFLOP/s" : "GB/s");
+}
+
 void message_slow(const CaseSpeed *s, bool modelled, char *text, size_t size)
 {
     put(text, size, "case %s runs at %.2f of the reference's speed ", s->lab_case->label,
         ratio_shown(s->ratio.median, s->bar, 2));
-    append(text, size, modelled ? "(simulated: %.3g of %.3g GB/s)" : "(%.0f of %.0f GB/s)", s->gbps,
-           s->reference_gbps);
+    append_rates(s, modelled, text, size);
     append(text, size, ", the bar is %.2f", s->bar);
 }
 
@@ -231,6 +251,16 @@ void message_counters_only(const Diagnosis *d, bool bounded, char *text, size_t 
         bounded ? "; the kernel's counters meet all bounds of the lesson" : "");
 }
 
+void message_counted(bool passed, char *text, size_t size)
+{
+    if (passed)
+        put(text, size,
+            "the kernel's counters meet all bounds of the lesson; this course judges the lab by "
+            "counts, not by speed");
+    else
+        append(text, size, "; this course judges the lab by counts, not by speed");
+}
+
 void message_above(const char *counter, char *text, size_t size)
 {
     put(text, size, "Fast enough, but above a limit: %s", counter);
@@ -264,43 +294,49 @@ static void say_counter(const Diagnosis *d, DiagnosisCode code, char *text, size
     case SAW_WARP_BARRIERS:
         append(text, size, "a warp waits at %.2g barriers per 32 elements of `%s`; ", d->value,
                d->array);
-        append(text, size, "the lab allows %.2g", d->limit);
+        append(text, size, "aim for at most %.2g", d->limit);
         return;
     case SAW_WARP_ATOMICS:
         append(text, size, "a warp updates global memory by atomics %s per 32 elements of ",
                times_text(often, sizeof often, d->value));
-        append(text, size, "`%s`; the lab allows %.2g", d->array, d->limit);
+        append(text, size, "`%s`; aim for at most %.2g", d->array, d->limit);
         return;
     case SAW_LOADS_PER_FMA:
         append(text, size,
-               "a warp executes %.2f loads from global or shared memory per multiply-add; the lab "
-               "allows %.2f",
+               "a warp executes %.2f loads from global or shared memory per multiply-add; aim "
+               "for at most %.2f",
                d->value, d->limit);
         return;
     case SAW_IDLE_LANES:
         append(text, size,
-               "on average %.1f of a warp's 32 lanes are active per instruction; the lab requires "
+               "on average %.1f of a warp's 32 lanes are active per instruction; aim for at least "
                "%.1f",
                32 / d->value, 32 / d->limit);
+        return;
+    case SAW_NO_SHARED:
+        append(text, size,
+               "the kernel does not use shared memory; one load of `%s` from global memory touches "
+               "%.1f sectors of 32 bytes on average",
+               d->array, d->per_request);
         return;
     case SAW_SHARED_WAVEFRONTS:
         append(text, size,
                "bank conflicts: shared memory needs %.1fx the conflict-free number of wavefronts "
-               "(%.1f per access on average); the lab allows %.2fx",
+               "(%.1f per access on average); aim for at most %.2fx",
                d->value, d->per_request, d->limit);
         return;
     default:
         if (is_repeated(d)) {
             append(text, size,
                    "`%s` is %s %.1f times, coalesced each time (%.1f sectors of 32 bytes per "
-                   "request); the lab allows %.2f times",
+                   "request); aim for at most %.2f times",
                    d->array, code == SAW_SECTORS_READ ? "read" : "written", d->value,
                    d->per_request, d->limit);
             return;
         }
         append(text, size,
-               "%s `%s` touch %.1fx the minimum number of 32-byte sectors (%.1f per request); the "
-               "lab allows %.2fx",
+               "%s `%s` touch %.1fx the minimum number of 32-byte sectors (%.1f per request); "
+               "aim for at most %.2fx",
                code == SAW_SECTORS_READ ? "reads of" : "writes to", d->array, d->value,
                d->per_request, d->limit);
     }
@@ -311,7 +347,38 @@ void message_counter(const Diagnosis *d, char *text, size_t size)
     put(text, size, "%s", "");
     if (d->line)
         append(text, size, "kernel.cu:%d: ", d->line);
-    for (int code = SAW_SECTORS_READ; code <= SAW_IDLE_LANES; code++)
+    for (int code = SAW_SECTORS_READ; code <= SAW_NO_SHARED; code++)
         if (d->saw & SAW(code))
             say_counter(d, (DiagnosisCode) code, text, size);
+}
+
+/* ---- Arrays in shared memory ---- */
+
+static void take_source_line(const char *source, int number, char *line, size_t size)
+{
+    *line = 0;
+    for (int i = 1; i < number && source; i++) {
+        source = strchr(source, '\n');
+        source += source != NULL;
+    }
+    if (source && number > 0)
+        put(line, size, "%.*s", (int) strcspn(source, "\n"), source);
+}
+
+void message_neighbour(const char *source, char *why, size_t size)
+{
+    const char *at = strstr(why, "kernel.cu:"), *but = strstr(why, ", but `");
+    const int number = at ? atoi(at + strlen("kernel.cu:")) : 0;
+    char array[80], line[400];
+
+    if (!but || !number)
+        return;
+    but += strlen(", but `");
+    PUT(array, "%.*s", (int) strcspn(but, "`"), but);
+    take_source_line(source, number, line, sizeof line);
+    if (*line && !strstr(line, array) && strstr(but, "` has "))
+        append(why, size,
+               ". Line %d does not name `%s`: it goes past the end of an array that lies before it "
+               "in shared memory",
+               number, array);
 }

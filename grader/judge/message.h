@@ -36,6 +36,7 @@ void message_idle(const Diagnosis *diagnosis, char *text, size_t size);
 void message_unjudged(const Diagnosis *diagnosis, char *text, size_t size);
 void message_why_not(const Diagnosis *diagnosis, char *text, size_t size);
 void message_left_out(const Diagnosis *diagnosis, char *note, size_t size);
+void message_counted(bool passed, char *text, size_t size);
 void message_counters_only(const Diagnosis *diagnosis, bool bounded, char *text, size_t size);
 
 /* A pass whose counters exceed a limit of the lab; `counter` is the sentence of message_counter().
@@ -53,5 +54,10 @@ void message_suspect(const Diagnosis *diagnosis, char *text, size_t size);
 
 /* A place in an array, in the student's terms: "row 3, column 5" or "element 7". */
 void message_place(const Array *array, size_t index, char *text, size_t size);
+
+/* The address of an access in shared memory may lie behind the end of a neighbour of the array that
+ * the access indexes. If `why` names an array that its line of the source does not name, says so.
+ */
+void message_neighbour(const char *source, char *why, size_t size);
 
 #endif

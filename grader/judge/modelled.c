@@ -272,6 +272,60 @@ bool modelled_plan(TimingContext *context, int i, ModelledCall *reference)
     return true;
 }
 
+/* Builds the reference. Returns false if it is missing or does not build. */
+static bool build_reference(Session *session, const LabEntry *entry, Build *reference)
+{
+    static FileList rungs;
+
+    list_rungs(&session->book, entry, &rungs);
+    if (!rungs.count)
+        return false;
+    session_build(session, entry, rungs.path[rungs.count - 1], NULL, reference);
+    return reference->fault == BUILD_OK;
+}
+
+/* Plans the row as a grading does that times control cases, too. */
+static bool plan_row(TimingContext *context, const Case *lab_case)
+{
+    ModelledCall call;
+    bool planned = false;
+
+    timing_list_cases(context);
+    for (int i = 0; i < context->result->speeds; i++)
+        if (context->result->speed[i].lab_case == lab_case && modelled_plan(context, i, &call)) {
+            context->plan[0] = context->plan[i];
+            planned = context->plan[i].sets > 0;
+        }
+    sampler_end(&context->reference);
+    return planned;
+}
+
+bool modelled_size(Session *session, const LabEntry *entry, const Case *lab_case, Case *sized)
+{
+    static Build reference;
+    static Result result;
+    Draws random = draws_begin(session->seed, entry->folder, NULL);
+    const bool quick = session->quick;
+    bool planned;
+
+    *sized = *lab_case;
+    if (!build_reference(session, entry, &reference))
+        return false;
+    result = (Result){ .entry = entry, .hash = lab_hash(&session->book, entry) };
+    TimingContext context = { .session = session,
+                              .result = &result,
+                              .entry = entry,
+                              .reference_object = reference.object,
+                              .random = &random,
+                              .info = session->gpu };
+    session->quick = false;
+    planned = plan_row(&context, lab_case);
+    session->quick = quick;
+    if (planned)
+        *sized = context.plan[0].sized;
+    return planned;
+}
+
 double modelled_ratio(TimingContext *context, const char *object, int i)
 {
     Sampler ours = { 0 };

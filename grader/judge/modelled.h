@@ -33,6 +33,11 @@ bool modelled_fine(const ModelledCall *call, Diagnosis *unjudged);
  * reference failed; the verdict is then set. */
 bool modelled_plan(TimingContext *context, int i, ModelledCall *reference);
 
+/* The size at which make grade times this row of the lab on the session's simulated GPU, in *sized.
+ * The reference's kept call knows it; without one, the reference is built and called. Returns false
+ * if the row is not timed, or if the reference failed; *sized is then the row. */
+bool modelled_size(Session *session, const LabEntry *entry, const Case *lab_case, Case *sized);
+
 /* The speed of a kernel of the workbook on planned case i as a share of the reference's; 0 if it
  * cannot be measured. */
 double modelled_ratio(TimingContext *context, const char *object, int i);

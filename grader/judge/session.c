@@ -33,15 +33,17 @@ void session_say(const Session *session, const char *format, ...)
     char line[80];
     va_list arguments;
 
-    if (!session->live)
-        return;
-    if (!*format) {
-        session_clear_line();
-        return;
-    }
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    if (session->reports_doing && *line)
+        session_event(session, "event:doing what:%s", line);
+    if (!session->live)
+        return;
+    if (!*line) {
+        session_clear_line();
+        return;
+    }
     line_shown = true;
     dprintf(2, "\r\033[K%s", line);
 }

@@ -18,11 +18,14 @@ typedef struct Session {
     uint64_t seed;       /* all seeds of the run derive from it; printed afterwards */
     bool replayed; /* the seed was given (--seed): everything else is also drawn as it was then */
     bool quick;
-    bool ours;         /* grades kernels of the workbook: rung 1 may equal the starter */
-    bool portable;     /* builds workbook kernels for other machines (pack) */
-    bool live;         /* shows a progress line on the terminal */
-    int events;        /* a descriptor for session_event(); 0: none */
-    char problem[700]; /* why nothing can be graded: one sentence */
+    bool ours;          /* grades kernels of the workbook: rung 1 may equal the starter */
+    bool portable;      /* builds workbook kernels for other machines (pack) */
+    bool live;          /* shows a progress line on the terminal */
+    bool two_at_a_time; /* runs the large cases for correctness in two processes, if simulated */
+    bool verbose;       /* explain: also how busy each unit is */
+    bool reports_doing; /* session_say() also goes to `events` */
+    int events;         /* a descriptor for session_event(); 0: none */
+    char problem[700];  /* why nothing can be graded: one sentence */
     int lock_fd;
 
     Worker next;  /* a runner without a kernel, for the next caller that needs one */

@@ -17,13 +17,12 @@
 #include "judge/timing.h"
 #include "judge/baselines.h"
 #include "judge/outputs.h"
+#include "base/speed.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double near_bar =
-    0.01; /* as a share of the bar; nearer than this, PAIRS pairs of processes run */
-enum { PAIRS = 6 };
+enum { PAIRS = 6 };               /* of processes, within speed_near_bar of the bar */
 static const double noisy = 0.05; /* A/A half-width from which speed is not judged */
 
 /* When a timed case was too noisy, we do not know how slow the kernel is, and its control case
@@ -192,7 +191,7 @@ static bool judge_case(TimingContext *context, Sampler *student, int i)
     if (!believable(context, i, &outcome))
         return false;
     if (!control && !context->session->quick &&
-        fabs(s->ratio.median - s->bar) < near_bar * s->bar) {
+        fabs(s->ratio.median - s->bar) < speed_near_bar * s->bar) {
         sampler_end(student);
         return add_pairs(context, i);
     }

@@ -17,6 +17,7 @@
 #include "judge/message.h"
 #include "judge/modelled.h"
 #include "judge/outputs.h"
+#include "base/speed.h"
 
 #include <string.h>
 
@@ -41,9 +42,10 @@ static void record(const TimingContext *context, int i, const ModelledCall *refe
 }
 
 /* A case is explained by the first bound that it misses. */
-static bool explain(TimingContext *context, Sampler *student, Reason *reason)
+static bool explain(TimingContext *context, Sampler *student, bool slow, Reason *reason)
 {
-    Verdict verdict = counter_bounds_check(&student->worker);
+    Verdict verdict =
+        slow ? counter_bounds_explain(&student->worker) : counter_bounds_check(&student->worker);
 
     if (verdict != SLOW)
         return timing_student_ok(context, verdict, student);
@@ -66,10 +68,7 @@ static void note_limiter(TimingContext *context, Sampler *student, int i, double
     worker_limiter(&student->worker, context->result->limiter, sizeof context->result->limiter);
 }
 
-/* If not even rung 1 is this far below the bar, a verdict would depend on the device or its
- * model rather than on the kernel. (No rung may be nearer to a bar: judge/selfcheck.c.) */
-static const double separated = 0.05;
-
+/* No rung may be nearer to a bar than speed_separated: judge/selfcheck.c. */
 static bool separates(TimingContext *context, int i)
 {
     CaseSpeed *s = &context->result->speed[i];
@@ -77,7 +76,7 @@ static bool separates(TimingContext *context, int i)
     if (s->lab_case->kind != TIMED || s->lab_case->spares_rung1)
         return true;
     s->floor = baseline_floor(context, i);
-    if (s->floor <= s->bar - separated)
+    if (s->floor <= s->bar - speed_separated)
         return true;
     s->unjudged = (Diagnosis){
         .saw = SAW(SAW_BLIND), .lab_case = s->lab_case, .value = s->floor, .limit = s->bar
@@ -131,7 +130,8 @@ static bool judge_case(TimingContext *context, Sampler *student, int i, Reason *
     if (!timing_student_ok(context, verdict, student))
         return false;
     note_limiter(context, student, i, reference.ms / call.ms);
-    if ((s->lab_case->kind == TIMED && !explain(context, student, reason)) ||
+    if ((s->lab_case->kind == TIMED &&
+         !explain(context, student, reference.ms < s->bar * call.ms, reason)) ||
         !timing_student_ok(context, outputs_check(&student->worker, 0, context->random), student) ||
         !uses_gpu(context, &call, &reference, i))
         return false;

@@ -53,17 +53,33 @@ static void explain_signal(Worker *worker)
             "memory, which only kernels may use");
 }
 
-/* Parses "KIND TEXT" or "KIND.CODE TEXT". */
+/* Parses "@LINE" or "@LINE,OTHER", the place of a fault. */
+static void take_place(Diagnosis *diagnosis, const char *at, const char *text)
+{
+    int line = 0, other = 0;
+
+    if (*at != '@' || sscanf(at, "@%6d,%6d", &line, &other) < 1 || line < 1)
+        return;
+    diagnosis->line = line;
+    diagnosis->other_line = other > 0 ? other : 0;
+    PUT(diagnosis->text, "%s", text);
+}
+
+/* Parses "KIND TEXT", "KIND.CODE TEXT" or "KIND.CODE@PLACE TEXT". */
 static Verdict from_fault(Worker *worker, const char *fault)
 {
-    size_t length = strcspn(fault, " "), kind = strcspn(fault, ". ");
+    size_t length = strcspn(fault, " "), kind = strcspn(fault, ".@ "), word = strcspn(fault, "@ ");
     const char *text = fault + length + (fault[length] == ' ');
+    char place[40] = "";
 
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         if (kind == strlen(faults[i].kind) && !memcmp(fault, faults[i].kind, kind)) {
-            PUT(worker->why, "%s%s", faults[i].clause, text);
+            take_place(&worker->diagnosis, fault + word, text);
+            if (worker->diagnosis.line)
+                PUT(place, "kernel.cu:%d: ", worker->diagnosis.line);
+            PUT(worker->why, "%s%s%s", faults[i].clause, place, text);
             worker->diagnosis.saw =
-                kind < length ? diagnosis_bit(fault + kind + 1, length - kind - 1) : faults[i].saw;
+                kind < word ? diagnosis_bit(fault + kind + 1, word - kind - 1) : faults[i].saw;
             if (faults[i].verdict == CRASH) /* CUDA's own words for its errors */
                 worker->diagnosis.saw |= diagnosis_printed(text);
             explain_signal(worker);

@@ -1,7 +1,9 @@
 /* command_line.c - warpbook's options: one row each. */
 #include "learner/command_line.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "judge/session.h"
+#include "learner/formats/formats.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,21 +37,28 @@ const char warpbook_usage[] =
     "  sim        run any CUDA program on the simulated GPU: warpbook sim --help\n"
     "  draw       draw what a kernel does, as SVG or text: warpbook draw --help\n"
     "  calc       do the calculations of the lessons, step by step: warpbook calc\n\n"
-    "LAB: 06_transpose, transpose or 6. Without one: every lab.\n\n"
+    "LAB: 06_transpose, transpose or 6. Without one: every lab. Commands that take one lab:\n"
+    "the first that is not done; quiz and compare: the one that was passed last.\n\n"
     "  --submission PATH   a folder like labs/, or one kernel.cu (with one LAB)\n"
     "  --device N          GPU number N instead of the first one\n"
     "  --device sim[:NAME] a simulated GPU: teaching, t4, rtx4060-laptop, h200, ...\n"
     "  --seed S            repeat the inputs of an earlier grading (hexadecimal)\n"
     "  --course FILE       grade: take bars, curves and seeds from FILE (- for standard\n"
     "                      input) instead of course.ini\n"
-    "  -v, --verbose       grade: also sizes, rates, the machine, the protocol and the seed\n"
+    "  -v, --verbose       grade: also sizes, rates, the machine, the protocol and the seed;\n"
+    "                      explain: also how busy each unit is\n"
     "  --again             grade: grade labs that have not changed, too\n"
+    "  --core              without LAB: only the labs of the course, no further labs\n"
     "  --quick             fewer blocks and no self-test of the machine: a first estimate\n"
     "  --strict            exit with 1 if a lab did not pass\n"
     "  --format text|lines a table, or key:value lines (docs/lines.md)\n"
-    "  --events FD         grade: also write progress to this descriptor (docs/lines.md)\n"
+    "  --format gcc|github|junit|sarif\n"
+    "                      grade: for editors and CI services (docs/formats.md)\n"
+    "  --events FD         grade, explain, see: also write progress to this descriptor\n"
+    "                      (docs/lines.md)\n"
     "  --answers A,B,...   quiz: the answers, in order, instead of standard input\n"
     "  --level N           hint: show all levels up to N, 1 to 3\n"
+    "  --rung N            compare: with that rung of solutions/ instead of the reference\n"
     "  --yes               reset: do not ask\n"
     "  --builds-only       check-cheats: run only the cheats that the build refuses\n"
     "  --timed-only        check: run only the kernels that are timed\n"
@@ -57,8 +66,9 @@ const char warpbook_usage[] =
     "(gradebook's);\n"
     "                      pack: the students' tree\n"
     "  --cc X.Y            build, one LAB: for GPUs of that compute capability\n"
-    "  --trace FILE        explain: also write when the kernel's blocks and warps ran, for\n"
-    "                      ui.perfetto.dev (docs/simulator-time.md)\n"
+    "  --trace FILE        explain: also write when the kernel's blocks and warps ran; profile:\n"
+    "                      write when the GPU ran kernels and copies. For ui.perfetto.dev\n"
+    "                      (docs/learning.md)\n"
     "  --figures FILE      check, one LAB: also write the measurements to FILE (docs/measured)\n"
     "  --version, --help\n\n"
     "Exit status: 0 graded, 1 with --strict when a lab did not pass (check: if a lab is\n"
@@ -102,6 +112,17 @@ static bool set_seed_option(void *self, const char *value)
     o->seeded = true;
     value += strncmp(value, "0x", 2) ? 0 : 2;
     return parse_whole(value, 16, UINT64_MAX, &o->seed);
+}
+
+static bool set_rung(void *self, const char *value)
+{
+    Options *o = self;
+    uint64_t n = 0;
+
+    if (!parse_whole(value, 10, 99, &n) || !n)
+        return false;
+    o->rung = (int) n;
+    return true;
 }
 
 static bool set_submission(void *self, const char *value)
@@ -161,7 +182,8 @@ static bool set_format(void *self, const char *value)
 {
     Options *o = self;
     o->lines = !strcmp(value, "lines");
-    return o->lines || !strcmp(value, "text");
+    o->format = format_find(value);
+    return o->lines || o->format || !strcmp(value, "text");
 }
 
 static bool set_quick(void *self, const char *value)
@@ -192,6 +214,13 @@ static bool set_timed_only(void *self, const char *value)
     return o->timed_only = true;
 }
 
+static bool set_core(void *self, const char *value)
+{
+    Options *o = self;
+    (void) value;
+    return o->core = true;
+}
+
 static bool set_strict(void *self, const char *value)
 {
     Options *o = self;
@@ -218,9 +247,11 @@ const OptionRow option_rows[] = {
     { "device", true, set_device },
     { "seed", true, set_seed_option },
     { "quick", false, set_quick },
+    { "core", false, set_core },
     { "strict", false, set_strict },
     { "format", true, set_format },
     { "level", true, set_level },
+    { "rung", true, set_rung },
     { "builds-only", false, set_builds_only },
     { "figures", true, set_figures },
     { "timed-only", false, set_timed_only },
@@ -236,6 +267,35 @@ const OptionRow option_rows[] = {
     { 0 },
 };
 
+/* The only lab whose name begins with this text; NULL: none, or several. */
+static const LabEntry *lab_meant(const char *name)
+{
+    const LabEntry *found = NULL;
+
+    for (const LabEntry *entry = all_labs; *name && entry->folder; entry++)
+        if (!strncmp(lab_name(entry), name, strlen(name))) {
+            if (found)
+                return NULL;
+            found = entry;
+        }
+    return found;
+}
+
+static void refuse_lab(const char *given, const char *name)
+{
+    const LabEntry *meant = lab_meant(name);
+    char text[2000];
+
+    PUT(text, "warpbook: there is no lab %s", given);
+    if (meant)
+        APPEND(text, "; did you mean %s?", lab_name(meant));
+    else
+        APPEND(text, "; the labs are:");
+    for (const LabEntry *entry = all_labs; !meant && entry->folder; entry++)
+        APPEND(text, " %s", lab_name(entry));
+    print_wrapped_to(stderr, text, 0, 80);
+}
+
 bool take_lab(void *self, const char *given)
 {
     Options *options = self;
@@ -249,10 +309,7 @@ bool take_lab(void *self, const char *given)
     entry = lab_find(name);
 
     if (!entry) {
-        fprintf(stderr, "warpbook: there is no lab %s; the labs are:", given);
-        for (entry = all_labs; entry->folder; entry++)
-            fprintf(stderr, " %s", lab_name(entry));
-        fprintf(stderr, "\n");
+        refuse_lab(given, name);
         return false;
     }
     for (int i = 0; i < options->count; i++)

@@ -14,16 +14,19 @@ typedef struct Options {
     const char *submission; /* NULL: labs/ itself */
     const char *device;     /* NULL: not given */
     const char *course;     /* grade: a course file; NULL: course.ini, if it exists */
-    const char *trace;      /* explain: a file for the kernel's trace */
+    const char *trace;      /* explain, profile: a file for the kernel's trace */
     const char *figures;    /* check: a file for the measurements */
     const char *sealed;     /* grade: the folder for stand-ins of solutions/ (build/stub.h) */
     const char *answers;    /* quiz: "4,14,2"; NULL: standard input */
     int cc;                 /* build: 90 for compute capability 9.0 */
     int level;
-    int events; /* grade: a descriptor for lines about its progress; 0: none */
+    int rung;   /* compare: a rung of the ladder, counted from 1; 0: the reference */
+    int events; /* grade, explain, see: a descriptor for lines about its progress; 0: none */
+    const struct Format *format; /* grade: for other programs (formats/formats.h); NULL: none */
     bool quick, strict, lines, seeded, builds_only, timed_only, yes;
     bool verbose; /* grade: also sizes, rates, notes, the protocol and the seed */
     bool again;   /* grade: labs that have not changed, too */
+    bool core;    /* no lab named: all but further labs */
     uint64_t seed;
 } Options;
 

@@ -1,7 +1,9 @@
 /* explain.c - where a kernel's time goes, compared with the reference: both are called once, with
  * cold caches, on the simulated GPU with modelled time. */
 #include "learner/explain.h"
+#include "judge/modelled.h"
 #include "judge/outputs.h"
+#include "learner/ladder_place.h"
 #include "learner/see/text.h"
 #include "learner/whatif.h"
 #include "base/remedy.h"
@@ -36,6 +38,8 @@ typedef struct Explained {
     int without_count;
     char why_not[400]; /* why these could not be run */
     double began_s;    /* by now_s() */
+    int rung;          /* of the kernel next to it, counted from 1; 0: the reference */
+    char other[20];    /* "reference", "rung 2" */
 } Explained;
 
 /* ---- Running both kernels ---- */
@@ -83,14 +87,19 @@ static const char *patience(const Explained *e)
     return now_s() - e->began_s > long_s ? " (about a minute; Ctrl-C is safe)" : "";
 }
 
-/* The size that was graded, or the size in the lab's table for simulated GPUs. */
+/* The size that was graded, or would be if this case were; the lab's table has the size of a case
+ * that is never timed. */
 static Case size_of(const Explained *e, const Case *lab_case)
 {
-    Case sized = *lab_case;
+    Case sized;
 
     for (int i = 0; i < e->result.speeds; i++)
-        if (e->result.speed[i].lab_case == lab_case && e->result.speed[i].measured)
+        if (e->result.speed[i].lab_case == lab_case && e->result.speed[i].measured) {
+            sized = *lab_case;
             memcpy(sized.dim, e->result.speed[i].dim, sizeof sized.dim);
+            return sized;
+        }
+    modelled_size(e->session, e->entry, lab_case, &sized);
     return sized;
 }
 
@@ -250,7 +259,8 @@ static void rows_of_roofline(const Explained *e)
     char label[60], yours[32], reference[32];
 
     if (a->limits.flops <= 0 && b->limits.flops <= 0) { /* the ridge compares FP32 with memory */
-        row_of_shares("DRAM's bandwidth", 100 * left.reached, 100 * right.reached);
+        row_of_shares("roofline: share of the roof reached", 100 * left.reached,
+                      100 * right.reached);
         return;
     }
     say_intensity(&left, yours, sizeof yours);
@@ -262,15 +272,31 @@ static void rows_of_roofline(const Explained *e)
     row_of_shares("  share of the roof reached", 100 * left.reached, 100 * right.reached);
 }
 
+/* How busy a unit is says little about what it costs: it may be busy while others decide. Next to
+ * the shares above, that would be a second figure for DRAM. */
+static void rows_of_units(const Explained *e)
+{
+    char names[LIMITS][60];
+    const char *words[LIMITS];
+
+    for (int i = 0; i < LIMITS; i++)
+        words[i] = PUT(names[i], "busy: %s", limit_words[i]);
+    rows_of(e, "share of that time in which a unit works, even while another one decides", words,
+            e->yours.limited.limits.busy, e->reference.limited.limits.busy, LIMITS);
+}
+
 static void print_table(const Explained *e)
 {
     const Limits *a = &e->yours.limited.limits, *b = &e->reference.limited.limits;
 
-    row("", "yours", "reference");
+    row("", "yours", e->other);
     row_of_time(e);
+    printf("share of that time that each limit takes; they add up to 100 %%\n");
     rows_of_limits(e);
-    rows_of(e, "schedulers with warps wait for", wait_words, a->waits, b->waits, WAITS);
-    rows_of(e, "busy time of each unit", limit_words, a->busy, b->busy, LIMITS);
+    rows_of(e, "of that time, schedulers that have warps wait for", wait_words, a->waits, b->waits,
+            WAITS);
+    if (e->session->verbose)
+        rows_of_units(e);
     rows_of_roofline(e);
 }
 
@@ -288,7 +314,7 @@ static void say_sectors(const char *what, const LineTraffic *t, char *text, size
 
     if (t->requests <= 0)
         return;
-    append(text, size, "%s%s %.1f sectors per request", *text ? "; " : "", what,
+    append(text, size, "%s%s: %.1f sectors per request on average", *text ? "; " : "", what,
            each(t->passes, t->requests));
     if (t->passes > 1.2 * least && least > 0)
         append(text, size, ", %.1f would hold the data", each(least, t->requests));
@@ -309,7 +335,7 @@ void explain_line(const LineCost *cost, char *text, size_t size)
     if (s->requests > 0 && s->passes > 1.2 * s->asked)
         append(text, size, ", %.1f without bank conflicts", each(s->asked, s->requests));
     if (lanes > 0 && lanes < 28)
-        append(text, size, "%s%.1f of 32 lanes active", *text ? "; " : "", lanes);
+        append(text, size, "%s%.1f of 32 lanes active in this line", *text ? "; " : "", lanes);
 }
 
 /* Copies line `number` of a text, trimmed and without control characters; "" if there is no such
@@ -368,26 +394,28 @@ static void print_lines(const Explained *e)
 
 /* ---- Output ---- */
 
-/* make see shows the lab's size for simulated GPUs, which may differ from the size graded here. */
+/* make grade and make see take the same size; make quiz and make draw take the smallest one that is
+ * timed, which needs no reference, so it is named. */
 static const char *why_this_size(const Explained *e)
 {
     if (e->lab_case->kind != TIMED)
-        return "the lab's first control case, since none is timed";
+        return "the lab's first control case, since this lab judges no speed; the size of make "
+               "grade";
     if (worst_of(&e->result))
-        return "the slowest in grading, at the size that was graded";
-    return "the slowest as modelled, at the lab's size for simulated GPUs";
+        return "the slowest in grading, at the size of make grade (make quiz and make draw may "
+               "take a smaller one)";
+    return "the slowest as modelled, at the size of make grade";
 }
 
 static void print_head(const Explained *e)
 {
-    char text[500];
+    char text[500], sizes[120];
 
-    PUT(text, "%02d %s, case %s", lab_number(e->entry), lab_name(e->entry), e->lab_case->label);
-    for (int i = 0; i < LAB_DIMS && e->sized.dim[i]; i++)
-        APPEND(text, "%s%ld", i ? " x " : ", ", e->sized.dim[i]);
-    APPEND(text, ", on the %s, %d SMs: %.2f of the reference's speed", e->session->gpu.name,
-           e->session->gpu.gpu.sms, ratio_of(e));
-    if (e->lab_case->kind == TIMED)
+    PUT(text, "%02d %s, case %s, %s", lab_number(e->entry), lab_name(e->entry), e->lab_case->label,
+        case_size(e->entry->lab, &e->sized, sizes, sizeof sizes));
+    APPEND(text, ", on the %s, %d SMs: %.2f of %s's speed", e->session->gpu.name,
+           e->session->gpu.gpu.sms, ratio_of(e), e->rung ? e->other : "the reference");
+    if (e->lab_case->kind == TIMED && !e->rung)
         APPEND(text, ", the bar is %.2f", e->lab_case->bar);
     print_wrapped(text, 0, COLUMNS);
     printf("Times are modelled on a simulated GPU, even if this machine has a GPU.\n");
@@ -425,6 +453,24 @@ static Verdict as_it_ran(const Result *result)
     return result->verdict == UNCHANGED ? result->as_it_ran : result->verdict;
 }
 
+/* "What to try (short: 0.29, needs 0.50; long: 0.95, passes at 0.70): " */
+static void say_which_cases(const Result *result, char *text, size_t size)
+{
+    int said = 0;
+
+    put(text, size, "What to try");
+    for (int below = 1; below >= 0; below--)
+        for (int i = 0; i < result->speeds; i++) {
+            const CaseSpeed *s = &result->speed[i];
+            if (s->lab_case->kind != TIMED || !s->measured ||
+                (s->ratio.median < s->bar) != (below == 1))
+                continue;
+            append(text, size, "%s%s: %.2f, %s %.2f", said++ ? "; " : " (", s->lab_case->label,
+                   ratio_shown(s->ratio.median, s->bar, 2), below ? "needs" : "passes at", s->bar);
+        }
+    append(text, size, "%s: ", said ? ")" : "");
+}
+
 /* The lab's remedy for the diagnosis, or where to find hints. */
 static void print_advice(const Explained *e)
 {
@@ -436,9 +482,11 @@ static void print_advice(const Explained *e)
 
     if (e->lab_case->kind != TIMED || ratio_of(e) >= e->lab_case->bar)
         return;
-    if (remedy)
-        print_wrapped(PUT(text, "What to try: %s", lab->remedies[remedy - 1].text), 0, COLUMNS);
-    else
+    if (remedy) {
+        say_which_cases(result, text, sizeof text);
+        APPEND(text, "%s", lab->remedies[remedy - 1].text);
+        print_wrapped(text, 0, COLUMNS);
+    } else
         printf("What to try: make hint LAB=%s\n", lab_name(e->entry));
 }
 
@@ -449,11 +497,18 @@ static void print_pictures(const Explained *e)
     see_text(&job, &e->yours.limited.limits, stdout);
 }
 
-static void print_all(const Explained *e)
+static void print_beside(const Explained *e)
 {
+    char other[40];
+
     print_head(e);
     print_sentence("Yours", &e->yours);
-    print_sentence("The reference", &e->reference);
+    print_sentence(e->rung ? PUT(other, "Rung %d", e->rung) : "The reference", &e->reference);
+}
+
+static void print_all(const Explained *e)
+{
+    print_beside(e);
     print_advice(e);
     printf("\n");
     print_table(e);
@@ -474,20 +529,25 @@ static bool is_right(const Result *result)
 static void print_refusal(const Explained *e)
 {
     const Result *result = &e->result;
+    const char *why = why_it_failed(result);
     char text[sizeof result->why + 200];
 
     PUT(text, "%02d %s: %s%s%s", lab_number(e->entry), lab_name(e->entry),
-        verdict_word(result->verdict), *result->why ? ": " : "", result->why);
+        verdict_label(result->verdict), *why ? ": " : "", why);
     if (strchr(text, '\n'))
         printf("%s\n", text); /* the compiler's lines are not wrapped */
     else
         print_wrapped(text, 4, COLUMNS);
     if (result->verdict == UNSOUND)
-        printf("Not explained: fix the problem above. It lies with this machine or the "
-               "grader, not with your kernel.\n");
+        print_wrapped("Not explained: fix the problem above. It lies with this machine or the "
+                      "grader, not with your kernel.",
+                      0, COLUMNS);
     else
-        printf("Only a correct kernel can be explained: fix it first (make grade LAB=%s).\n",
-               lab_name(e->entry));
+        print_wrapped(PUT(text,
+                          "Only a correct kernel can be explained: fix it first (make grade "
+                          "LAB=%s).",
+                          lab_name(e->entry)),
+                      0, COLUMNS);
 }
 
 /* Returns false if one of them does not build; grading has already reported that. */
@@ -496,9 +556,10 @@ static bool build_both(Explained *e, Build *yours, Build *reference)
     FileList rungs;
 
     list_rungs(&e->session->book, e->entry, &rungs);
-    if (!rungs.count)
+    if (rungs.count < (e->rung ? e->rung : 1))
         return false;
-    session_build(e->session, e->entry, rungs.path[rungs.count - 1], NULL, reference);
+    session_build(e->session, e->entry, rungs.path[(e->rung ? e->rung : rungs.count) - 1], NULL,
+                  reference);
     session_build(e->session, e->entry, e->source, e->shown, yours);
     return yours->fault == BUILD_OK && reference->fault == BUILD_OK;
 }
@@ -508,32 +569,60 @@ static bool could_not(const Explained *e)
     const char *why = *e->yours.why ? e->yours.why : e->reference.why;
     char text[1200];
 
+    session_clear_line();
     print_wrapped(PUT(text, "%02d %s cannot be explained: %s", lab_number(e->entry),
                       lab_name(e->entry), *why ? why : "it has no case that is timed"),
                   4, COLUMNS);
     return false;
 }
 
+/* Grades and runs both. `yours` is the student's kernel, built. */
+static bool see_both(Explained *e, Build *yours, bool *sound)
+{
+    static Build reference;
+
+    e->began_s = now_s();
+    PUT(e->other, e->rung ? "rung %d" : "reference", e->rung);
+    grade(e->session, e->entry, e->source, e->shown, &e->result);
+    *sound = e->result.verdict != UNSOUND;
+    if (!is_right(&e->result)) {
+        print_refusal(e);
+        return false;
+    }
+    *sound = build_both(e, yours, &reference) && see_cases(e, yours->object, reference.object);
+    return *sound || could_not(e);
+}
+
 bool explain(Session *session, const LabEntry *entry, const char *source, const char *shown,
              bool *sound)
 {
     static Explained e;
-    static Build yours, reference;
+    static Build yours;
 
     e = (Explained){ .session = session, .entry = entry, .source = source, .shown = shown };
-    e.began_s = now_s();
-    grade(session, entry, source, shown, &e.result);
-    *sound = e.result.verdict != UNSOUND;
-    if (!is_right(&e.result)) {
-        print_refusal(&e);
+    if (!see_both(&e, &yours, sound))
         return false;
-    }
-    *sound = build_both(&e, &yours, &reference) && see_cases(&e, yours.object, reference.object);
-    if (*sound)
-        see_without(&e, yours.object);
+    see_without(&e, yours.object);
     session_clear_line();
-    if (!*sound)
-        return could_not(&e);
     print_all(&e);
+    return true;
+}
+
+bool explain_beside(Session *session, const LabEntry *entry, const char *source, const char *shown,
+                    int rung, bool *sound, int *nearest)
+{
+    static Explained e;
+    static Build yours;
+
+    e = (Explained){
+        .session = session, .entry = entry, .source = source, .shown = shown, .rung = rung
+    };
+    if (!see_both(&e, &yours, sound))
+        return false;
+    session_clear_line();
+    print_beside(&e);
+    printf("\n");
+    print_table(&e);
+    *nearest = ladder_nearest(&session->book, &e.result);
     return true;
 }

@@ -11,6 +11,11 @@
 bool explain(Session *session, const LabEntry *entry, const char *source, const char *shown,
              bool *sound);
 
+/* The same next to rung `rung` (counted from 1; 0: the reference), and only what the two have in
+ * common: where their time goes. Sets *nearest to the rung whose speed is nearest; 0: unknown. */
+bool explain_beside(Session *session, const LabEntry *entry, const char *source, const char *shown,
+                    int rung, bool *sound, int *nearest);
+
 /* For tests: describes the costs of a line; "" if none is worth mentioning. */
 void explain_line(const LineCost *cost, char *text, size_t size);
 

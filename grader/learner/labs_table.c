@@ -11,7 +11,7 @@ enum { DETAIL_COLUMNS = BAR_COLUMNS + 16 };
 
 void labs_table_head(void)
 {
-    printf("     %-14s  %-11s  %-*s    needed\n", "lab", "state", BAR_COLUMNS + 3,
+    printf("     %-14s  %-11s  %-*s    needed  graded\n", "lab", "state", BAR_COLUMNS + 3,
            "speed, % of the reference");
 }
 
@@ -33,6 +33,11 @@ static void detail_of(const Progress *p, char *text, size_t size)
         strcpy(text + DETAIL_COLUMNS - 2, "..");
 }
 
+void labs_table_further(void)
+{
+    printf("     further labs\n");
+}
+
 static bool has_speed(const Progress *p)
 {
     return p->reached > 0 &&
@@ -42,7 +47,7 @@ static bool has_speed(const Progress *p)
 void labs_table_row(const LabEntry *entry, const Progress *p, const char *since)
 {
     char bar[BAR_COLUMNS + 1], speed[16], needed[16], text[400];
-    const char *state = p->latest == UNCHANGED ? "not started" : verdict_word(p->latest);
+    const char *state = verdict_label(p->latest);
 
     if (has_speed(p))
         PUT(text, "%s %6s   %6s", bar_draw(p->reached, p->bar, bar, sizeof bar),

@@ -10,6 +10,9 @@ void labs_table_head(void);
  * graded, "22:51", if it has not changed since and was not graded again; else "". */
 void labs_table_row(const LabEntry *entry, const Progress *progress, const char *since);
 
+/* The line above the first further lab. */
+void labs_table_further(void);
+
 /* When the latest grading was, as a row shows it: "22:51" today, else "11-24". */
 void labs_table_since(const Progress *progress, char *text, size_t size);
 

@@ -4,11 +4,15 @@
 #include "learner/bar.h"
 #include "learner/record.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Differences below this are noise, or the model's error. */
 static const double same = 0.03;
+
+/* From this share of a rung's speed on, a speed is close to it. */
+static const double close_to = 0.9;
 
 /* The highest rung that is not faster than `mine`, counted from 1; 0: none. */
 static int rung_below(const double *ratios, int count, double mine)
@@ -44,16 +48,18 @@ void ladder_place_say(const double *ratios, int count, double mine, char *text, 
 {
     const int below = rung_below(ratios, count, mine), above = rung_above(ratios, count, mine);
     const bool level = below && mine <= ratios[below - 1] * (1 + same);
+    const bool close = !level && above && mine >= ratios[above - 1] * close_to;
 
     put(text, size,
         level    ? "like rung "
+        : close  ? "close to rung "
         : !above ? "above all rungs, also "
         : !below ? "below rung "
                  : "between rung ");
-    if (below)
+    if (below && !close)
         say_rung(ratios, below, text, size);
     if (above && !level) {
-        append(text, size, below ? " and " : "");
+        append(text, size, below && !close ? " and " : "");
         say_rung(ratios, above, text, size);
     }
 }
@@ -68,23 +74,55 @@ static void say_where(const Ladder *ladder, char *text, size_t size)
            from);
 }
 
+/* The rungs' measured ratios in the case that counts; returns their number, 0 if unknown. */
+static int ratios_of(const Workbook *book, const Result *result, Ladder *ladder,
+                     double ratios[MOST_RUNGS])
+{
+    const CaseSpeed *nearest = record_case(result);
+    int rungs = 0;
+
+    if (!nearest || !measured_ladder(book, result->entry, nearest->lab_case, ladder))
+        return 0;
+    for (int i = 0; i < ladder->count; i++) {
+        const int number = atoi(ladder->rungs[i].name);
+        if (number < 1 || number > MOST_RUNGS)
+            continue;
+        ratios[number - 1] = ladder->rungs[i].ratio;
+        rungs = number > rungs ? number : rungs;
+    }
+    return rungs;
+}
+
+int ladder_nearest_of(const double *ratios, int count, double mine)
+{
+    int found = 0;
+
+    for (int i = 0; i < count && mine > 0; i++)
+        if (ratios[i] > 0 &&
+            (!found || fabs(log(ratios[i] / mine)) <= fabs(log(ratios[found - 1] / mine))))
+            found = i + 1;
+    return found;
+}
+
+int ladder_nearest(const Workbook *book, const Result *result)
+{
+    static Ladder ladder;
+    double ratios[MOST_RUNGS] = { 0 };
+    const int count = ratios_of(book, result, &ladder, ratios);
+
+    return count ? ladder_nearest_of(ratios, count, record_case(result)->ratio.median) : 0;
+}
+
 bool ladder_place(const Workbook *book, const Result *result, char *text, size_t size)
 {
     static Ladder ladder;
     const CaseSpeed *nearest = record_case(result);
     double ratios[MOST_RUNGS] = { 0 };
+    const int rungs = ratios_of(book, result, &ladder, ratios);
     char place[160];
-    int rungs = 0;
 
-    if (!nearest || !measured_ladder(book, result->entry, nearest->lab_case, &ladder))
+    if (!rungs)
         return false;
-    for (int i = 0; i < ladder.count; i++) {
-        const int number = atoi(ladder.rungs[i].name);
-        if (number < 1 || number > MOST_RUNGS)
-            continue;
-        ratios[number - 1] = ladder.rungs[i].ratio;
-        rungs = number > rungs ? number : rungs;
-    }
     ladder_place_say(ratios, rungs, nearest->ratio.median, place, sizeof place);
     put(text, size, "Your place in solutions/%s/: %s", result->entry->folder, place);
     say_where(&ladder, text, size);

@@ -95,6 +95,17 @@ void next_step(const LabEntry *entry, const Progress *p, char *text, size_t size
         put(text, size, "fix labs/%s/kernel.cu, then: make watch LAB=%s", folder, name);
 }
 
+/* Next to make watch, the next lab is the one that its key turns to. */
+static void print_next_key(void)
+{
+    const LabEntry *entry = lab_find(getenv(NEXT_IN_WATCH));
+
+    if (entry)
+        printf("Next: lab %02d %s: press n\n", lab_number(entry), lab_name(entry));
+    else
+        printf("This lab is the last one that is not done.\n");
+}
+
 void print_next(const char *file)
 {
     const LabEntry *entry = next_lab(file);
@@ -106,8 +117,7 @@ void print_next(const char *file)
         return;
     }
     if (next_in_watch()) {
-        printf("Next: lab %02d %s: press n, or l and its number\n", lab_number(entry),
-               lab_name(entry));
+        print_next_key();
         return;
     }
     progress_load(file, entry, &progress);

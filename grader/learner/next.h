@@ -6,8 +6,13 @@
 #include "learner/command_line.h"
 #include "learner/progress.h"
 
-/* Set by make watch for the programs that it runs. */
+/* Set by make watch for the programs that it runs: the folder of the lab that its key n turns to;
+ * "-" if there is none. */
 #define NEXT_IN_WATCH "WARPBOOK_IN_WATCH"
+
+/* Stands before the page of a grading in the words of make watch, and again before the same page
+ * in the words of a shell. */
+enum { NEXT_FORM = '\f' };
 
 /* True if the learner can continue with the next lab: it was passed, or it was correct where speed
  * cannot be judged. */

@@ -23,12 +23,16 @@ static Verdict as_it_ran(const Result *result)
 
 /* ---- The first line ---- */
 
-static int correct_rows(const Lab *lab)
+/* The cases whose results are checked here. A simulated GPU only begins some. */
+static uint64_t correct_rows(const Result *result)
 {
-    int rows = 0;
+    const Case *row = result->entry->lab->cases;
+    const uint64_t known = result->right_cases | result->wrong_cases;
+    uint64_t rows = 0;
 
-    for (const Case *c = lab->cases; c->label; c++)
-        rows += c->kind == CORRECT;
+    for (int i = 0; i < 64 && row[i].label; i++)
+        if (row[i].kind == CORRECT && (!row[i].only_begun || known >> i & 1))
+            rows |= 1ull << i;
     return rows;
 }
 
@@ -36,17 +40,20 @@ static void say_cases(const Result *result, char *text, size_t size)
 {
     const int right = __builtin_popcountll(result->right_cases);
     const int wrong = __builtin_popcountll(result->wrong_cases);
-    const int all = correct_rows(result->entry->lab);
+    const int all = __builtin_popcountll(correct_rows(result));
 
     *text = 0;
     if (right + wrong == 0)
         return;
     if (right == all)
         put(text, size, ": all %d cases right", all);
-    else if (result->verdict == WRONG)
-        put(text, size, ": %d case%s right, %d wrong", right, right == 1 ? "" : "s", wrong);
-    else if (!wrong && verdict_passed(result->verdict))
-        put(text, size, ": all %d cases right, %d too large", right, all - right);
+    else if (result->verdict == WRONG || (result->verdict == CRASH && wrong)) {
+        put(text, size, ": %d right, %d %s", right, wrong,
+            result->verdict == WRONG ? "wrong" : "failed");
+        if (right + wrong < all)
+            append(text, size, ", %d not run", all - right - wrong);
+    } else if (!wrong && verdict_passed(result->verdict))
+        put(text, size, ": %d of %d cases right", right, all);
     else if (!wrong && as_it_ran(result) != WRONG)
         put(text, size, ": %d of %d cases right", right, all);
 }
@@ -93,7 +100,7 @@ static void say_rate(const CaseSpeed *s, char *text, size_t size)
     char one[32], two[32];
 
     *text = 0;
-    if (s->gflops > 4 * s->gbps)
+    if (case_computes(s))
         say_flops(s->gflops, s->gflops * student_to_reference, text, size);
     else if (s->gbps >= 1)
         put(text, size, "%s of %s GB/s", three_digits(s->gbps, one),
@@ -154,12 +161,22 @@ static void print_cases(const Result *result, uint64_t cases, const char *title)
     print_wrapped(text, INDENT, COLUMNS);
 }
 
+/* Only a GPU runs the cases that are too large to simulate. */
+static void print_not_run(const Result *result)
+{
+    const Verdict verdict = as_it_ran(result);
+    const uint64_t left = correct_rows(result) & ~(result->right_cases | result->wrong_cases);
+
+    if (verdict_passed(verdict) || verdict == SLOW || verdict == CORRECT_ONLY)
+        print_cases(result, left, "Not run, too slow to simulate:");
+}
+
 /* The compiler's lines are not wrapped; more than a screen of them would hide the first error. */
-static void print_lines(const char *text, int most)
+static void print_lines(const char *text, int most, int indent)
 {
     for (int line = 0; *text && line < most; line++) {
         const int length = (int) strcspn(text, "\n");
-        printf("%.*s\n", length, text);
+        printf("%*s%.*s\n", indent, "", length, text);
         text += length + (text[length] == '\n');
     }
     if (*text)
@@ -205,12 +222,24 @@ static void print_cause(const Result *result, const char *cause)
     print_wrapped(text, INDENT, COLUMNS);
 }
 
+/* The cause, with its case if the lab has several timed ones. */
+static const char *say_case(const Result *result, char *text, size_t size)
+{
+    const Case *named = result->diagnosis.lab_case;
+    int timed = 0;
+
+    for (const Case *c = result->entry->lab->cases; c->label; c++)
+        timed += c->kind == TIMED;
+    return put(text, size, timed > 1 && named && named->kind == TIMED ? "%s (case %s)" : "%s",
+               result->cause, named ? named->label : "");
+}
+
 static void print_slow(const Result *result)
 {
-    char text[sizeof result->limiter + 40];
+    char text[sizeof result->cause + 200];
 
     if (*result->cause)
-        print_cause(result, result->cause);
+        print_cause(result, say_case(result, text, sizeof text));
     else if (*result->limiter)
         print_wrapped(PUT(text, "What limits it: %s.", result->limiter), INDENT, COLUMNS);
     else if (!record_case(result))
@@ -225,9 +254,9 @@ static void print_reason(const Result *result)
     if (verdict == SLOW)
         print_slow(result);
     else if ((verdict == BUILD || verdict == UNSOUND) && strchr(result->why, '\n'))
-        print_lines(result->why, REASON_LINES);
-    else if (*result->why) /* a pass may have a remark, too: it was close */
-        print_cause(result, result->why);
+        print_lines(result->why, REASON_LINES, 0);
+    else if (*why_it_failed(result)) /* a pass may have a remark, too: it was close */
+        print_cause(result, why_it_failed(result));
     if (verdict == WRONG && result->verdict != UNCHANGED) {
         print_cases(result, result->wrong_cases, "wrong:");
         print_cases(result, result->right_cases, "right:");
@@ -236,53 +265,107 @@ static void print_reason(const Result *result)
         printf("  for a human to check: %s\n", result->flags);
     if (*result->printed) {
         printf("  your code printed:\n");
-        print_lines(result->printed, PRINTED_LINES);
+        print_lines(result->printed, PRINTED_LINES, 4);
     }
 }
 
 /* ---- Predictions ---- */
 
-/* Appends "Predictions: 3 of 5 right (make progress LAB=x)." if any is filled in. They are
- * explained only there: the verdict must not leave the screen. */
-static void say_predictions(const Session *session, const Result *result, char *text, size_t size)
+static PredictionScore score_of(const Session *session, const Result *result)
 {
     char path[PATH];
-    int right,
-        filled = predictions_score(lab_file(&session->book, result->entry, "predictions.txt", path),
-                                   result->entry->lab, &right);
 
-    if (!filled)
+    return predictions_score(lab_file(&session->book, result->entry, "predictions.txt", path),
+                             result->entry->lab);
+}
+
+/* Appends "Predictions: 3 of 5 right (make progress LAB=x)." if any is filled in. They are
+ * explained only there: the verdict must not leave the screen. */
+static void say_predictions(const PredictionScore *score, const LabEntry *entry, char *text,
+                            size_t size)
+{
+    if (!score->filled)
         return;
-    append(text, size, "%sPredictions: %d of %d right ", *text ? " " : "", right, filled);
+    append(text, size, "%sPredictions: %d of %d right", *text ? " " : "", score->right,
+           score->asked);
+    if (score->filled < score->asked)
+        append(text, size, ", %d not filled in", score->asked - score->filled);
     if (next_in_watch())
-        append(text, size, "(p explains them).");
+        append(text, size, " (p explains them).");
     else
-        append(text, size, "(make progress LAB=%s).", lab_name(result->entry));
+        append(text, size, " (make progress LAB=%s).", lab_name(entry));
+}
+
+/* A line that cannot be read would otherwise only seem to be missing. */
+static void print_prediction_fault(const PredictionScore *score)
+{
+    char text[sizeof score->fault + 60];
+
+    if (!score->faults)
+        return;
+    PUT(text, "%s", score->fault);
+    if (score->faults > 1)
+        APPEND(text, " (%d such lines)", score->faults);
+    print_wrapped(text, INDENT, COLUMNS);
 }
 
 static void print_predictions_line(const Session *session, const Result *result)
 {
+    const PredictionScore score = score_of(session, result);
     char text[200] = "";
 
-    say_predictions(session, result, text, sizeof text);
+    say_predictions(&score, result->entry, text, sizeof text);
     if (*text)
         print_wrapped(text, INDENT, COLUMNS);
+    print_prediction_fault(&score);
 }
 
 /* ---- After a pass ---- */
+
+/* A control case shows an effect that the lab's bar does not judge. Below this share of the
+ * reference's speed the kernel has made it slow. */
+static const double control_least = 0.5;
+
+static const CaseSpeed *slow_control(const Result *result)
+{
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->lab_case->kind == CONTROL && s->measured && s->ratio.median < control_least)
+            return s;
+    }
+    return NULL;
+}
+
+static void print_slow_control(const CaseSpeed *s)
+{
+    char text[400], percent[16];
+
+    PUT(text,
+        "But the control case %s runs at %s of the reference's speed. It has no bar; the lesson's "
+        "Symptoms say what makes it slow.",
+        s->lab_case->label, bar_percent(s->ratio.median, 0, percent, sizeof percent));
+    print_wrapped(text, INDENT, COLUMNS);
+}
+
+/* What the lab is about still holds, or another case has become slow: no reason to praise. */
+static bool is_well_done(const Result *result)
+{
+    return !*result->above && !slow_control(result);
+}
 
 static void say_way(const Result *result, const Progress *p, char *text, size_t size)
 {
     const CaseSpeed *nearest = record_case(result);
     char from[16], to[16];
 
-    put(text, size, "Well done");
+    put(text, size, is_well_done(result) ? "Well done" : "Passed");
     if (nearest && p->first_ratio > 0 && p->first_ratio < nearest->ratio.median)
         append(text, size, ": from %s to %s of the reference's speed",
                bar_percent(p->first_ratio, 0, from, sizeof from),
                bar_percent(nearest->ratio.median, 0, to, sizeof to));
     if (p->attempts)
-        append(text, size, "%s %d attempt%s", strchr(text, ':') ? " in" : ":", p->attempts,
+        append(text, size, "%s after %d attempt%s",
+               strchr(text, ':') ? "; first pass" : ": first pass", p->attempts,
                p->attempts == 1 ? "" : "s");
     if (p->attempts && p->hints)
         append(text, size, " with %d hint%s", p->hints, p->hints == 1 ? "" : "s");
@@ -292,12 +375,16 @@ static void say_way(const Result *result, const Progress *p, char *text, size_t 
 static void print_pass(const Session *session, const Result *result, const Progress *p)
 {
     const char *name = lab_name(result->entry);
+    const PredictionScore score = score_of(session, result);
     char text[500];
 
-    say_way(result, p, text, sizeof text);
-    say_predictions(session, result, text, sizeof text);
-    print_wrapped(text, INDENT, COLUMNS);
+    if (slow_control(result))
+        print_slow_control(slow_control(result));
     print_left_to_do(&session->book, result, INDENT, COLUMNS);
+    say_way(result, p, text, sizeof text);
+    say_predictions(&score, result->entry, text, sizeof text);
+    print_wrapped(text, INDENT, COLUMNS);
+    print_prediction_fault(&score);
     if (ladder_place(&session->book, result, text, sizeof text))
         print_wrapped(text, INDENT, COLUMNS);
     printf("  Then: make quiz LAB=%s, make compare LAB=%s\n", name, name);
@@ -338,6 +425,8 @@ void print_page(const Session *session, const Result *result, const Progress *pr
     printf("\n");
     print_speeds(result);
     print_reason(result);
+    if (*session->simulated)
+        print_not_run(result);
     if (*result->note && !*session->simulated)
         print_wrapped(result->note, INDENT, COLUMNS);
     if (!progress) {

@@ -46,55 +46,73 @@ static void trim_end(char *text)
         text[--length] = 0;
 }
 
-/* Takes one line into `guesses`; returns what is wrong with it, or NULL. */
-static const char *take_line(char *line, const Lab *lab, int count, Guesses *guesses)
+/* Takes one line into `guesses`; false if it cannot be read, with the reason in `fault`. */
+static bool take_line(char *line, const Lab *lab, int count, Guesses *guesses,
+                      char fault[LINE_MOST])
 {
     char *key = line + strspn(line, " \t"), *colon = strchr(key, ':'), *value;
+    const Prediction *about;
     bool percent;
     int i = 0;
 
     trim_end(key);
     if (!*key || *key == '#')
-        return NULL;
+        return true;
+    put(fault, LINE_MOST, "a line is `key: number`; put a # before remarks");
     if (!colon)
-        return "a line is `key: number`; put a # before remarks";
+        return false;
     *colon = 0;
     trim_end(key);
     value = colon + 1 + strspn(colon + 1, " \t");
     while (i < count && strcmp(key, lab->predictions[i].key))
         i++;
+    about = &lab->predictions[i];
+    put(fault, LINE_MOST, "the lab has no question named \"%.40s\"", key);
     if (i == count)
-        return "the lab has no question with this name";
+        return false;
     if (!*value || *value == '#')
-        return NULL;
-    if (!answer_number(value, &guesses->value[i], &percent))
-        return "expected one number: write 0.75, not 3/4";
+        return true;
+    put(fault, LINE_MOST, "\"%.40s\" is not understood: " ANSWER_FORM, value);
+    if (!answer_number(value, about->question, &guesses->value[i], &percent))
+        return false;
     if (percent)
-        guesses->value[i] = answer_of_percent(guesses->value[i], lab->predictions[i].answer);
+        guesses->value[i] = answer_of_percent(guesses->value[i], about->answer);
     guesses->filled[i] = true;
-    return NULL;
+    return true;
 }
 
-static void read_guesses(const char *path, const Lab *lab, int count, bool quiet, Guesses *guesses)
+/* Calls `report` for each line that cannot be read. */
+static void read_guesses(const char *path, const Lab *lab, int count, Guesses *guesses,
+                         void (*report)(void *context, const char *fault), void *context)
 {
     size_t size;
-    char *text = read_file(path, FILE_MOST, &size), line[LINE_MOST];
-    int number = 0;
+    char *text = read_file(path, FILE_MOST, &size), line[LINE_MOST], fault[LINE_MOST];
 
     if (!text)
         return;
     const char *at = text;
     if (!strncmp(text, "\xef\xbb\xbf", 3)) /* an editor's byte order mark */
         at += 3;
-    while (next_line(&at, text + size, line, sizeof line)) {
-        char message[LINE_MOST];
-        const char *fault = take_line(line, lab, count, guesses);
-        number++;
-        if (fault && !quiet)
-            print_wrapped(PUT(message, "%s, line %d: %s.", short_path(path), number, fault), 0,
-                          COLUMNS);
+    for (int number = 1; next_line(&at, text + size, line, sizeof line); number++) {
+        char message[2 * LINE_MOST];
+        if (!take_line(line, lab, count, guesses, fault) && report)
+            report(context, PUT(message, "%.200s:%d: %s.", short_path(path), number, fault));
     }
     free(text);
+}
+
+static void print_fault(void *context, const char *fault)
+{
+    (void) context;
+    print_wrapped(fault, 0, COLUMNS);
+}
+
+static void keep_first(void *context, const char *fault)
+{
+    PredictionScore *score = context;
+
+    if (!score->faults++)
+        PUT(score->fault, "%s", fault);
 }
 
 static bool is_right(const Prediction *p, double guess)
@@ -121,7 +139,7 @@ bool predictions_open(const char *path, const Lab *lab)
     int count = prediction_count(lab);
     Guesses guesses = { 0 };
 
-    read_guesses(path, lab, count, false, &guesses);
+    read_guesses(path, lab, count, &guesses, print_fault, NULL);
     for (int i = 0; i < count; i++)
         if (guesses.filled[i])
             return false;
@@ -151,18 +169,17 @@ static uint64_t key_of(const Lab *lab, int count, const Guesses *guesses)
     return key ? key : 1;
 }
 
-int predictions_score(const char *path, const Lab *lab, int *right)
+PredictionScore predictions_score(const char *path, const Lab *lab)
 {
-    int count = prediction_count(lab), filled = 0;
+    PredictionScore score = { .asked = prediction_count(lab) };
     Guesses guesses = { 0 };
 
-    *right = 0;
-    read_guesses(path, lab, count, true, &guesses);
-    for (int i = 0; i < count; i++) {
-        filled += guesses.filled[i];
-        *right += guesses.filled[i] && is_right(&lab->predictions[i], guesses.value[i]);
+    read_guesses(path, lab, score.asked, &guesses, keep_first, &score);
+    for (int i = 0; i < score.asked; i++) {
+        score.filled += guesses.filled[i];
+        score.right += guesses.filled[i] && is_right(&lab->predictions[i], guesses.value[i]);
     }
-    return filled;
+    return score;
 }
 
 int print_predictions(const char *path, const Lab *lab, uint64_t *explained)
@@ -174,7 +191,7 @@ int print_predictions(const char *path, const Lab *lab, uint64_t *explained)
 
     if (!count)
         return 0;
-    read_guesses(path, lab, count, false, &guesses);
+    read_guesses(path, lab, count, &guesses, print_fault, NULL);
     for (int i = 0; i < count; i++) {
         filled += guesses.filled[i];
         right += guesses.filled[i] && is_right(&lab->predictions[i], guesses.value[i]);
@@ -227,7 +244,7 @@ int predictions_load(const char *path, const Lab *lab, PredictionRow rows[LAB_PR
     const int count = prediction_count(lab);
     Guesses guesses = { 0 };
 
-    read_guesses(path, lab, count, true, &guesses);
+    read_guesses(path, lab, count, &guesses, NULL, NULL);
     for (int i = 0; i < count; i++)
         rows[i] = (PredictionRow){ &lab->predictions[i], guesses.filled[i], guesses.value[i],
                                    guesses.filled[i] &&

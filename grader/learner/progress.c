@@ -49,6 +49,8 @@ static void read_format_2(const char *line, const Lab *lab, Progress *progress)
         for (const Case *c = lab->cases; c && c->label && !progress->diagnosis.lab_case; c++)
             if (!strcmp(label_word(c, label, sizeof label), text))
                 progress->diagnosis.lab_case = c;
+    if (field(line, "slow", text, sizeof text))
+        progress->diagnosis.slow_cases = strtoull(text, NULL, 16);
     if (field_double(line, "told", &shown))
         progress->remedy_shown = (int) fmin(fmax(shown, 0), LAB_REMEDIES);
     if (field(line, "explained", text, sizeof text))
@@ -152,6 +154,8 @@ static void write_format_2(char *line, size_t size, const Progress *progress)
         append(line, size, " saw:%s", text);
     if (diagnosis->lab_case)
         append(line, size, " case:%s", label_word(diagnosis->lab_case, text, sizeof text));
+    if (diagnosis->slow_cases)
+        append(line, size, " slow:%llx", (unsigned long long) diagnosis->slow_cases);
     if (progress->remedy_shown)
         append(line, size, " told:%d", progress->remedy_shown);
     if (progress->explained)
@@ -288,9 +292,9 @@ static void print_row(const LabEntry *entry, const Progress *p)
     char ratio[16] = "-";
 
     if (p->ratio > 0)
-        PUT(ratio, "%.2f", p->ratio);
-    printf("%02d %-26.26s  %-9s  %-9s  %8.8s  %-10.10s\n", lab_number(entry), lab_name(entry),
-           p->graded ? verdict_word(p->best) : "-", p->graded ? verdict_word(p->latest) : "-",
+        PUT(ratio, "%.0f %%", floor(100 * p->ratio));
+    printf("%02d %-22.22s  %-11s  %-11s  %8.8s  %-10.10s\n", lab_number(entry), lab_name(entry),
+           p->graded ? verdict_label(p->best) : "-", p->graded ? verdict_label(p->latest) : "-",
            ratio, p->date[0] ? p->date : "-");
 }
 
@@ -314,7 +318,7 @@ int print_progress(const char *file)
     const LabEntry *first_unjudged = NULL;
     int unjudged = 0;
 
-    printf("%-29s  %-9s  %-9s  %8s  %-10s\n", "lab", "best", "latest", "ratio", "date");
+    printf("%-25s  %-11s  %-11s  %8s  %-10s\n", "lab", "best", "latest", "its speed", "date");
     for (const LabEntry *entry = all_labs; entry->folder; entry++) {
         Progress p;
         progress_load(file, entry, &p);

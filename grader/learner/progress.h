@@ -8,7 +8,7 @@
 #include "base/remedy.h"
 
 /* .warpbook/progress has one line per lab: `lab:06_transpose verdict:slow best:pass ratio:0.55
- * hints:1 date:2026-11-21 format:3 saw:sectors_written case:flat told:3
+ * hints:1 date:2026-11-21 format:3 saw:sectors_written case:flat slow:400 told:3
  * explained:0123456789abcdef best_lab:0123456789abcdef time:22:51 attempts:4 first:0.0600
  * reached:0.5500 bar:0.75 key:0123456789abcdef`. The fields after `format` are written only if
  * they are needed; without them, the line has format 1, and without those after `best_lab`, format

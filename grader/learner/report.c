@@ -5,6 +5,7 @@
 #include "base/text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,15 +68,18 @@ static void report_case(const CaseSpeed *s)
     char name[64], speed[32] = "-", bar[16] = "-", rate[32] = "-";
 
     case_name(s, name, sizeof name);
-    if (strlen(name) > 35)
-        strcpy(name + 33, ".."); /* without dots, a cut number looks like another */
+    if (strlen(name) > 34)
+        strcpy(name + 32, ".."); /* without dots, a cut number looks like another */
     if (s->measured) {
         PUT(speed, "%.3f", ratio_shown(s->ratio.median, s->bar, 3));
-        PUT(rate, "%.0f GB/s", s->gbps);
+        if (case_computes(s))
+            PUT(rate, "%.0f GFLOP/s", s->gflops);
+        else
+            PUT(rate, "%.0f GB/s", s->gbps);
     }
     if (s->lab_case->kind == TIMED)
         PUT(bar, "%.2f", s->bar);
-    printf("    %-35s %6s %6s %14s%s\n", name, speed, bar, rate,
+    printf("    %-34s %6s %6s %14s%s\n", name, speed, bar, rate,
            s->lab_case->kind == CONTROL ? "  control" : "");
 }
 
@@ -84,9 +88,9 @@ void report_table(const Result *result, bool first)
     char lab[40];
 
     if (first)
-        printf("%-38s %7s %6s %14s  %s\n", "lab", "speed", "bar", "rate", "verdict");
+        printf("%-37s %7s %6s %14s  %s\n", "lab", "speed", "bar", "rate", "verdict");
     PUT(lab, "%02d %s", lab_number(result->entry), lab_name(result->entry));
-    printf("%-38s %7s %6s %14s  %s\n", lab, "", "", "", verdict_word(result->verdict));
+    printf("%-37s %7s %6s %14s  %s\n", lab, "", "", "", verdict_label(result->verdict));
     for (int i = 0; i < result->speeds; i++)
         if (result->speed[i].measured || result->verdict == CORRECT_ONLY)
             report_case(&result->speed[i]);
@@ -110,11 +114,50 @@ void report_short(const Result *result)
     char text[sizeof result->why + 200];
 
     PUT(text, "%02d %s: %s", lab_number(result->entry), lab_name(result->entry),
-        verdict_word(result->verdict));
+        verdict_label(result->verdict));
     if (result->why[0])
         APPEND(text, ": %.*s", (int) strcspn(result->why, "\n"), result->why);
     print_wrapped(text, 4, 80);
     fflush(stdout);
+}
+
+/* "d = 64: 24; d = 63: 24, not 100, since the starter is fast there, too" */
+static void say_case_marks(const Policy *policy, const Result *result, char *text, size_t size)
+{
+    double counted[MARKED_CASES];
+    Graded graded;
+    int i = 0;
+
+    graded_of(result, &graded);
+    marks_by_case(policy, graded.cases, graded.count, counted);
+    for (int k = 0; k < result->speeds && i < graded.count; k++) {
+        const CaseSpeed *s = &result->speed[k];
+        if (s->lab_case->kind != TIMED || !s->measured)
+            continue;
+        const MarkedCase *c = &graded.cases[i];
+        const double alone = marks_for_speed(policy, c->ratio, c->rung1, c->bar);
+        append(text, size, "%s%s: %.0f", i ? "; " : "", s->lab_case->label, floor(counted[i]));
+        if (floor(alone) > floor(counted[i]))
+            append(text, size, ", not %.0f, since the starter is fast there, too", floor(alone));
+        i++;
+    }
+}
+
+static void report_marks(const Policy *policy, const Result *result)
+{
+    char text[1000];
+
+    PUT(text, "%d of 100 marks", (int) result->marks);
+    if (policy->judge == JUDGED_BY_TIME) {
+        APPEND(text, ", the mean of the timed cases (");
+        say_case_marks(policy, result, text, sizeof text);
+        APPEND(text,
+               "). A case earns up to %.0f for being clearly faster than the starter, and up to "
+               "%.0f more as its speed nears the bar",
+               policy->base, 100 - policy->base);
+    }
+    APPEND(text, ".");
+    print_wrapped(text, 4, 80);
 }
 
 /* `alone`: the only lab that was graded. */
@@ -123,7 +166,7 @@ static void report_reason(const Policy *policy, const Result *result, bool alone
     char text[sizeof result->why + 200];
 
     PUT(text, "%02d %s: %s", lab_number(result->entry), lab_name(result->entry),
-        verdict_word(result->verdict));
+        verdict_label(result->verdict));
     if (result->why[0])
         APPEND(text, ": %s", result->why);
     if ((result->verdict == BUILD || result->verdict == UNSOUND) && strchr(text, '\n'))
@@ -131,12 +174,7 @@ static void report_reason(const Policy *policy, const Result *result, bool alone
     else
         print_wrapped(text, 4, 80);
     if (result->verdict == SLOW && result->ratio > 0)
-        print_wrapped(
-            PUT(text,
-                "%d of 100 marks: up to %.0f for being clearly faster than the starter, up to %.0f "
-                "more as its speed nears the bar.",
-                (int) result->marks, policy->base, 100 - policy->base),
-            4, 80);
+        report_marks(policy, result);
     if (alone && result->verdict == SLOW && result->limiter[0])
         print_wrapped(PUT(text, "What limits it: %s. make explain LAB=%s shows the lines.",
                           result->limiter, lab_name(result->entry)),
@@ -200,8 +238,8 @@ static void report_next(const Session *session, const Result *results, int count
     if (unjudged)
         printf("Next: another lab. For labs marked correct, only a GPU can judge the speed.\n");
     else
-        printf("Next: %s. make progress shows what is left.\n",
-               count == 1 ? "this lab is passed" : "all of these pass");
+        printf("%s. make shows the next lab; make progress shows what is left.\n",
+               count == 1 ? "This lab is passed" : "All of these pass");
 }
 
 /* A course may set a different seed for each lab. */
@@ -239,6 +277,12 @@ void report_reasons(const Session *session, const Result *results, int count, bo
         printf("Graded as a submission, so make progress does not record it.\n");
     else
         report_next(session, results, count);
+}
+
+void report_page(const char *what, const char *path)
+{
+    fprintf(stderr, "%s\nOpen it in a browser:\n", what);
+    printf("%s\n", path);
 }
 
 int report_could_not(const Session *session)

@@ -20,6 +20,9 @@ void report_reasons(const Session *session, const Result *results, int count, bo
 /* Prints a lab's verdict and its reason in one or two lines. */
 void report_short(const Result *result);
 
+/* A page was written: says what it shows, on standard error, and prints its path. */
+void report_page(const char *what, const char *path);
+
 /* Prints why the session could not be opened; returns the exit status. */
 int report_could_not(const Session *session);
 

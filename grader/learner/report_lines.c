@@ -102,6 +102,8 @@ static void report_lines_saw(const Diagnosis *d)
                d->per_request);
     if (d->line)
         printf("saw.line:%d\n", d->line);
+    if (d->other_line)
+        printf("saw.other_line:%d\n", d->other_line);
 }
 
 void report_lines_with(const Result *result, const char *more)

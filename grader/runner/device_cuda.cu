@@ -322,7 +322,7 @@ cudaError_t device_poison(void *data, size_t bytes, unsigned char byte)
     return cudaMemsetAsync(data, byte, bytes, 0);
 }
 
-void device_name(void *, const char *, int)
+void device_name(void *, const char *, int, size_t)
 {
 }
 

@@ -40,8 +40,9 @@ extern const int device_simulated;
 /* Fills an output or scratch with a byte, and marks it as uninitialised. */
 cudaError_t device_poison(void *data, size_t bytes, unsigned char byte);
 
-/* Sets the name of an array for messages; i is its number in the order of runner/handlers.c. */
-void device_name(void *data, const char *name, int i);
+/* Sets the name of an array for messages, and the bytes of a matrix's rows (0: no matrix); i is its
+ * number in the order of runner/handlers.c. */
+void device_name(void *data, const char *name, int i, size_t row_bytes);
 
 /* These surround calls of the student's function. device_watch() forgets earlier findings.
  * device_found() writes "KIND TEXT" of a finding since then to `fault` and returns 1, or returns 0

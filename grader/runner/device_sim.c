@@ -114,12 +114,12 @@ cudaError_t device_poison(void *data, size_t bytes, unsigned char byte)
     return error;
 }
 
-void device_name(void *data, const char *name, int i)
+void device_name(void *data, const char *name, int i, size_t row_bytes)
 {
     static const char *const names[LAB_IN + LAB_OUT + 1] = { "in",  "in[1]",  "in[2]",  "in[3]",
                                                              "out", "out[1]", "scratch" };
 
-    simName(data, name ? name : i < LAB_IN + LAB_OUT ? names[i] : "scratch");
+    simName(data, name ? name : i < LAB_IN + LAB_OUT ? names[i] : "scratch", row_bytes);
 }
 
 /* Only arrays in host memory have guards; the simulated GPU stops a kernel that writes outside any
@@ -377,9 +377,18 @@ static int begins_with_verb(const char *text)
            !strncmp(text, "updates ", 8);
 }
 
-/* "unsafe.race kernel.cu:27: race: thread (32,0,0) of block (0,0,0) reads ... (kernel sum_kernel)"
- * or "unsafe.barrier kernel.cu:27: barrier: ... (kernel sum_kernel, block (0,0,0), thread (0,0,0))"
- */
+/* The place: "@27" or "@27,25" in kernel.cu, and otherwise a part of the text. */
+static void write_place(const Place *at, char *fault, size_t size)
+{
+    if (!at->file || strcmp(base_name(at->file), "kernel.cu") || at->line < 1)
+        return;
+    append(fault, size, "@%d", at->line);
+    if (at->other_line > 0 && !at->other_elsewhere)
+        append(fault, size, ",%d", at->other_line);
+}
+
+/* "unsafe.race@27,25 race: thread (32,0,0) of block (0,0,0) reads ... (kernel sum_kernel)" or
+ * "unsafe.barrier@27 barrier: ... (kernel sum_kernel, block (0,0,0), thread (0,0,0))" */
 static void write_finding(const Finding *found, char *fault, size_t size)
 {
     const Place *at = &found->place;
@@ -387,8 +396,10 @@ static void write_finding(const Finding *found, char *fault, size_t size)
     const char *code = (unsigned) found->kind < FINDINGS ? words[found->kind].code : NULL;
     const int is_subject = at->has_thread && begins_with_verb(found->text);
 
-    put(fault, size, "%s%s%s ", word_of(found), code ? "." : "", code ? code : "");
-    if (at->file)
+    put(fault, size, "%s%s%s", word_of(found), code ? "." : "", code ? code : "");
+    write_place(at, fault, size);
+    append(fault, size, " ");
+    if (at->file && !strchr(fault, '@'))
         append(fault, size, "%.80s:%d: ", base_name(at->file), at->line);
     if (found->kind != FINDING_LAUNCH) /* the clause for a refused launch has this word */
         append(fault, size, "%s: ", simWord(found->kind));

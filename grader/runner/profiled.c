@@ -3,11 +3,14 @@
  *
  *     profiled LAB OBJECT DIM...
  *
+ * With $WARPBOOK_TRACE=FILE it records the call itself: when kernels and copies ran (gpu_trace.h).
+ *
  * OBJECT is a kernel.so that was built as for grading. Inputs are filled from a fixed seed; nothing
  * is checked. It prints "done", or why it failed, with status 1.
  */
 #include "base/registry.h"
 #include "runner/contents.h"
+#include "runner/gpu_trace.h"
 
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -77,8 +80,47 @@ static void (*function_of(const char *path, const char *name))(void)
     return function;
 }
 
+/* ---- A trace ---- */
+
+/* The library lies next to this program. */
+static void *trace_function(const char *name)
+{
+    static void *library;
+    void *found;
+
+    if (!library)
+        library = dlopen(GPU_TRACE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    found = library ? dlsym(library, name) : NULL;
+    if (!found)
+        stop("--trace", dlerror());
+    return found;
+}
+
+static void begin_trace(void)
+{
+    void *found = trace_function("gpu_trace_begin");
+    GpuTraceBegin *begin;
+    const char *why;
+
+    memcpy(&begin, &found, sizeof begin);
+    if ((why = begin()))
+        stop("--trace", why);
+}
+
+static void end_trace(const char *path)
+{
+    void *found = trace_function("gpu_trace_end");
+    GpuTraceEnd *end;
+    const char *why;
+
+    memcpy(&end, &found, sizeof end);
+    if ((why = end(path)))
+        stop(path, why);
+}
+
 int main(int count, char **words)
 {
+    const char *trace = getenv("WARPBOOK_TRACE");
     const LabEntry *entry = count > 3 ? lab_find(words[1]) : NULL;
     Case lab_case = { .label = "profiled" };
     Arrays arrays = { 0 };
@@ -94,9 +136,13 @@ int main(int count, char **words)
         if (array_at(&arrays, i)->rows && array_at(&arrays, i)->cols)
             make_array(array_at(&arrays, i), i);
     check(cudaDeviceSynchronize(), "before the call");
+    if (trace)
+        begin_trace();
     entry->lab->call(kernel, &lab_case, &arrays);
     check(cudaGetLastError(), "the launch");
     check(cudaDeviceSynchronize(), "the kernel");
+    if (trace)
+        end_trace(trace);
     puts("done");
     return 0;
 }

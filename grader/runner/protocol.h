@@ -54,15 +54,16 @@
  *   TAG quit
  *       ok                         and the runner exits
  *
- * A failure is `fail KIND TEXT` or `fail KIND.CODE TEXT`; CODE is a word of diagnosis.h. KIND is
- * gpu, load, memory, hoards, launch, kernel, stray or usage. It is `died` if the process with
- * student code is gone, and `garbage` if that process broke the rules of guest_wire.h. A simulated
- * GPU also reports unsafe, endless (it stopped the kernel) and limit (it cannot simulate this).
- * The failure of hello is `fail gpu REASON TEXT`; REASON is no-driver, old-driver, no-device,
- * old-gpu, busy, memory or other. For a stray write, array is in0.., out0.. or scratch. side is
- * before or after, and offset is the distance in bytes from the nearest end of the array (1 for the
- * byte just before it, 0 for the byte just after it). side can also be inside; offset is then the
- * index of the first input element that changed.
+ * A failure is `fail KIND TEXT` or `fail KIND.CODE TEXT`; CODE is a word of diagnosis.h. A
+ * simulated GPU adds the line of kernel.cu, and that of a race's other access: `fail
+ * unsafe.race@27,25 TEXT`. KIND is gpu, load, memory, hoards, launch, kernel, stray or usage. It is
+ * `died` if the process with student code is gone, and `garbage` if that process broke the rules of
+ * guest_wire.h. A simulated GPU also reports unsafe, endless (it stopped the kernel) and limit (it
+ * cannot simulate this). The failure of hello is `fail gpu REASON TEXT`; REASON is no-driver,
+ * old-driver, no-device, old-gpu, busy, memory or other. For a stray write, array is in0.., out0..
+ * or scratch. side is before or after, and offset is the distance in bytes from the nearest end of
+ * the array (1 for the byte just before it, 0 for the byte just after it). side can also be inside;
+ * offset is then the index of the first input element that changed.
  *
  * A line that is not a command (no tag, too long, cut off, or with a zero byte) makes the runner
  * exit with status 2.

@@ -19,7 +19,13 @@ $(B)/guest: $(guest_o) $(call objects,grader/runner/share_cuda.c)
 # One call of a kernel for a profiler (make profile).
 $(B)/profiled: $(call objects,$(addprefix grader/,runner/profiled.c base/registry.c base/util.c base/number.c)) $(lab_o)
 	$(say)
-	$(at)$(link) $(cuda_l)
+	$(at)$(link) $(cuda_l) -Wl,-rpath,'$$ORIGIN'
+
+# What it records traces with. Only this needs CUPTI, which some toolkits lack.
+$(B)/libgpu-trace.so: $(addprefix grader/,runner/gpu_trace.c runner/gpu_trace_json.c base/escape.c) grader/runner/gpu_trace.h
+	$(say)
+	$(at)$(CC) -std=c11 -D_GNU_SOURCE -fPIC -shared -Icommon -Igrader -isystem $(CUDA)/include -isystem $(CUPTI)/include $(warnings) $(CFLAGS) -o $@ \
+	    $(filter %.c,$^) -L$(CUPTI)/lib64 -L$(CUDA_LIB) -Wl,-rpath,$(CUPTI)/lib64 -Wl,-rpath,$(CUDA_LIB) -lcupti -lpthread
 
 # The same with the simulated GPU as its CUDA runtime. It has the name of this toolkit's runtime, so a kernel.so
 # finds it already loaded. An old-style rpath is used because it must take precedence over $LD_LIBRARY_PATH. The

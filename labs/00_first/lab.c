@@ -169,7 +169,7 @@ const Lab lab_first = {
                    "data sheets." },
     },
     .question = "y[i] = a * x[i] + y[i], for n floats: how many bytes must move for one i, and how "
-                "long does n = 100,000,000 take at the rate that you have just measured? What would "
+                "long does n = 100,000,000 take at the rate that your kernel has just reached? What would "
                 "a second addition per element cost?",
     .questions = {
         { "axpy_bytes",

@@ -187,6 +187,11 @@ const Lab lab_bank_conflicts = {
         "row r at position k ^ r.",
     },
     .remedies = {
+        { "slow no_shared",
+          "Your kernel has no shared memory, so it has no bank conflicts either: each lane reads "
+          "its own row from global memory. In how many sectors do the words of 32 lanes lie at one "
+          "step k (lab 01)? Which rows do all threads of a block need, and who could load them "
+          "once for all of them?" },
         { "slow", .in = "d = 63",
           .text = "The starter is fast in this case, and your kernel is slow. Put d = 63 into your "
                   "formula: what is the pitch now, and how many of the 32 lanes share a bank? What "
@@ -272,7 +277,8 @@ const Lab lab_bank_conflicts = {
           "The same with a step of 72 words?",
           8, 0, "gcd(72, 32) = 8: only 32 / 8 = 4 banks are used, each by eight lanes." },
         { "degree_pad_63",
-          "d = 63, and each row padded by one word, as the textbook says: how many wait?",
+          "d = 63, and each row padded by one word, as the textbook says: how many lanes access "
+          "the busiest bank?",
           32, 0, "63 + 1 = 64 is a multiple of 32: all lanes hit the same bank. Packed, with a "
                  "step of 63, there was no conflict at all." },
         { "wavefronts",

@@ -188,9 +188,13 @@ const Lab lab_ilp_tlp = {
                   "operations are in flight now, and how many could be? If you have enough of "
                   "them: does the compiler keep an array in local memory because an index is not a "
                   "constant (-Xptxas -v)?" },
+        { "slow", .in = "short", .also = "long",
+          .text = "Both `short` and `long` are below their bars: begin with `long`, where there is "
+                  "hardly any memory to wait for. Look at your loop over the steps: which "
+                  "operations in its body need not wait for the previous one? If oscillators are "
+                  "independent, which loop should be the inner one?" },
         { "slow", .in = "short",
-          .text = "If `long` is below its bar as well, begin there. If only `short` is, the kernel "
-                  "waits for DRAM. When a thread uses its first loaded value, how many bytes does "
+          .text = "In `short` the kernel waits for DRAM. When a thread uses its first loaded value, how many bytes does "
                   "it have in flight? Compare that with bytes_needed in predictions.txt. The same "
                   "number of loads can carry more bytes." },
         { "correct",

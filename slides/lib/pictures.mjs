@@ -65,16 +65,37 @@ export function image(svg, alt, width) {
     return `<img class="picture" alt="${escapeHtml(alt)}"${width ? ` width="${width}"` : ""} src="data:image/svg+xml;base64,${data}">`;
 }
 
-// "0-330,-80": the top 330 and the bottom 80 of a tall picture, one below the other.
+// The tops and bottoms of a drawing's texts. Font sizes are those of grader/draw/svg.c.
+function textRanges(svg) {
+    return [...svg.matchAll(/<text class="([^"]*)"[^>]* y="([\d.]+)"/g)].map(([, classes, y]) => {
+        const size = /head/.test(classes) ? 16 : /small/.test(classes) ? 11 : /code/.test(classes) ? 12 : 13;
+        return { top: Number(y) - size, bottom: Number(y) + 0.3 * size };
+    });
+}
+
+// The nearest `y` above (`side` is "top") or below ("bottom") that cuts no text. A cut in pixels would go through a
+// label as soon as the lines above it wrap differently.
+function besideTexts(y, ranges, side) {
+    for (;;) {
+        const hit = ranges.find(({ top, bottom }) => top + 1 < y && y < bottom - 1);
+        if (!hit) return y;
+        y = hit[side];
+    }
+}
+
+// "0-330,-80": the top 330 and the bottom 80 of a tall picture, one below the other. A cut through a text moves outwards.
 export function crop(svg, ranges) {
     const [, open, , width, height] = svg.match(/(<svg[^>]*?viewBox="0 0 (([\d.]+) ([\d.]+))"[^>]*>)/) ?? [];
     const content = svg.slice(svg.indexOf(">", svg.indexOf("<svg")) + 1, svg.lastIndexOf("</svg>"));
     const style = open?.match(/ class="[^"]*"/)?.[0] ?? ""; // the class to which the picture's CSS rules apply
+    const texts = textRanges(svg);
     let total = 0, parts = "";
     for (const range of ranges.split(",")) {
         const [, first, last] = range.match(/^(\d*)-(\d+)$/) ?? [];
-        const from = first ? Number(first) : height - last, to = first ? last : height;
-        if (!open || last === undefined || from < 0 || to <= from || Number(to) > Number(height)) throw Error(`crop=${range} is neither FROM-TO nor -LAST within the height ${height}`);
+        let from = first ? Number(first) : height - last, to = Number(first ? last : height);
+        if (!open || last === undefined || from < 0 || to <= from || to > Number(height)) throw Error(`crop=${range} is neither FROM-TO nor -LAST within the height ${height}`);
+        from = Math.floor(besideTexts(from, texts, "top"));
+        to = Math.ceil(besideTexts(to, texts, "bottom"));
         parts += `<svg${style} y="${total}" width="${width}" height="${to - from}" viewBox="0 ${from} ${width} ${to - from}">${content}</svg>`;
         total += to - from;
     }

@@ -29,7 +29,8 @@ static void what_is_set(void)
 
     read_well(
         "\xef\xbb\xbf# a comment\r\n[course]\r\nname = A = B\r\ndevice=sim:h200\n"
-        "times = files\n; one more\n[transpose]\nweight = 2\nbar = 0.5\nbar of flat = 0.6\n"
+        "times = files\nlate_days = 5\n; one more\n[transpose]\nweight = 2\nbar = 0.5\nbar of flat "
+        "= 0.6\n"
         "[all]\nweight = 1.5\nclose = human\ngrowth = log\nquiz = 0.2\nlate_curve = linear\n"
         "late_unit = 1h\nlate_grace = 15m\nlate_cutoff = 7d\nlate_factor = .5\n"
         "deadline = 2026-11-30 23:59 +01:00\nseed = ABC\n [ 02_bank_conflicts ] \n"
@@ -37,6 +38,7 @@ static void what_is_set(void)
     CU_ASSERT_STRING_EQUAL(course.name, "A = B");
     CU_ASSERT_STRING_EQUAL(course.device, "sim:h200");
     CU_ASSERT_EQUAL(course.times, 1);
+    CU_ASSERT_EQUAL(course.late_days, 5);
     CU_ASSERT_EQUAL(transpose->policy.weight, 2); /* its own, although [all] comes later */
     CU_ASSERT_EQUAL(sgemm->policy.weight, 1.5);
     CU_ASSERT_EQUAL(sgemm->policy.close, CLOSE_BY_HUMAN);
@@ -94,9 +96,15 @@ static void mistakes(void)
         { "[all]\nlate_factor = 90\n", "expected a number from 0 to 1" },
         { "[all]\nclose = maybe\n", "expected one of: pass, curve, human" },
         { "[all]\nclose = pas\n", "expected one of: pass, curve, human" },
-        { "[all]\nlate_unit = 0\n", "late_unit = 0: expected a span" },
-        { "[all]\nlate_unit = day\n", "late_unit = day: expected a span" },
-        { "[all]\nlate_grace = 15\n", "late_grace = 15: expected a span: 0, 90s" },
+        { "[all]\nlate_unit = 0\n", "late_unit = 0: expected a duration" },
+        { "[all]\nlate_unit = day\n", "late_unit = day: expected a duration" },
+        { "[course]\ndevice = simm:h200\n", "c:2: device = simm:h200: expected sim:NAME" },
+        { "[course]\ndevice = sim:h2000\n", "c:2: device = sim:h2000: expected sim:NAME" },
+        { "[course]\ndevice = sim:\n", "c:2: device = sim:: expected sim:NAME" },
+        { "[course]\nlate_days = 1.5\n", "late_days = 1.5: expected a whole number from 0 to 365" },
+        { "[course]\nlate_days = 999\n", "late_days = 999: expected a whole number" },
+        { "[all]\nlate_days = 3\n", "unknown key late_days in this section" },
+        { "[all]\nlate_grace = 15\n", "late_grace = 15: expected a duration: 0, 90s" },
         { "[all]\nseed = xyz\n", "c:2: seed = ...: expected 1 to 16 hexadecimal digits" },
         { "[all]\nquiz = 1.5\n", "quiz = 1.5: expected a number from 0 to 1" },
         { "[all]\nseed = 0\n", "seed = ...: expected" },
@@ -112,7 +120,8 @@ static void mistakes(void)
         { "[all]\nwieght = 1\n", "unknown key wieght in this section; allowed keys: weight, bar" },
         { "[all]\nname = x\n", "unknown key name in" },
         { "[course]\nweight = 1\n",
-          "unknown key weight in this section; allowed keys: name, device, times" },
+          "unknown key weight in this section; allowed keys: name, device, times, "
+          "late_days" },
         { "[6]\nbar = 0\n", "bar = 0: expected a number from 0.01 to 2" },
         { "[6]\nbar of long = 0.5\n",
           "06_transpose has no such timed case; its timed cases: flat, square" },
@@ -187,31 +196,63 @@ static void students_see_no_secret(void)
 static void terms(void)
 {
     static const struct {
-        const char *text, *terms;
+        const char *text, *terms, *measured, *bars; /* NULL: the same as `terms`; none */
     } rows[] = {
         { "", "" },
         { "[all]\nweight = 3\nlate_factor = 0.5\nclose = curve\nbase = 10\n", "" },
         { "[6]\nbar = 0.75\n", "" }, /* the lab's own */
         { "[7]\nbar = 0.6\n[9]\nseed = 1\n", "" },
-        { "[6]\nbar of flat = 0.6\n", "[06_transpose]\nbar of flat = 0.6\n" },
+        { "[6]\nbar of flat = 0.6\n", "[06_transpose]\nbar of flat = 0.6\n", "",
+          "bar of flat = 0.6\n" },
         { "[all]\nseed = beef\n", "[06_transpose]\nseed = 000000000000beef\n" },
         { "[all]\nquiz = 0.2\nseed = 1\n",
           "[06_transpose]\nquiz = 0\nseed = 0000000000000001\n" }, /* whether, not how much */
+        { "[all]\njudge = counts\n[6]\nseed = 2\n",
+          "[06_transpose]\njudge = counts\nseed = 0000000000000002\n" },
+        { "[all]\njudge = counts\n[6]\njudge = time\n", "" },
         { "[course]\ndevice = H200\n[6]\nseed = 1\nbar = 0.5\n",
           "[course]\ndevice = H200\n[06_transpose]\nbar of flat = 0.5\nbar of square = 0.5\n"
-          "seed = 0000000000000001\n" },
+          "seed = 0000000000000001\n",
+          "[course]\ndevice = H200\n[06_transpose]\nseed = 0000000000000001\n",
+          "bar of flat = 0.5\nbar of square = 0.5\n" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        char *text, *again;
+        char *text, *again, *measured, *bars;
         read_well(rows[i].text);
         text = course_terms(&course, lab_find("transpose"));
         CU_ASSERT_STRING_EQUAL(text, rows[i].terms);
+        measured = course_measured(&course, lab_find("transpose"));
+        CU_ASSERT_STRING_EQUAL(measured, rows[i].measured ? rows[i].measured : rows[i].terms);
+        bars = course_bars(&course, lab_find("transpose"));
+        CU_ASSERT_STRING_EQUAL(bars, rows[i].bars ? rows[i].bars : "");
         read_well(text);
         again = course_terms(&course, lab_find("transpose"));
         CU_ASSERT_STRING_EQUAL(again, text);
         free(text);
         free(again);
+        free(measured);
+        free(bars);
+    }
+}
+
+/* A lab without bounds is judged by time, whatever the course wants. */
+static void which_labs_are_judged_by_counts(void)
+{
+    static const struct {
+        const char *text, *lab;
+        bool counts;
+    } rows[] = {
+        { "", "transpose", false },
+        { "[all]\njudge = counts\n", "transpose", true },
+        { "[all]\njudge = counts\n", "streams", false },
+        { "[6]\njudge = counts\n", "transpose", true },
+        { "[6]\njudge = counts\n", "sgemm", false },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        read_well(rows[i].text);
+        CU_ASSERT_EQUAL(course_counts(&course, lab_find(rows[i].lab)), rows[i].counts);
     }
 }
 
@@ -273,6 +314,7 @@ CU_SuiteInfo test_course = {
             { "noise", noise },
             { "students see no secret", students_see_no_secret },
             { "terms", terms },
+            { "which labs are judged by counts", which_labs_are_judged_by_counts },
             { "which device counts", which_device_counts },
             { "files", files },
             CU_TEST_INFO_NULL,

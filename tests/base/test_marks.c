@@ -18,7 +18,9 @@ static void one_case(void)
         { 0.34, 0.25, 0.75, 54 },      /* less: 9/10 of the base, 9/50 of the rest */
         { 0.25, 0.25, 0.75, 0 },       /* no faster than rung 1 or the starter */
         { 0.10, 0.25, 0.75, 0 },       /* slower than rung 1 */
-        { 0.2525, 0.25, 0.75, 1.5 },   /* the starter with one more line, and some noise */
+        { 0.2525, 0.25, 0.75, 0 },     /* the starter with one more line, and some noise */
+        { 0.2526, 0.25, 0.75, 1.56 },  /* faster */
+        { 0.60, 0.598, 0.60, 100 },    /* at the bar, whatever rung 1 reaches */
         { 0.50, 0, 1, 75 },            /* rung 1 not measured */
         { 0.05, 0, 1, 27.5 },          /* the same */
         { 0.50, NAN, 1, 75 },          /* the same */
@@ -132,6 +134,22 @@ static void several_cases(void)
                                rows[i].marks, 1e-9);
 }
 
+/* What the report adds up: a spared case counts less than its speed alone would earn. */
+static void marks_of_each_case(void)
+{
+    static const MarkedCase cases[] = {
+        { 0.50, 0.25, 0.75 },
+        { 1.00, 1.00, 0.75, .spares_rung1 = true },
+        { 0.25, 0.25, 0.75 },
+    };
+    static const double wanted[] = { 75, 37.5, 0 };
+    double marks[COUNT(cases)];
+
+    marks_by_case(&policy_default, cases, COUNT(cases), marks);
+    for (size_t i = 0; i < COUNT(cases); i++)
+        CU_ASSERT_DOUBLE_EQUAL(marks[i], wanted[i], 1e-9);
+}
+
 /* ---- Verdicts under each policy ---- */
 
 static void states(void)
@@ -147,7 +165,7 @@ static void states(void)
         { "close", CLOSE_PASSES, -1, 100, "counts as a pass" },
         { "close", CLOSE_BY_CURVE, -1, 75, "at 0.500 of the reference's speed" },
         { "close", CLOSE_BY_HUMAN, -1, -1, "a human decides" },
-        { "slow", CLOSE_PASSES, -1, 75, "the bar is 0.75, rung 1 reaches 0.250" },
+        { "slow", CLOSE_PASSES, -1, 75, "the bar is 0.75, the starter reaches about 0.250" },
         { "correct", CLOSE_PASSES, -1, 50, "its speed was not judged" },
         { "correct", CLOSE_PASSES, 100, 100, "its speed was not judged" },
         { "correct", CLOSE_PASSES, 0, 0, "its speed was not judged" },
@@ -157,9 +175,11 @@ static void states(void)
         { "crash", CLOSE_PASSES, -1, 0, "failed" },
         { "timeout", CLOSE_PASSES, -1, 0, "did not finish in time" },
         { "build", CLOSE_PASSES, -1, 0, "does not compile" },
-        { "suspect", CLOSE_PASSES, -1, 0, "a human has checked" },
+        { "suspect", CLOSE_PASSES, -1, -1, "a human checks it" },
+        { "unsupported", CLOSE_PASSES, -1, -1, "a human decides" },
         { "unchanged", CLOSE_PASSES, -1, 0, "not begun" },
         { "missing", CLOSE_PASSES, -1, 0, "nothing was handed in" },
+        { "unreadable", CLOSE_PASSES, -1, 0, "no kernel could be read" },
         { "unsound", CLOSE_PASSES, -1, -1, "the machine failed" },
         { "queued", CLOSE_PASSES, -1, -1, "not graded yet" },
         { "not graded", CLOSE_PASSES, -1, -1, "the machine failed" },
@@ -179,6 +199,46 @@ static void states(void)
             FAIL_SAYING("%s: %.2f marks", rows[i].state, marks.marks);
         if (!strstr(marks.why, rows[i].why))
             FAIL_SAYING("%s: %s", rows[i].state, marks.why);
+    }
+}
+
+/* Neither known nor open: the lab counts neither for nor against the student. */
+static void withdrawn(void)
+{
+    const Graded graded = { .state = "withdrawn" };
+    Marks marks;
+
+    marks_of(&policy_default, &graded, &marks);
+    CU_ASSERT_FALSE(marks.known);
+    CU_ASSERT_FALSE(marks.open);
+    CU_ASSERT_PTR_NOT_NULL(strstr(marks.why, "does not count"));
+}
+
+/* A lab that is judged by counts has no measured cases. */
+static void by_counts(void)
+{
+    static const struct {
+        const char *state;
+        int count;
+        double marks;
+        const char *why;
+    } rows[] = {
+        { "pass", 0, 100, "meet all bounds" },
+        { "slow", 0, 0, "misses a bound" },
+        { "wrong", 0, 0, "a result differs" },
+        { "slow", 1, 75, "the bar is 0.75" }, /* graded by time before the course changed */
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Policy policy = policy_default;
+        const Graded graded = { .state = rows[i].state,
+                                .cases = { { 0.50, 0.25, 0.75 } },
+                                .count = rows[i].count };
+        Marks marks;
+        policy.judge = JUDGED_BY_COUNTS;
+        marks_of(&policy, &graded, &marks);
+        if (marks.marks != rows[i].marks || !strstr(marks.why, rows[i].why))
+            FAIL_SAYING("%s: %.2f marks, %s", rows[i].state, marks.marks, marks.why);
     }
 }
 
@@ -221,7 +281,7 @@ static void late(void)
           "7 d 0 h late, which costs nothing" },
         { "pass", 7 * DAY + 1, DAY, 1, 0, 7 * DAY, LATE_POWER, 0, "after the cut-off" },
         { "slow", 1, DAY, 0.5, 0, 0, LATE_POWER, 37.5, "37.5 of 75.0" },
-        { "wrong", 1, DAY, 0.5, 0, 0, LATE_POWER, 0, "0.0 of 0.0" },
+        { "wrong", 1, DAY, 0.5, 0, 0, LATE_POWER, 0, "1 s late, but there are no marks" },
         { "correct", DAY, DAY, 0, 0, 0, LATE_POWER, 0, "0.0 of 50.0" },
         { "missing", DAY, DAY, 0.5, 0, 0, LATE_POWER, 0, "nothing was handed in" },
     };
@@ -266,6 +326,126 @@ static void unknown_times_cost_nothing(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(marks.why, "marked late, but not by how much"));
 }
 
+/* ---- What people decide ---- */
+
+static void decisions(void)
+{
+    static const struct {
+        const char *state;
+        bool excused;
+        Decided decided;
+        double decided_marks;
+        int64_t after_s;
+        bool known;
+        double marks;
+        const char *why;
+    } rows[] = {
+        { "suspect", false, DECIDED_PASS, 0, -1, true, 100, "decided by the course staff" },
+        { "suspect", false, DECIDED_PASS, 0, 1, true, 90, "90.0 of 100.0" }, /* a late pass */
+        { "suspect", false, DECIDED_MARKS, 0, -1, true, 0, "decided by the course staff" },
+        { "wrong", false, DECIDED_MARKS, 62.5, 9 * DAY, true, 62.5, "decided" }, /* final */
+        { "queued", false, DECIDED_MARKS, 40, -1, true, 40, "decided" }, /* no longer open */
+        { "missing", false, DECIDED_MARKS, 40, -1, true, 40, "decided" },
+        { "missing", true, NOT_DECIDED, 0, -1, false, 0, "excused" },
+        { "pass", true, DECIDED_MARKS, 40, -1, false, 0, "excused" },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Policy policy = policy_default;
+        Graded graded = { .state = rows[i].state,
+                          .sent = NOON + rows[i].after_s,
+                          .excused = rows[i].excused,
+                          .decided = rows[i].decided,
+                          .decided_marks = rows[i].decided_marks };
+        Marks marks;
+        policy.has_deadline = true;
+        policy.deadline = NOON;
+        policy.late_factor = 0.9;
+        marks_of(&policy, &graded, &marks);
+        CU_ASSERT_FALSE(marks.open);
+        CU_ASSERT_EQUAL(marks.excused, rows[i].excused);
+        if (marks.known != rows[i].known || fabs(marks.marks - rows[i].marks) > 1e-9 ||
+            !strstr(marks.why, rows[i].why))
+            FAIL_SAYING("row %zu: %.2f, %s", i, marks.marks, marks.why);
+    }
+}
+
+/* Late days pay for started days of lateness, the fewest that save most marks, and none if they
+ * save nothing. */
+static void late_days(void)
+{
+    static const struct {
+        const char *state;
+        int64_t after_s; /* the deadline */
+        double unit_s, factor, grace_s, cutoff_s;
+        int left, days;
+        double marks; /* with these late days */
+    } rows[] = {
+        { "pass", -1, DAY, 0.9, 0, 0, 5, 0, 100 },
+        { "pass", 1, DAY, 0.9, 0, 0, 5, 1, 100 },
+        { "pass", DAY, DAY, 0.9, 0, 0, 5, 1, 100 },
+        { "pass", DAY + 1, DAY, 0.9, 0, 0, 5, 2, 100 },
+        { "pass", DAY + 900, DAY, 0.9, 900, 0, 5, 1, 100 },        /* the rest is in the grace */
+        { "pass", 3 * DAY, DAY, 0.9, 0, 0, 2, 2, 90 },             /* not enough: one day is left */
+        { "pass", 3 * DAY, DAY, 0.9, 0, 0, 0, 0, 72.9 },           /* the budget is empty */
+        { "pass", 9 * DAY, DAY, 0.9, 0, 7 * DAY, 1, 0, 0 },        /* still after the cut-off */
+        { "pass", 9 * DAY, DAY, 0.9, 0, 7 * DAY, 2, 2, 47.82969 }, /* just before it */
+        { "pass", 3 * DAY, DAY, 1, 0, 0, 5, 0, 100 },              /* lateness costs nothing */
+        { "wrong", 3 * DAY, DAY, 0.9, 0, 0, 5, 0, 0 },             /* no marks to save */
+        { "missing", 3 * DAY, DAY, 0.9, 0, 0, 5, 0, 0 },
+        { "slow", 90 * 60, 3600, 0.9, 0, 0, 5, 1, 75 },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Policy policy = policy_default;
+        Graded graded = { .state = rows[i].state,
+                          .cases = { { 0.50, 0.25, 0.75 } },
+                          .count = 1,
+                          .sent = NOON + rows[i].after_s };
+        Marks marks;
+        policy.has_deadline = true;
+        policy.deadline = NOON;
+        policy.late_unit_s = rows[i].unit_s;
+        policy.late_factor = rows[i].factor;
+        policy.late_grace_s = rows[i].grace_s;
+        policy.late_cutoff_s = rows[i].cutoff_s;
+        marks_of(&policy, &graded, &marks);
+        graded.late_days = marks_late_days(&policy, &marks, rows[i].left);
+        CU_ASSERT_EQUAL(graded.late_days, rows[i].days);
+        marks_of(&policy, &graded, &marks);
+        if (fabs(marks.marks - rows[i].marks) > 1e-9)
+            FAIL_SAYING("row %zu: %d days, %.5f, %s", i, graded.late_days, marks.marks, marks.why);
+        CU_ASSERT_EQUAL(strstr(marks.why, "the budget") != NULL, rows[i].days > 0);
+    }
+}
+
+static void extensions(void)
+{
+    static const struct {
+        bool has_deadline;
+        double by_s;
+        int64_t until, deadline;
+    } rows[] = {
+        { true, 2 * DAY, 0, NOON + 2 * DAY },
+        { true, 0, NOON + 60, NOON + 60 },
+        { true, 0, NOON - 60, NOON }, /* an extension never shortens */
+        { true, 0, 0, NOON },
+        { false, 2 * DAY, 0, 0 },
+        { false, 0, NOON, 0 },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Policy policy = policy_default;
+        policy.has_deadline = rows[i].has_deadline;
+        policy.deadline = rows[i].has_deadline ? NOON : 0;
+        policy = marks_extended(&policy, rows[i].by_s, rows[i].until);
+        CU_ASSERT_EQUAL(policy.has_deadline, rows[i].has_deadline);
+        CU_ASSERT_EQUAL(policy.deadline, rows[i].deadline);
+    }
+}
+
+/* ---- Totals ---- */
+
 static void totals(void)
 {
     static const struct {
@@ -295,11 +475,17 @@ CU_SuiteInfo test_marks = {
             { "faster is never worth less", faster_is_never_worth_less },
             { "curves", curves },
             { "several cases", several_cases },
+            { "marks of each case", marks_of_each_case },
             { "below the bar looks below", below_the_bar_looks_below },
             { "states", states },
+            { "withdrawn", withdrawn },
+            { "by counts", by_counts },
             { "a warm-up has none", a_warm_up_has_none },
             { "late", late },
             { "unknown times cost nothing", unknown_times_cost_nothing },
+            { "decisions", decisions },
+            { "late days", late_days },
+            { "extensions", extensions },
             { "totals", totals },
             CU_TEST_INFO_NULL,
         },

@@ -1,6 +1,7 @@
 /* test_records.c - records of kernels whose accesses are known, and records that are refused. */
 #include "rows.h"
 #include "sim/base/records.h"
+#include "sim/record/map.h"
 #include "sim/record/record.h"
 #include "sim/sim_launch.h"
 #include "sim/sim_time.h"
@@ -196,6 +197,85 @@ static void the_first_accesses_of_a_line_are_kept(void)
     trial_close(&trial);
 }
 
+/* A matrix is mapped by tiles: every element falls into the tile of its row and column. */
+static void a_matrix_has_tiles(void)
+{
+    static const struct {
+        uint64_t rows, row_bytes, width, cell_rows;
+        int start, across;
+    } rows[] = {
+        { 1024, 4096, 128, 64, 0, 32 },                                /* 16 x 32 tiles */
+        { 1000, 4100, 128, 67, 32, 33 }, { 65536, 64, 8192, 0, 0, 0 }, /* too narrow */
+        { 7, 4096, 64, 0, 0, 0 },                                      /* too few rows */
+        { 9, 256, 32, 1, 96, 8 },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static RecordedArray a;
+        static Block block;
+        Warp warp = { .block = &block };
+        uint64_t used = 0;
+        a = (RecordedArray){ .bytes = rows[i].rows * rows[i].row_bytes,
+                             .row_bytes = rows[i].row_bytes,
+                             .start = rows[i].start };
+        map_begin(&a);
+        if (a.cell_bytes[0] != rows[i].width || a.across != rows[i].across ||
+            a.cell_rows != rows[i].cell_rows)
+            FAIL_SAYING("row %zu: %d across, %llu bytes, %llu rows", i, a.across,
+                        (unsigned long long) a.cell_bytes[0], (unsigned long long) a.cell_rows);
+        for (uint64_t at = 0; at < a.bytes; at += 4) {
+            Access x = { .warp = &warp, .mask = 1, .bytes = 4, .kind = ACCESS_LOAD };
+            x.address[0] = at + (uint64_t) a.start;
+            map_add(&a, &x, 0, 0);
+        }
+        for (int cell = 0; cell < MAP_CELLS; cell++)
+            used += a.cells[0][cell].used;
+        CU_ASSERT_EQUAL(used, a.bytes);
+        if (rows[i].across)
+            CU_ASSERT_EQUAL(a.cells[0][rows[i].across + 1].used, rows[i].cell_rows * rows[i].width);
+    }
+}
+
+/* Lanes that access consecutive bytes, or the same ones, are added to a map together. Each cell
+ * must have the bytes and the first lane that it gets from the lanes one by one. */
+static void lanes_of_a_request_are_added_one_by_one(void)
+{
+    static const struct {
+        uint32_t mask;
+        int bytes, step;
+    } rows[] = {
+        { UINT32_MAX, 4, 4 }, { UINT32_MAX, 16, 16 },  { UINT32_MAX, 4, 0 },
+        { UINT32_MAX, 8, 4 }, { UINT32_MAX, 4, 260 },  { 0xf0f00ff6, 4, 4 },
+        { 0xf0f00ff6, 4, 0 }, { 0x80000001, 16, -16 },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static RecordedArray together, single;
+        static Block block;
+        Warp warp = { .block = &block };
+        Access x = { .warp = &warp, .bytes = rows[i].bytes, .kind = ACCESS_LOAD };
+        together = (RecordedArray){ .bytes = 1 << 14, .row_bytes = 264, .start = 32 };
+        map_begin(&together);
+        single = together;
+        for (int lane = 0; lane < 32; lane++)
+            x.address[lane] = (uint64_t) (1000 + lane / 24 * 8 + lane * rows[i].step);
+        x.mask = rows[i].mask;
+        map_add(&together, &x, 0, 0);
+        for (uint32_t left = rows[i].mask; left; left &= left - 1) {
+            x.mask = left & -left;
+            map_add(&single, &x, 0, 0);
+        }
+        for (int at = 0; at < MAP_LEVELS * MAP_CELLS; at++) {
+            const MapCell *a = &together.cells[at / MAP_CELLS][at % MAP_CELLS];
+            const MapCell *b = &single.cells[at / MAP_CELLS][at % MAP_CELLS];
+            if (a->used != b->used || a->lane != b->lane || a->kinds != b->kinds)
+                FAIL_SAYING("row %zu, cell %d: lane %d, %llu bytes; one by one lane %d, %llu bytes",
+                            i, at, a->lane, (unsigned long long) a->used, b->lane,
+                            (unsigned long long) b->used);
+        }
+    }
+}
+
 /* The sums of a map equal the counters of all requests that it covers. */
 static void a_map_has_all_bytes_of_an_array(void)
 {
@@ -300,6 +380,8 @@ static Records *some_records(void)
     X(findings[0].access.line, -1)                                                                 \
     X(findings[0].other.thread[2], 1024)                                                           \
     X(findings[0].count, UINT64_MAX)                                                               \
+    X(arrays[0].cell_rows, 1)                                                                      \
+    X(arrays[0].across, MAP_CELLS + 1)                                                             \
     X(arrays[0].cells[0][1].lane, 32)                                                              \
     X(arrays[0].cells[1][2].kinds, 8)                                                              \
     X(arrays[0].cells[1][2].block, -1)                                                             \
@@ -338,6 +420,8 @@ CU_SuiteInfo test_records = {
             { "lanes and blocks are recorded where time is modelled",
               lanes_and_blocks_are_recorded_where_time_is_modelled },
             { "the first accesses of a line are kept", the_first_accesses_of_a_line_are_kept },
+            { "a matrix has tiles", a_matrix_has_tiles },
+            { "lanes of a request are added one by one", lanes_of_a_request_are_added_one_by_one },
             { "a map has all bytes of an array", a_map_has_all_bytes_of_an_array },
             { "nothing is recorded while it is off", nothing_is_recorded_while_it_is_off },
             { "records out of bounds are refused", records_out_of_bounds_are_refused },

@@ -17,7 +17,7 @@ fuzz_flags      = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 fuzz_c_fatbin  := tests/fuzz/fuzz_fatbin.c
 fuzz_c_ptx     := tests/fuzz/fuzz_ptx.c tests/fuzz/ptx_mutate.c
 fuzz_c_launch  := tests/fuzz/fuzz_launch.c tests/fuzz/ptx_mutate.c
-fuzz_sim_c     := $(filter-out $(call in,sim/runtime),$(sim_c))
+fuzz_sim_c     := $(filter-out $(call in,sim/runtime),$(sim_c)) $(sim_base_c)
 fuzz_o          = $(addprefix $(B)/fuzz/$(1)/,$(patsubst %.c,%.o,$(2) $(fuzz_sim_c)))
 # For -max_len. It does not bound the text of a fat binary: a few compressed bytes can expand to 64 KiB.
 fuzz_most_fatbin := 8192

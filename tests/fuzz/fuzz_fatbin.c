@@ -3,6 +3,8 @@
  */
 #include "sim/binary/elf_reader.h"
 #include "sim/binary/fatbin.h"
+#include "sim/binary/line_table.h"
+#include "sim/binary/machine_code.h"
 #include "fuzz.h"
 
 #include <string.h>
@@ -31,6 +33,26 @@ static void use_fatbin(const uint8_t *data, size_t size)
     fatbin_free(&fatbin);
 }
 
+static void use_machine_code(const Elf *elf)
+{
+    MachineCode code;
+    PtxLines lines;
+    size_t length;
+
+    if (machine_code_read(elf, 90, "scale", &code)) {
+        for (int i = 0; i < code.count; i++)
+            MUST(code.instructions[i].line >= 0 && code.instructions[i].target < code.count);
+        machine_code_free(&code);
+    }
+    if (!ptx_lines_read(elf, &lines))
+        return;
+    for (int i = 0; i <= lines.count + 1; i++) {
+        const char *line = ptx_line_at(&lines, i, &length);
+        MUST(!line || (line >= lines.text && line + length < lines.text + lines.size));
+    }
+    ptx_lines_free(&lines);
+}
+
 static void use_elf(const uint8_t *data, size_t size)
 {
     KernelResources found;
@@ -41,6 +63,7 @@ static void use_elf(const uint8_t *data, size_t size)
         return;
     elf_resources(&elf, 90, "scale", &found);
     elf_host(&elf, &host);
+    use_machine_code(&elf);
 }
 
 static void use_lz4(const uint8_t *data, size_t size)

@@ -120,6 +120,34 @@ static void a_bound_explains(void)
     free(result);
 }
 
+/* A lab's advice may depend on the other cases. */
+static void slow_cases_are_known(void)
+{
+    static const Case cases[] = { { "1 x 1" },
+                                  { "flat", .kind = TIMED, .bar = 0.75 },
+                                  { "square", .kind = TIMED, .bar = 0.6 },
+                                  { 0 } };
+    static const Lab lab = { .cases = cases };
+    static const LabEntry entry = { "01_first", &lab };
+    static const Reason reasons[GRADE_CASES];
+    static const struct {
+        double flat, square;
+        uint64_t slow;
+    } rows[] = { { 0.5, 0.5, 6 }, { 0.5, 0.7, 2 }, { 0.8, 0.5, 4 }, { -1, 0.5, 4 }, { 1, 1, 0 } };
+    Result *result = xcalloc(1, sizeof *result);
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        *result = (Result){ .entry = &entry, .speeds = 2 };
+        result->speed[0] = speed(&cases[1], rows[i].flat);
+        result->speed[1] = speed(&cases[2], rows[i].square);
+        CU_ASSERT_TRUE(decide_modelled(result, reasons));
+        CU_ASSERT_EQUAL(result->diagnosis.slow_cases, rows[i].slow);
+        decide_measured(result);
+        CU_ASSERT_EQUAL(result->diagnosis.slow_cases, rows[i].slow);
+    }
+    free(result);
+}
+
 /* Speed decides, and a pass says which limit its counters exceed. */
 static void a_pass_names_its_bound(void)
 {
@@ -163,6 +191,7 @@ CU_SuiteInfo test_decide = {
             { "verdicts", verdicts },
             { "measured verdicts", measured_verdicts },
             { "a bound explains", a_bound_explains },
+            { "slow cases are known", slow_cases_are_known },
             { "a pass names its bound", a_pass_names_its_bound },
             { "without timed cases, correct is enough", without_timed_cases_correct_is_enough },
             CU_TEST_INFO_NULL,

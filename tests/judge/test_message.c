@@ -2,6 +2,7 @@
  * tests/warpbook.golden. */
 #include "judge/message.h"
 #include "golden.h"
+#include "rows.h"
 
 #include <math.h>
 
@@ -126,6 +127,15 @@ static void speeds(void)
                               .ratio = { 0.5, 0.49, 0.51 },
                               .gbps = 40,
                               .reference_gbps = 80 };
+    /* Lab 04 once ran at "0 of 0 GB/s". */
+    const CaseSpeed computes = { .lab_case = &flat,
+                                 .bar = 0.75,
+                                 .ratio = { 0.5, 0.49, 0.51 },
+                                 .student_ms = 2,
+                                 .reference_ms = 1,
+                                 .gbps = 0.3,
+                                 .reference_gbps = 0.6,
+                                 .gflops = 250.4 };
     const Diagnosis suspects[] = {
         { .saw = SAW(SAW_TOO_FAST), .lab_case = &flat, .value = 9000, .limit = 4800 },
         { .saw = SAW(SAW_SLOWED_REFERENCE), .lab_case = &flat, .value = 12 },
@@ -134,6 +144,8 @@ static void speeds(void)
 
     for (int modelled = 0; modelled <= 1; modelled++) {
         message_slow(&speed, modelled, text, sizeof text);
+        APPEND(all, "%s\n", text);
+        message_slow(&computes, modelled, text, sizeof text);
         APPEND(all, "%s\n", text);
     }
     for (int i = 0; i < 2; i++) {
@@ -203,6 +215,31 @@ static void notes(void)
     golden("notes", all);
 }
 
+/* Only an array that the line does not name is a neighbour. */
+static void neighbours_in_shared_memory(void)
+{
+    static const char source[] = "int a;\nqueue[kind[i]][place] = i;\ncount[8] = 1;\n";
+    static const struct {
+        const char *why;
+        bool says;
+    } rows[] = {
+        { "kernel.cu:2: writes `count[8]`, but `count` has 8 elements", true },
+        { "kernel.cu:2: writes `queue[64]`, but `queue` has 64 elements", false },
+        { "kernel.cu:3: writes `count[8]`, but `count` has 8 elements", false },
+        { "kernel.cu:9: writes `count[8]`, but `count` has 8 elements", false },
+        { "kernel.cu:2: writes `count[8]`", false },
+        { "writes `count[8]`, but `count` has 8 elements", false },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char why[400];
+        PUT(why, "%s", rows[i].why);
+        message_neighbour(source, why, sizeof why);
+        if ((strstr(why, "Line 2 does not name `count`") != NULL) != rows[i].says)
+            FAIL_SAYING("row %zu: %s", i, why);
+    }
+}
+
 CU_SuiteInfo test_message = {
     "message",
     .pTests =
@@ -214,6 +251,7 @@ CU_SuiteInfo test_message = {
             { "speeds", speeds },
             { "unjudged cases", unjudged_cases },
             { "notes", notes },
+            { "neighbours in shared memory", neighbours_in_shared_memory },
             CU_TEST_INFO_NULL,
         },
 };

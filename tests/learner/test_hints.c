@@ -135,6 +135,23 @@ static void the_first_that_fits_is_chosen(void)
     }
 }
 
+/* Lab 04 said "if `long` is below its bar as well", and the student had to look it up. */
+static void other_slow_cases_choose(void)
+{
+    static const Lab lab = { .cases = some_cases,
+                             .remedies = { { "slow", .in = "flat", .also = "square", .text = "b" },
+                                           { "slow", .in = "flat", .text = "one" } } };
+    static const struct {
+        uint64_t slow_cases;
+        int remedy;
+    } rows[] = { { 0, 2 }, { 1 << 2, 2 }, { 1 << 2 | 1 << 3, 1 }, { ~0ull, 1 } };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Diagnosis d = { .lab_case = &some_cases[2], .slow_cases = rows[i].slow_cases };
+        CU_ASSERT_EQUAL(remedy_for(&d, SLOW, 0.5, &lab), rows[i].remedy);
+    }
+}
+
 static void a_typo_is_a_fault(void)
 {
     static const struct {
@@ -153,6 +170,9 @@ static void a_typo_is_a_fault(void)
         { { "slow", .in = "flatter", .text = "t" }, "no case" },
         { { "wrong", .below = 0.5, .text = "t" }, "ratio" },
         { { "slow", .below = 50, .text = "t" }, "ratio" },
+        { { "slow", .also = "square", .text = "t" }, NULL },
+        { { "slow", .also = "squares", .text = "t" }, "also" },
+        { { "wrong", .also = "square", .text = "t" }, "also" },
         { { "slow", "" }, "no text" },
         { { "slow", .text = NULL }, "no text" },
         { { "wrong tail zero", "t" }, "never reached" },
@@ -229,6 +249,7 @@ static void what_was_seen_is_remembered(void)
         { GRADED " format:2 saw: told:-1", "", NULL, 0 },
         { GRADED " format:2 saw:tail case:1_x_1,_no_rounds:_the_seed", "tail",
           "1 x 1, no rounds: the seed", 0 },
+        { GRADED " format:2 slow:c told:2", "", NULL, 2 },
         { "lab:01_first hints:0 format:2 told:3", "", NULL, 3 },
     };
 
@@ -246,6 +267,8 @@ static void what_was_seen_is_remembered(void)
         CU_ASSERT_TRUE(progress_save(file, &entry, &p));
         progress_load(file, &entry, &again);
         CU_ASSERT_EQUAL(again.diagnosis.saw, p.diagnosis.saw);
+        CU_ASSERT_EQUAL(p.diagnosis.slow_cases, strstr(rows[i].text, "slow:c") ? 0xc : 0);
+        CU_ASSERT_EQUAL(again.diagnosis.slow_cases, p.diagnosis.slow_cases);
         CU_ASSERT_PTR_EQUAL(again.diagnosis.lab_case, p.diagnosis.lab_case);
         CU_ASSERT_EQUAL(again.remedy_shown, p.remedy_shown);
     }
@@ -370,6 +393,7 @@ CU_SuiteInfo test_hints = {
             { "words and codes", words_and_codes },
             { "what CUDA_CHECK printed", what_cuda_check_printed },
             { "the first that fits is chosen", the_first_that_fits_is_chosen },
+            { "other slow cases choose", other_slow_cases_choose },
             { "a typo is a fault", a_typo_is_a_fault },
             { "rows of real labs", rows_of_real_labs },
             { "what was seen is remembered", what_was_seen_is_remembered },

@@ -327,7 +327,7 @@ static void progress_moves_on(void)
     text = progress_text();
     CU_ASSERT(fits(80, text));
     CU_ASSERT(!has(text, "Next:"));
-    CU_ASSERT(has(text, "close      wrong          0.76  2026-11-21\n"));
+    CU_ASSERT(has(text, "close        wrong            76 %  2026-11-21\n"));
 }
 
 /* Without a GPU, `correct` is the best verdict; students used to be sent back to the first lab

@@ -72,13 +72,29 @@ static void what_is_known_is_shown(void)
 
     begun();
     text = page_of("");
-    CU_ASSERT(has(text, "1 of 2 labs passed"));
+    CU_ASSERT(has(text, "1 of 2 labs are done"));
     CU_ASSERT(has(text, "href=\"#01_first\"") && has(text, "<section id=\"01_first\""));
     CU_ASSERT(has(text, "1 of 2</td>"));               /* hints */
     CU_ASSERT(has(text, "sectors per load, line 14")); /* quiz */
     CU_ASSERT(has(text, "And &quot;there&quot;?"));
-    CU_ASSERT(has(text, "0 of 1</td>") && has(text, "1 of 1</td>")); /* predictions, quiz */
+    CU_ASSERT(has(text, "0 of 2</td>") && has(text, "1 of 4</td>")); /* predictions, quiz */
+    CU_ASSERT(has(text, "1 of 4 right, 2 answered"));
     CU_ASSERT(has(text, "Teaching GPU"));
+    free(text);
+}
+
+/* The page and `make` alone count the same labs, those without marks included. */
+static void labs_are_counted_as_elsewhere(void)
+{
+    static const Lab warm_up = { .title = "warm-up", .cases = cases, .unmarked = true };
+    static const LabEntry unmarked = { "00_warm_up", &warm_up };
+    char *text;
+
+    begun();
+    two_labs[1].entry = &unmarked;
+    two_labs[1].progress = (Progress){ .latest = PASS, .best = PASS, .graded = true };
+    text = page_of("");
+    CU_ASSERT(has(text, "2 of 2 labs are done"));
     free(text);
 }
 
@@ -171,6 +187,7 @@ CU_SuiteInfo test_portfolio = {
     .pTests =
         (CU_TestInfo[]){
             { "what is known is shown", what_is_known_is_shown },
+            { "labs are counted as elsewhere", labs_are_counted_as_elsewhere },
             { "a lab that was not begun", not_begun },
             { "no answer is given away", no_answer_is_given_away },
             { "speeds over time", speeds_over_time },

@@ -30,6 +30,7 @@ static const Lab some_lab = {
         { "sectors", "How many sectors?", 32, 0, "Neighbours are far apart." },
         { "share", "Which share?", 0.75, 0.05, "Three of four." },
         { "bytes", "How many bytes?", 4224, 0, "32 * 33 * 4." },
+        { "rate", "How many GB/s?", 5, 0, "It is a rate." },
     },
 };
 
@@ -49,7 +50,7 @@ static const char *predictions_text(const char *text, int *filled)
     return capture_end(&capture);
 }
 
-#define ASKS "labs/01_first/predictions.txt asks for 3 numbers: write them before you look at"
+#define ASKS "labs/01_first/predictions.txt asks for 4 numbers: write them before you look at"
 
 static void predictions_are_read(void)
 {
@@ -63,7 +64,7 @@ static void predictions_are_read(void)
         { "# remarks\n\nsectors:\nshare: \nbytes: # later\n", 0, ASKS },
         { "sectors: 32\n", 1, "    sectors: you said 32, right. Neighbours are far apart.\n" },
         { "sectors: 4\n", 1, "    sectors: you said 4, it is 32. Neighbours are far apart.\n" },
-        { "sectors: 4\n", 1, "    Not filled in yet: share, bytes.\n" },
+        { "sectors: 4\n", 1, "    Not filled in yet: share, bytes, rate.\n" },
         { "sectors:4", 1, "you said 4," },
         { "  sectors  :\t 4 \r\n", 1, "you said 4," },
         { "\xef\xbb\xbfsectors: 4\n", 1, "you said 4," },
@@ -75,6 +76,10 @@ static void predictions_are_read(void)
         { "sectors: 32 %\n", 1, "you said 32, right" },
         { "share: 75 %\n", 1, "you said 0.75, right" },
         { "share: 40% of them\n", 1, "you said 0.4," },
+        { "sectors: ~4\n", 1, "you said 4," },
+        { "sectors: about 4\n", 1, "you said 4," },
+        { "bytes: 4224 B\n", 1, "you said 4224, right" },
+        { "rate: 5 GB/s\n", 1, "you said 5, right" },
         { "sectors: 5 \xc2\xb5s\n", 1, "you said 5," },
         { "sectors: -4\n", 1, "you said -4," },
         { "sectors: 0x20\n", 1, "you said 32, right" },
@@ -88,25 +93,30 @@ static void predictions_are_read(void)
         { "share: 0.69\n", 1, "share: you said 0.69, it is 0.75. Three" },
         { "sectors: 1\nshare: 2\nbytes: 3\n", 3, "bytes: you said 3, it is 4224." },
         /* Not understood: the line is named, and no value is guessed. */
-        { "\n\nsectors: many\n", 0, "labs/01_first/predictions.txt, line 3: expected one number" },
-        { "sectors: 3/4\n", 0, "line 1: expected one number" },
-        { "sectors: 32 * 33\n", 0, "line 1: expected one number" },
-        { "sectors: 32*33\n", 0, "line 1: expected one number" },
-        { "sectors: 32 x 33\n", 0, "line 1: expected one number" },
-        { "sectors: 2^5\n", 0, "line 1: expected one number" },
-        { "sectors: 4,22\n", 0, "line 1: expected one number" },
-        { "sectors: 0,75\n", 0, "line 1: expected one number" },
-        { "sectors: 1.2.3\n", 0, "line 1: expected one number" },
-        { "sectors: inf\n", 0, "line 1: expected one number" },
-        { "sectors: nan\n", 0, "line 1: expected one number" },
-        { "sectors: 1e999\n", 0, "line 1: expected one number" },
-        { "sectors: ~4\n", 0, "line 1: expected one number" },
-        { "sectors: ?\n", 0, "line 1: expected one number" },
-        { "sectors: -\n", 0, "line 1: expected one number" },
-        { "sectors 4\n", 0, "line 1: a line is `key: number`" },
-        { "sector: 4\n", 0, "line 1: the lab has no question with this name" },
-        { ": 4\n", 0, "line 1: the lab has no question" },
-        { "sectors: many\nshare: 1\n", 1, "line 1: expected one number" },
+        { "\n\nsectors: many\n", 0, "labs/01_first/predictions.txt:3: \"many\" is not understood" },
+        { "sectors: 3/4\n", 0, "is not understood" },
+        { "sectors: 32 * 33\n", 0, "is not understood" },
+        { "sectors: 32*33\n", 0, "is not understood" },
+        { "sectors: 32 x 33\n", 0, "is not understood" },
+        { "sectors: 2^5\n", 0, "is not understood" },
+        { "sectors: 4,22\n", 0, "is not understood" },
+        { "sectors: 0,75\n", 0, "is not understood" },
+        { "sectors: 1.2.3\n", 0, "is not understood" },
+        { "sectors: inf\n", 0, "is not understood" },
+        { "sectors: nan\n", 0, "is not understood" },
+        { "sectors: 1e999\n", 0, "is not understood" },
+        /* A unit that changes the number is not read as if it were absent. */
+        { "bytes: 8 MB\n", 0, "\"8 MB\" is not understood" },
+        { "rate: 5000 MB/s\n", 0, "is not understood" },
+        { "bytes: 4KiB\n", 0, "is not understood" },
+        { "bytes: 4 k\n", 0, "is not understood" },
+        { "sectors: 3 million\n", 0, "is not understood" },
+        { "sectors: ?\n", 0, "is not understood" },
+        { "sectors: -\n", 0, "is not understood" },
+        { "sectors 4\n", 0, ".txt:1: a line is `key: number`" },
+        { "sector: 4\n", 0, ".txt:1: the lab has no question named" },
+        { ": 4\n", 0, ".txt:1: the lab has no question" },
+        { "sectors: many\nshare: 1\n", 1, "is not understood" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -157,7 +167,34 @@ static void same_ones_are_explained_once(void)
         CU_ASSERT(fits(80, text));
     }
     predictions_text("sectors: 32\nshare: 1\n", &filled);
-    CU_ASSERT(has(predictions_text("sectors: 32\nshare: 1\n", &filled), "1 of 3 right"));
+    CU_ASSERT(has(predictions_text("sectors: 32\nshare: 1\n", &filled), "1 of 4 right"));
+}
+
+/* The grading's screen shows what could not be read, so that no number vanishes. */
+static void faults_are_counted(void)
+{
+    static const struct {
+        const char *text;
+        int filled, right, faults;
+        const char *fault;
+    } rows[] = {
+        { "", 0, 0, 0, "" },
+        { "sectors: 32\nshare: 1\n", 2, 1, 0, "" },
+        { "sectors: 32\nbytes: 8 MB\n", 1, 1, 1, "labs/01_first/predictions.txt:2: \"8 MB\"" },
+        { "sectors: no\nshare: idea\n", 0, 0, 2, "labs/01_first/predictions.txt:1: \"no\"" },
+    };
+    char path[160];
+    int filled;
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        predictions_text(rows[i].text, &filled);
+        PUT(path, "%s/labs/01_first/predictions.txt", folder);
+        const PredictionScore score = predictions_score(path, &some_lab);
+        if (score.asked != 4 || score.filled != rows[i].filled || score.right != rows[i].right ||
+            score.faults != rows[i].faults || !has(score.fault, rows[i].fault))
+            FAIL_SAYING("row %zu: %d filled, %d right, %d faults: %s", i, score.filled, score.right,
+                        score.faults, score.fault);
+    }
 }
 
 /* Grading ten labs together used to print ten requests between the rows of the table. */
@@ -212,7 +249,7 @@ static void files_of_real_labs(void)
         filled = print_predictions(path, entry->lab, &explained);
         const char *said = capture_end(&capture);
         CU_ASSERT(filled > 0 || has(said, "asks")); /* a learner may have filled it in */
-        CU_ASSERT(!has(said, ", line "));
+        CU_ASSERT(!has(said, ".txt:"));
         while (count < LAB_PREDICTIONS && entry->lab->predictions[count].key) {
             const Prediction *p = &entry->lab->predictions[count++];
             APPEND(filled_in, "%s: %.17g units\n", p->key, p->answer);
@@ -238,6 +275,7 @@ CU_SuiteInfo test_predictions = {
             { "predictions are read", predictions_are_read },
             { "no answer without a guess", no_answer_without_a_guess },
             { "the same ones are explained once", same_ones_are_explained_once },
+            { "faults are counted", faults_are_counted },
             { "many labs ask once", many_labs_ask_once },
             { "no predictions, no words", no_predictions_no_words },
             { "files of real labs", files_of_real_labs },

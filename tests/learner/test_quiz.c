@@ -287,7 +287,17 @@ static const struct {
     { "5\n\nb\n7\n", false, true, 1, 1, 3 },      /* the second try is skipped */
     { "what?\n4\nb\n7\n", false, true, 2, 1, 3 }, /* not understood: no try is used */
     { "what?\nhm\nno\nb\n7\n", false, true, 1, 1, 2 },
+    { "5\nq\n7\n", false, true, 0, 0, 1 }, /* the end, on a second try, too */
+    { " Q \nb\n7\n", false, true, 0, 0, 0 },
 };
+
+/* On a terminal, a prompt's line ends with what is typed. */
+static char *without_prompts(char *text)
+{
+    for (char *at = text; (at = strstr(at, "> "));)
+        memmove(at, at + 2, strlen(at + 2) + 1);
+    return text;
+}
 
 static void quiz_is_asked(void)
 {
@@ -310,7 +320,7 @@ static void quiz_is_asked(void)
             FAIL_SAYING("'%s': %d and %d right of %d", sessions[i].given,
                         quiz_right(&quiz.records, false), quiz_right(&quiz.records, true),
                         quiz.records.count);
-        CU_ASSERT(fits(80, text));
+        CU_ASSERT(fits(80, without_prompts(text)));
         CU_ASSERT(!*sessions[i].given || has(text, "How many waves?"));
         free(text);
         free(input);
@@ -341,6 +351,46 @@ static void explained_after_an_answer(void)
     CU_ASSERT_EQUAL(quiz_right(&quiz.records, false), 0);
     CU_ASSERT_EQUAL(quiz_right(&quiz.records, true), 1);
     CU_ASSERT(has(text, "Because of 4.") && has(text, "Seven."));
+    free(text);
+}
+
+static char *printed_by(const char *input, bool terminal)
+{
+    Quiz quiz = some_quiz();
+    Capture prompt;
+    char *text, *copy = xstrdup(input);
+    size_t bytes;
+    Answers answers = { NULL, fmemopen(copy, strlen(copy), "r"), text_open(&text, &bytes),
+                        terminal };
+
+    capture_begin(&prompt, stdout);
+    quiz_ask(&quiz, &answers);
+    capture_end(&prompt);
+    text_close(answers.to);
+    fclose(answers.from);
+    free(copy);
+    return text;
+}
+
+/* After `q`, no answer and no further question is printed. */
+static void q_ends_at_once(void)
+{
+    char *text = printed_by("5\nq\nb\n7\n", true);
+
+    CU_ASSERT(has(text, "One more try") && !has(text, "Because") && !has(text, "What limits"));
+    free(text);
+}
+
+/* All questions are numbered, the last ones as about another problem; what was skipped is said. */
+static void questions_are_numbered(void)
+{
+    char *text = printed_by("\nno\nhm\nwell\n7\n", true);
+
+    CU_ASSERT(has(text, "1 of 3. How many waves?") && has(text, "2 of 3. What limits it?"));
+    CU_ASSERT(has(text, "3 of 3, another problem. And there?"));
+    const char *skipped = strstr(text, "make quiz LAB=first asks this again");
+    CU_ASSERT(skipped && has(skipped + 1, "make quiz LAB=first asks this again"));
+    CU_ASSERT(!has(text, "Because of 4.") && has(text, "Seven."));
     free(text);
 }
 
@@ -381,6 +431,8 @@ CU_SuiteInfo test_quiz = {
             { "lines of the history are read", history_lines_are_read },
             { "a history is bounded", history_is_bounded },
             { "a quiz is asked", quiz_is_asked },
+            { "q ends at once", q_ends_at_once },
+            { "questions are numbered", questions_are_numbered },
             { "explained after an answer", explained_after_an_answer },
             CU_TEST_INFO_NULL,
         },

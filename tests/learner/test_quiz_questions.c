@@ -21,6 +21,8 @@ static KernelFacts some_facts(void)
     PUT(f.device, "Teaching GPU");
     PUT(f.array, "in");
     f.elements = 524288;
+    f.array_bytes = 8 * 524288;
+    f.l2_bytes = 524288;
     f.limits = (Limits){ .bytes = 4194304, .flops = 1048576, .lanes = 24.5, .warps = 48 };
     f.limits.spent.at[AT_DRAM] = 600;
     f.limits.spent.at[AT_LATENCY] = 300;
@@ -161,6 +163,9 @@ static void without_counters_no_question(void)
     CU_ASSERT_FALSE(question_about(&f, "costliest_line@14", &q));
     f.limits.spent.at[AT_LATENCY] = 500;
     CU_ASSERT_FALSE(question_about(&f, "limit", &q));
+    f.l2_bytes = 524289; /* part of what was written stays in the L2 */
+    CU_ASSERT_FALSE(question_about(&f, "dram_bytes", &q));
+    CU_ASSERT_FALSE(question_about(&f, "flops_per_byte", &q));
     f = (KernelFacts){ .entry = &entry, .sized = a_case };
     CU_ASSERT_EQUAL(questions_choose(&f, 1, three), 0);
 }
@@ -227,6 +232,8 @@ static const struct {
     { 4, 0.25, 0, "8/2", -1 },
     { 4, 0.25, 0, "nan", -1 },
     { 4, 0.25, 0, "inf", -1 },
+    { 4, 0.25, 0, "4 k", -1 },
+    { 4, 0.25, 0, "4 MB", 1 }, /* the question names no unit of bytes */
     { 22, 0, 0, "line 22", 1 },
     { 22, 0, 0, "Line 22", 1 },
     { 22, 0, 0, "kernel.cu:22", 1 },

@@ -56,6 +56,8 @@ static void a_speed_has_its_place(void)
     } rows[] = {
         { ratios, 5, 0.30, "between rung 2 (14 %) and 4 (42 %)" },
         { ratios, 5, 0.43, "like rung 3 (43 %)" },
+        { ratios, 5, 0.95, "close to rung 5 (100 %)" },
+        { ratios, 5, 0.047, "close to rung 1 (5 %)" },
         { ratios, 5, 0.02, "below rung 1 (5 %)" },
         { ratios, 5, 0.99, "like rung 5 (100 %)" },
         { ratios, 5, 1.2, "above all rungs, also 5 (100 %)" },
@@ -68,6 +70,21 @@ static void a_speed_has_its_place(void)
         if (strcmp(text, rows[i].said))
             FAIL_SAYING("row %zu: %s", i, text);
     }
+}
+
+static void a_speed_has_its_nearest_rung(void)
+{
+    static const double ratios[] = { 0.05, 0.14, 0.43, 0.42, 0, 1.0 };
+    static const struct {
+        double mine;
+        int rung;
+    } rows[] = {
+        { 0.01, 1 }, { 0.2, 2 }, { 0.421, 4 }, { 0.6, 3 }, { 0.7, 6 }, { 3, 6 }, { 0, 0 }
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (ladder_nearest_of(ratios, COUNT(ratios), rows[i].mine) != rows[i].rung)
+            FAIL_SAYING("row %zu: %d", i, ladder_nearest_of(ratios, COUNT(ratios), rows[i].mine));
 }
 
 /* ---- What a grading adds to progress ---- */
@@ -216,14 +233,14 @@ static void a_page_has_one_next_step(void)
                             "exception)" };
 
     PUT(slow.cause, "kernel.cu:45: bank conflicts: shared memory needs 16.5x the conflict-free "
-                    "number of wavefronts (16.5 per access on average); the lab allows 6.00x");
+                    "number of wavefronts (16.5 per access on average); aim for at most 6.00x");
     starter.as_it_ran = SLOW;
     p.best = p.latest = PASS;
     page("pass", &pass, &p);
     PUT(pass.above,
         "Fast enough, but above a limit: kernel.cu:16: writes to "
-        "`out` touch 4.0x the minimum number of 32-byte sectors (16.0 per request); the "
-        "lab allows 1.15x");
+        "`out` touch 4.0x the minimum number of 32-byte sectors (16.0 per request); aim "
+        "for at most 1.15x");
     page("pass above a limit", &pass, &p);
     p.best = p.latest = SLOW;
     page("slow", &slow, &p);
@@ -362,6 +379,7 @@ CU_SuiteInfo test_screens = {
         (CU_TestInfo[]){
             { "bars reach the mark only if passed", bars_reach_the_mark_only_if_passed },
             { "a speed has its place", a_speed_has_its_place },
+            { "a speed has its nearest rung", a_speed_has_its_nearest_rung },
             { "the way to a pass is counted", the_way_to_a_pass_is_counted },
             { "a page has one next step", a_page_has_one_next_step },
             { "TODO lines that are open", todos_that_are_open },

@@ -284,7 +284,8 @@ static void counters_reach_the_page(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "\">50.0 %</td>"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "\">56</td>"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "\">16.0 of 32</td>"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "loads 8.0 sectors per request, 4.0 would hold"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(text, "loads: 8.0 sectors per request on average, 4.0 would hold"));
     CU_ASSERT_PTR_NULL(strstr(text, "id=\"findings\""));
     free(text);
     free_page(seen);

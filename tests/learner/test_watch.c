@@ -1,6 +1,8 @@
 /* test_watch.c - the pure parts of make watch: keys, events, the screen as text, files, labs. */
 #include "base/util.h"
 #include "learner/progress.h"
+#include "learner/current_lab.h"
+#include "learner/watch/result_text.h"
 #include "learner/watch/columns.h"
 #include "learner/watch/events.h"
 #include "learner/watch/keys.h"
@@ -99,9 +101,9 @@ static void events_become_steps(void)
         { "", "  starting ...\n", "" },
         { "event:building\n", "  compiling ...\n", "" },
         { "event:building\nevent:verdict verdict:build\n", "", "" },
-        { "event:built\n", "  compiles 1.0 s\n", "  compiles 1.0 s\n" },
+        { "event:built\n", "  compiles 1.0 s\n  checking ...\n", "  compiles 1.0 s\n" },
         { "event:built\nevent:cases right:9 wrong:0 skipped:0 of:18\n",
-          "  compiles 1.0 s\n  9 of 18 cases right 2.0 s\n", "  compiles 1.0 s\n" },
+          "  compiles 1.0 s\n  9 of 18 cases right 2.0 s\n  checking ...\n", "  compiles 1.0 s\n" },
         { "event:built\nevent:cases right:9 wrong:2 skipped:1 of:18\nevent:verdict verdict:wrong\n",
           "  compiles 1.0 s\n  9 of 18 cases right, 2 wrong, 1 too large to simulate 2.0 s\n",
           "  compiles 1.0 s\n  9 of 18 cases right, 2 wrong, 1 too large to simulate 2.0 s\n" },
@@ -323,6 +325,36 @@ static void a_save_changes_the_state(void)
     CU_ASSERT_FALSE(state_exists(&state));
 }
 
+/* ---- What programs print ---- */
+
+/* The page of a grading comes in two forms; what stands around them belongs to both. */
+static void a_page_has_two_forms(void)
+{
+    static const struct {
+        const char *printed;
+        int status;
+        const char *watch, *shell;
+    } rows[] = {
+        { "\n\nplain\n \n", 0, "plain\n", "plain\n" },
+        { "gpu\n\fh: hint\n\fmake hint\n", 0, "gpu\nh: hint\n", "gpu\nmake hint\n" },
+        { "\f\nkeys\n\f\ncommands\n", 0, "keys\n", "commands\n" },
+        { "gpu\n\fcut", 9, "Save again to retry.\n", "(Killed).\n" },
+        { "\f\f", 0, "\n", "\n" },
+        { "", 0, "\n", "\n" },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const Job job = { .printed = (char *) rows[i].printed, .status = rows[i].status };
+        char *watch = result_text(&job, FORM_WATCH), *shell = result_text(&job, FORM_SHELL);
+        const bool killed = rows[i].status; /* then only how it ended is compared */
+        if (killed ? !has(watch, rows[i].watch) || !has(shell, rows[i].shell)
+                   : strcmp(watch, rows[i].watch) || strcmp(shell, rows[i].shell))
+            FAIL_SAYING("row %zu: '%s' '%s'", i, watch, shell);
+        free(watch);
+        free(shell);
+    }
+}
+
 /* ---- Labs ---- */
 
 static void begin_with(Workbook *book, const char *progress)
@@ -409,6 +441,29 @@ static void the_next_lab_is_the_next_open_one(void)
     CU_ASSERT_PTR_NULL(lab_after(&book, &all_labs[2]));
 }
 
+/* Without LAB, commands take the first lab that is not done; quiz and compare the one that was
+ * passed last. */
+static void a_command_takes_the_current_lab(void)
+{
+    static const char row[] = "at:2026-11-25T0%d:12:07Z lab:%s verdict:%s\n";
+    Workbook book = { 0 };
+    char text[1000] = "", line[200], path[128];
+
+    begin_with(&book, PUT(line, "lab:%s verdict:pass best:pass\n", all_labs[0].folder));
+    PUT(path, "%s/history", folder);
+    CU_ASSERT_TRUE_FATAL(write_file(path, "", 0));
+    CU_ASSERT_PTR_EQUAL(current_lab(&book, WANTS_OPEN), &all_labs[1]);
+    CU_ASSERT_PTR_EQUAL(current_lab(&book, WANTS_PASSED), &all_labs[1]); /* no pass is known */
+    APPEND(text, "%s", PUT(line, row, 1, all_labs[1].folder, "pass"));
+    APPEND(text, "%s", PUT(line, row, 4, all_labs[3].folder, "correct"));
+    APPEND(text, "%s", PUT(line, row, 2, all_labs[0].folder, "pass"));
+    APPEND(text, "%s", PUT(line, row, 5, all_labs[1].folder, "slow"));
+    CU_ASSERT_TRUE_FATAL(write_file(path, text, strlen(text)));
+    CU_ASSERT_PTR_EQUAL(current_lab(&book, WANTS_OPEN), &all_labs[1]);
+    CU_ASSERT_PTR_EQUAL(current_lab(&book, WANTS_PASSED), &all_labs[3]);
+    CU_ASSERT_EQUAL(unlink(path), 0);
+}
+
 CU_SuiteInfo test_watch = {
     "watch",
     .pInitFunc = make_folder,
@@ -424,10 +479,12 @@ CU_SuiteInfo test_watch = {
             { "the screen fits any size", the_screen_fits_any_size },
             { "colours can be removed", colours_can_be_removed },
             { "a caret gives the column", a_caret_gives_the_column },
+            { "a page has two forms", a_page_has_two_forms },
             { "a save changes the state", a_save_changes_the_state },
             { "passed is passed until the lab changes", passed_is_passed_until_the_lab_changes },
             { "a verdict for another lab is no best", a_verdict_for_another_lab_is_no_best },
             { "the next lab is the next open one", the_next_lab_is_the_next_open_one },
+            { "a command takes the current lab", a_command_takes_the_current_lab },
             CU_TEST_INFO_NULL,
         },
 };

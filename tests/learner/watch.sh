@@ -80,6 +80,20 @@ same_verdict() { # the same line of progress as make grade writes
 fresh
 check "the verdict is the one of make grade" same_verdict
 
+# ---- Two processes check the large cases ----
+
+# By one process and by two: the same seed gives the same page.
+as_by_one() { # DIRECTIVE
+    { cat solutions/01_coalescing/2_*.cu; echo "// fake: $1"; } > "$work/case.cu"
+    taskset -c 0 "$warpbook" grade 1 --seed 77 --submission "$work/case.cu" > "$work/by_one" 2>&1
+    "$warpbook" grade 1 --seed 77 --submission "$work/case.cu" 2>&1 | diff "$work/by_one" - &&
+        grep -q "$2" "$work/by_one"
+}
+check "all right" as_by_one "ms 0.5" "PASS: all 18 cases right"
+check "a large case that is endless" as_by_one "endless 14" "17 of 18 cases right"
+check "right on the first 12 calls only" as_by_one "stop-after 12" "WRONG: 12 right, 1 wrong, 5 not run"
+check "wrong in the last call only" as_by_one "stop-after 18" "WRONG: 17 right, 1 wrong"
+
 # ---- A long kernel, and keys while it runs ----
 
 fresh
@@ -97,9 +111,9 @@ see 5 h: the next hint
 type ?
 see 5 each save is graded here
 type l
-see 5 The lab's number
+see 5 A lab's number and Enter
 type \x1b
-hide 5 The lab's number
+hide 5 A lab's number and Enter
 see 5 compiles
 $(save good)
 see 60 ^06 transpose .*pass\$
@@ -110,6 +124,31 @@ SCRIPT
 }
 check "keys are answered while a kernel runs, and a save kills it" busy
 check "nothing is left of it" no_runner_left
+
+# Explain takes up to half a minute: its steps are shown, next to those of the grading, and keys are answered.
+explains() {
+    on_terminal WARPBOOK_PATIENCE=100 << SCRIPT
+see 60 not started
+$(save long)
+see 60 compiles
+type e
+see 60 make explain is running, [1-9][0-9]* s so far
+see 60 (?s)so far.*compiles.*being graded.*compiles
+type ?
+see 5 each save is graded here
+lasted 100
+type e
+see 60 (?s)so far.*compiles
+type l
+see 5 A lab's number and Enter
+lasted 100
+type q
+ends 0
+SCRIPT
+}
+fresh
+check "the steps of explain are shown, and a key ends it at once" explains
+check "and nothing is left of it" no_runner_left
 
 quits_while_busy() {
     on_terminal WARPBOOK_PATIENCE=100 << SCRIPT
@@ -339,15 +378,40 @@ see 60 ^06 transpose
 type n
 see 60 ^07 reduction
 type l
-see 60 number
-type 2\r
+see 60 Next: lab 08 tail_effect: press n
+type n
+see 60 ^08 tail_effect
+type l
+see 60 A lab's number and Enter
+type 17\r
+see 5 There is no lab 17
+type 3\x7f2\r
 see 60 ^02 bank_conflicts
+see 60 not started
+type l
+see 60 A lab's number and Enter
+type ?
+see 5 the starter back
 type q
 ends 0
 SCRIPT
 }
 fresh
 check "n turns to the next lab, l and a number to any" next
+# What stays in the terminal after q names commands: there are no keys any more.
+leaves() {
+    on_terminal << SCRIPT
+$(save slow)
+see 60 ^06 transpose .*slow\$
+see 60 Next: h shows a hint
+type q
+ends 0
+raw 1 (?s)\x1b\[\?1049l.*Next: make hint LAB=transpose
+raw 1 (?s)\x1b\[\?1049l(?!.*(shows a hint|press n|each save))
+SCRIPT
+}
+fresh
+check "the result stays in the terminal, with commands instead of keys" leaves
 check "two labs are too many" status_is 2 "$warpbook" watch 1 2
 
 # ---- Reset ----

@@ -51,7 +51,7 @@ same() { # NAME
 }
 
 names=("$@")
-[ $# -gt 0 ] || names=($(cd "$here" && printf '%s\n' [0-9]*.cu | sed 's/\.cu$//'))
+[ $# -gt 0 ] || names=($(cd "$here" && printf '%s\n' [0-9]*.cu | sed 's/\.cu$//' | sampled))
 for name in "${names[@]}"; do
     if [ -n "$accept" ]; then
         said "$name" > now

@@ -338,7 +338,7 @@ static bool fake_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel
     }
     if (simulated && (script.unsafe || script.limit)) {
         put(fault, SERVE_ANSWER, "%s",
-            script.unsafe ? "unsafe.race kernel.cu:9: race: reads 4 bytes that thread (1,0,0) wrote"
+            script.unsafe ? "unsafe.race@9,7 race: reads 4 bytes that thread (1,0,0) wrote"
                           : "limit kernel.cu:9: unknown instruction: the simulated GPU knows none");
         return false;
     }

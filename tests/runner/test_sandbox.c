@@ -264,6 +264,7 @@ static int inside(int (*action)(void))
         return -1;
     if (pid == 0) {
         signal(SIGUSR1, SIG_IGN);
+        signal(SIGSEGV, SIG_DFL); /* without a sanitizer's report */
         alarm(20);
         if (!lockdown_close("/etc/hostname"))
             _exit(99);
@@ -284,13 +285,30 @@ static bool no_filter_here(void)
     return true;
 }
 
+/* A kernel built without i386 calls kills the process before any filter sees the call. */
+static bool no_i386_calls_here(void)
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        _exit(do_32_bit_call() <= 0);
+    }
+    while (pid > 0 && waitpid(pid, &status, 0) < 0)
+        ;
+    return pid > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
+}
+
 static void sandbox_stops_and_allows(void)
 {
     if (no_filter_here())
         return;
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
-        int status = inside(actions[i].action);
-        if (status != actions[i].status) {
+        int wanted = actions[i].status, status = inside(actions[i].action);
+        if (actions[i].action == do_32_bit_call && no_i386_calls_here())
+            wanted = 128 + SIGSEGV;
+        if (status != wanted) {
             printf("\n    %s: %d\n", actions[i].name, status);
             CU_FAIL("an action does not end as expected");
         }

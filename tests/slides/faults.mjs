@@ -7,6 +7,7 @@ import { Chromium } from "../../slides/lib/chromium.mjs";
 import { Deck } from "../../slides/lib/deck.mjs";
 import { Figures, checkSum, fixed } from "../../slides/lib/figures.mjs";
 import { render } from "../../slides/lib/page.mjs";
+import { crop } from "../../slides/lib/pictures.mjs";
 import { Warpbook } from "../../slides/lib/warpbook.mjs";
 
 const work = mkdtempSync(join(tmpdir(), "faults-"));
@@ -33,6 +34,16 @@ for (const [sum, holds] of sums) {
     let said = "";
     try { checkSum(sum); } catch (error) { said = error.message; }
     check(`the sum '${sum}' is ${holds ? "right" : "wrong"}`, (said === "") === holds, said);
+}
+
+// ---- Cuts of drawings ----
+
+// A sentence above the rows wrapped to a second line once, and the cut then went through the labels of row 4.
+const rows = `<svg viewBox="0 0 840 100"><text class="dim small end" x="110" y="40.8">4096</text><text class="dim" x="24" y="80">the end</text></svg>`;
+const cuts = [["0-36", "0 0 840 45"], ["0-25", "0 0 840 25"], ["0-60", "0 0 840 60"], ["34-60", "0 29 840 31"], ["-25", "0 67 840 33"]];
+for (const [cut, expected] of cuts) {
+    const [, part] = crop(rows, cut).match(/<svg y="0"[^>]*viewBox="([^"]*)"/) ?? [];
+    check(`a cut at ${cut} goes through no text`, part === expected, part);
 }
 
 // ---- What fails the build: a slide, and the line and message expected (or none) ----

@@ -2,6 +2,7 @@
  * page. */
 #include "learner/portfolio/page.h"
 #include "learner/portfolio/portfolio.h"
+#include "learner/report.h"
 #include "learner/state_file.h"
 #include "draw/collect.h"
 #include "base/util.h"
@@ -206,7 +207,7 @@ int run_portfolio(Options *options)
     for (int i = 0; i < portfolio.count; i++)
         free(labs[i].roofline);
     if (saved)
-        printf("%s\n", path);
+        report_page("A page of your labs: verdicts, speeds, predictions, quiz.", path);
     else
         fprintf(stderr, "warpbook: cannot write %s: %s\n", path, strerror(errno));
     return saved ? DONE : COULD_NOT;

@@ -78,6 +78,20 @@ bool history_passed(const char *file, const LabEntry *entry, uint64_t kernel)
     return passed;
 }
 
+bool history_last_pass(const char *file, const LabEntry *entry, char at[HISTORY_TIME])
+{
+    HistoryEntry *entries = xcalloc(HISTORY_ENTRIES, sizeof *entries);
+    int i = history_load(file, entry, entries, HISTORY_ENTRIES);
+
+    while (i > 0 && !verdict_passed(entries[i - 1].verdict) &&
+           entries[i - 1].verdict != CORRECT_ONLY)
+        i--;
+    if (i > 0)
+        put(at, HISTORY_TIME, "%s", entries[i - 1].at);
+    free(entries);
+    return i > 0;
+}
+
 /* ---- Adding ---- */
 
 static void write_line(char *line, size_t size, const LabEntry *entry, const HistoryEntry *what)

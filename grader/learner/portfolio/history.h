@@ -15,10 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HISTORY_MOST = 512 << 10, HISTORY_ENTRIES = 2000 };
+enum { HISTORY_MOST = 512 << 10, HISTORY_ENTRIES = 2000, HISTORY_TIME = 24 };
 
 typedef struct HistoryEntry {
-    char at[24]; /* UTC: "2026-11-25T00:12:07Z" */
+    char at[HISTORY_TIME]; /* UTC: "2026-11-25T00:12:07Z" */
     Verdict verdict;
     double ratio; /* 0: speed was not judged */
     char device[64];
@@ -37,5 +37,8 @@ int history_load(const char *file, const LabEntry *entry, HistoryEntry *entries,
 /* True if the latest grading of exactly this kernel passed, or was correct where speed cannot be
  * judged. */
 bool history_passed(const char *file, const LabEntry *entry, uint64_t kernel);
+
+/* When the lab was last graded with such a verdict; false: never. */
+bool history_last_pass(const char *file, const LabEntry *entry, char at[HISTORY_TIME]);
 
 #endif

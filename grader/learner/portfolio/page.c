@@ -1,5 +1,6 @@
 /* page.c - the page of make report: a table of all labs, then a section per lab. */
 #include "learner/portfolio/page.h"
+#include "learner/next.h"
 #include "learner/quiz/quiz.h"
 #include "base/util.h"
 
@@ -48,13 +49,20 @@ static char *say_right(int right, int of, bool any, char *text, size_t size)
     return any ? put(text, size, "%d of %d", right, of) : put(text, size, "-");
 }
 
-static int quiz_asked(const QuizRecords *r, bool transfer)
+/* All questions of a quiz, as make quiz counts them. Questions about the kernel are recorded only
+ * once they are answered; nearly every kernel has QUIZ_OWN of them. */
+static int quiz_questions(const Lab *lab)
 {
-    int asked = 0;
+    int count = QUIZ_OWN;
 
-    for (int i = 0; i < r->count; i++)
-        asked += !strncmp(r->list[i].key, "transfer.", 9) == transfer;
-    return asked;
+    for (int i = 0; i < LAB_QUESTIONS && lab->questions[i].key; i++)
+        count++;
+    return count;
+}
+
+static int quiz_right_in_all(const QuizRecords *r)
+{
+    return quiz_right(r, false) + quiz_right(r, true);
 }
 
 static void put_row(Page *page, const PortfolioLab *lab)
@@ -66,8 +74,8 @@ static void put_row(Page *page, const PortfolioLab *lab)
 
     if (p->ratio > 0)
         PUT(ratio, "%.2f", p->ratio);
-    say_right(right, filled, filled, predictions, sizeof predictions);
-    say_right(quiz_right(&lab->quiz, false), quiz_asked(&lab->quiz, false), lab->quiz.count, quiz,
+    say_right(right, lab->prediction_count, filled, predictions, sizeof predictions);
+    say_right(quiz_right_in_all(&lab->quiz), quiz_questions(lab->entry->lab), lab->quiz.count, quiz,
               sizeof quiz);
     page_print(page,
                has_begun(lab) ? "<tr><th scope=\"row\"><a href=\"#%s\">"
@@ -79,23 +87,19 @@ static void put_row(Page *page, const PortfolioLab *lab)
                "<td class=\"%s\">%s</td><td>%s</td><td class=\"number\">%s</td>"
                "<td class=\"number\">%d</td><td class=\"number\">%d of %d</td>"
                "<td class=\"number\">%s</td><td class=\"number\">%s</td></tr>\n",
-               verdict_class(p), p->graded ? verdict_word(p->best) : "-",
-               p->graded ? verdict_word(p->latest) : "-", ratio, lab->gradings, p->hints,
+               verdict_class(p), p->graded ? verdict_label(p->best) : "-",
+               p->graded ? verdict_label(p->latest) : "-", ratio, lab->gradings, p->hints,
                hints_of(lab->entry->lab), predictions, quiz);
 }
 
 static void put_table(Page *page, const Portfolio *portfolio)
 {
-    int passed = 0, marked = 0;
+    int done = 0;
 
-    for (int i = 0; i < portfolio->count; i++) {
-        const PortfolioLab *lab = &portfolio->labs[i];
-        marked += !lab->entry->lab->unmarked;
-        passed += !lab->entry->lab->unmarked && lab->progress.graded &&
-                  verdict_passed(lab->progress.best);
-    }
+    for (int i = 0; i < portfolio->count; i++)
+        done += next_is_done(&portfolio->labs[i].progress);
     page_print(page,
-               "<p>%d of %d labs passed. Speed is a share of the reference's: the lowest over a "
+               "<p>%d of %d labs are done. Speed is a share of the reference's: the lowest over a "
                "lab's timed cases, in the latest grading.</p>\n"
                "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All labs\">\n"
                "<table>\n<thead><tr><th scope=\"col\">lab</th><th scope=\"col\">best</th>"
@@ -103,7 +107,7 @@ static void put_table(Page *page, const Portfolio *portfolio)
                "<th scope=\"col\">gradings</th><th scope=\"col\">hints seen</th>"
                "<th scope=\"col\">predictions right</th><th scope=\"col\">quiz right</th></tr>"
                "</thead>\n<tbody>\n",
-               passed, marked);
+               done, portfolio->count);
     for (int i = 0; i < portfolio->count; i++)
         put_row(page, &portfolio->labs[i]);
     page_print(page, "</tbody>\n</table>\n</div>\n");
@@ -149,7 +153,7 @@ static void put_gradings(Page *page, const PortfolioLab *lab)
         const HistoryEntry *h = &lab->history[i];
         PUT(ratio, h->ratio > 0 ? "%.2f" : "-", h->ratio);
         page_print(page, "<tr><td>%s</td><td>%s</td><td class=\"number\">%s</td><td>%s</td></tr>\n",
-                   h->at, verdict_word(h->verdict), ratio,
+                   h->at, verdict_label(h->verdict), ratio,
                    portfolio_device(h, device, sizeof device));
     }
     page_print(page, "</tbody>\n</table></div>\n</details>\n");
@@ -190,6 +194,8 @@ static void put_quiz(Page *page, const PortfolioLab *lab)
     if (!lab->quiz.count)
         return;
     begin_part(page, lab, "Quiz");
+    page_print(page, "<p>%d of %d right, %d answered.</p>\n", quiz_right_in_all(&lab->quiz),
+               quiz_questions(lab->entry->lab), lab->quiz.count);
     page_print(page,
                "<table>\n<thead><tr><th scope=\"col\">question</th>"
                "<th scope=\"col\">tries</th><th scope=\"col\">result</th></tr></thead>\n<tbody>\n");
@@ -229,8 +235,8 @@ static void put_lab(Page *page, const PortfolioLab *lab)
                lab->entry->lab->title);
     if (p->graded)
         page_print(page, "<p>Latest grading: %s (%s). Best: <span class=\"%s\">%s</span>.</p>\n",
-                   verdict_word(p->latest), *p->date ? p->date : "no date", verdict_class(p),
-                   verdict_word(p->best));
+                   verdict_label(p->latest), *p->date ? p->date : "no date", verdict_class(p),
+                   verdict_label(p->best));
     put_gradings(page, lab);
     put_predictions(page, lab);
     put_quiz(page, lab);

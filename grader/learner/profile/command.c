@@ -104,6 +104,38 @@ static int print_raw(const Job *job, char *said)
     return child_run_on_gpu((char *const *) argv, limit_s, said, SAID);
 }
 
+/* ---- A trace instead of counters ---- */
+
+/* Runs the kernel once, without ncu: CUPTI records without the permission that counters need. */
+static int trace(const Job *job, const char *path)
+{
+    static char said[SAID];
+    char library[PATH + 40];
+    const char *argv[LAB_DIMS + 4] = { job->driver, lab_name(job->entry), job->object };
+    int status;
+
+    PUT(library, "%.*slibgpu-trace.so", (int) (strlen(job->driver) - strlen("profiled")),
+        job->driver);
+    if (access(library, R_OK)) {
+        fprintf(stderr,
+                "warpbook: --trace: this CUDA Toolkit had no CUPTI when Warpbook was built. "
+                "Install it (package cuda-cupti-dev), then: make clean programs\n");
+        return COULD_NOT;
+    }
+    for (int d = 0; d < LAB_DIMS; d++)
+        argv[3 + d] = job->dims[d];
+    setenv("WARPBOOK_TRACE", path, 1);
+    status = child_run_on_gpu((char *const *) argv, limit_s, said, SAID);
+    if (status) {
+        fprintf(stderr, "warpbook: --trace: no trace was written:\n%s\n", said);
+        return COULD_NOT;
+    }
+    printf("The trace is in %s: kernels and copies, by stream. Open it at\n"
+           "https://ui.perfetto.dev, which reads it in your browser.\n",
+           path);
+    return DONE;
+}
+
 /* ---- The command ---- */
 
 static int refuse(ProfileRefusal refusal, const char *said, const LabEntry *entry)
@@ -156,8 +188,8 @@ static bool find_files(Job *job)
     return true;
 }
 
-/* Builds the kernel for the session's GPU and chooses the case's size. */
-static bool prepare(Session *session, const Options *options, Job *job)
+/* Builds the kernel for the session's GPU and chooses the case's size. Returns the exit status. */
+static int prepare(Session *session, const Options *options, Job *job)
 {
     static Build build;
     const Case *lab_case = collect_choose_case(job->entry->lab, NULL);
@@ -168,16 +200,22 @@ static bool prepare(Session *session, const Options *options, Job *job)
     session_build(session, job->entry, source, shown, &build);
     if (build.fault != BUILD_OK)
         fprintf(stderr, "%s does not build:\n%s\n", shown, build.message);
-    if (build.fault != BUILD_OK || !lab_case)
-        return false;
+    if (build.fault != BUILD_OK)
+        return build.fault == BUILD_MACHINE ? COULD_NOT : NOT_PASSED;
+    if (!lab_case) {
+        fprintf(stderr, "warpbook: lab %s has no case to profile\n", lab_name(job->entry));
+        return NOT_PASSED;
+    }
     sized = collect_case(lab_case, &session->gpu);
+    if (options->trace && lab_case->size) /* in small chunks, launches hide what overlaps */
+        lab_case->size(sized.dim, &session->gpu.gpu, 1);
     PUT(job->object, "%s", build.object);
     for (int d = 0; d < LAB_DIMS; d++)
         PUT(job->dims[d], "%ld", sized.dim[d]);
     printf("%02d %s, case %s, on the %s\n", lab_number(job->entry), lab_name(job->entry),
            lab_case->label, session->gpu.name);
     fflush(stdout);
-    return true;
+    return DONE;
 }
 
 /* A number chooses a GPU for the driver as it does for the grader. */
@@ -191,13 +229,9 @@ int run_profile(Options *options)
 {
     static Session session;
     static Job job;
-    bool is_real, ready;
+    int status = COULD_NOT;
+    bool is_real;
 
-    if (options->count != 1) {
-        fprintf(stderr, "warpbook: profile needs a lab: make profile LAB=%s\n",
-                lab_name(&all_labs[0]));
-        return USAGE;
-    }
     if (!submission_fits(options))
         return USAGE;
     job = (Job){ .entry = options->labs[0] };
@@ -205,13 +239,16 @@ int run_profile(Options *options)
     if (!session_open(&session, options->device))
         return report_could_not(&session);
     is_real = !session.gpu.simulated;
-    ready = is_real && find_ncu(job.ncu) && find_files(&job) && prepare(&session, options, &job);
+    if (is_real && (options->trace || find_ncu(job.ncu)) && find_files(&job))
+        status = prepare(&session, options, &job);
     if (is_real)
         choose_gpu(&session);
     session_close(&session);
     if (!is_real)
         return refuse(PROFILE_NO_GPU, "", job.entry);
-    if (!*job.ncu)
+    if (!*job.ncu && !options->trace)
         return refuse(PROFILE_NO_NCU, "", job.entry);
-    return ready ? count(&job) : NOT_PASSED;
+    if (status != DONE)
+        return status;
+    return options->trace ? trace(&job, options->trace) : count(&job);
 }

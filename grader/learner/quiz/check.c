@@ -17,19 +17,6 @@ static void trim_end(char *text)
         text[--length] = 0;
 }
 
-/* Skips what people write in front of a number: "line 22", "kernel.cu:22", "~4", "about 4". */
-static const char *skip_words(const char *text)
-{
-    static const char *const words[] = { "line", "kernel.cu:", "about", "~", "=", "#" };
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        text += strspn(text, " \t");
-        if (!strncasecmp(text, words[i], strlen(words[i])))
-            text += strlen(words[i]);
-    }
-    return text + strspn(text, " \t");
-}
-
 /* "b", "b)", "B.", or the number of a choice. */
 static bool read_choice(const Question *question, const char *text, double *answer)
 {
@@ -49,7 +36,7 @@ static bool read_value(const Question *question, char *text, double *answer)
 
     if (length > 1 && text[length - 1] == 'x' && isdigit((unsigned char) text[length - 2]))
         text[length - 1] = 0; /* "2.8x" */
-    if (!answer_number(text, answer, &percent))
+    if (!answer_number(text, question->text, answer, &percent))
         return false;
     if (percent)
         *answer = answer_of_percent(*answer, question->answer);
@@ -61,11 +48,10 @@ bool question_read(const Question *question, const char *text, double *answer, c
     char line[ANSWER_LENGTH];
 
     *answer = 0;
-    *why = question->choice_count ? "expected one letter of the list"
-                                  : "expected one number: 0.75, not 3/4 or a letter";
+    *why = question->choice_count ? "write one letter of the list" : ANSWER_FORM;
     if (strlen(text) >= sizeof line)
         return false;
-    PUT(line, "%s", skip_words(text));
+    PUT(line, "%s", text + strspn(text, " \t"));
     trim_end(line);
     return question->choice_count ? read_choice(question, line, answer)
                                   : read_value(question, line, answer);

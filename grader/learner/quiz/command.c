@@ -64,7 +64,7 @@ static int refuse(const Asked *asked, Verdict verdict)
         PUT(text,
             "%02d %s: %s. The questions are about a kernel that passes: make grade LAB=%s "
             "says what is missing.",
-            lab_number(asked->entry), lab_name(asked->entry), verdict_word(verdict),
+            lab_number(asked->entry), lab_name(asked->entry), verdict_label(verdict),
             lab_name(asked->entry));
     print_wrapped(text, 4, COLUMNS);
     return verdict == UNSOUND ? COULD_NOT : NOT_PASSED;
@@ -108,20 +108,35 @@ static void prepare(const Asked *asked, const KernelFacts *facts, bool is_submis
     strftime(quiz->records.date, sizeof quiz->records.date, "%Y-%m-%d", localtime(&now));
 }
 
-static void ask(Quiz *quiz, const Options *options)
+static void print_introduction(const Quiz *quiz, const Case *sized)
+{
+    const int transfer = quiz->count - quiz->own;
+    char text[600], sizes[120];
+
+    PUT(text, "%d question%s about your kernel", quiz->own, quiz->own == 1 ? "" : "s");
+    if (transfer)
+        APPEND(text, ", then %d about other problems", transfer);
+    APPEND(text,
+           ". The simulated GPU ran it on case %s, %s: the smallest size at which this case "
+           "is timed. ",
+           sized->label, case_size(quiz->entry->lab, sized, sizes, sizeof sizes));
+    APPEND(text, "Answer with a number, or with the letter of a choice. Enter skips a question; "
+                 "q ends.");
+    print_wrapped(text, 0, COLUMNS);
+}
+
+static void ask(Quiz *quiz, const Case *sized, const Options *options)
 {
     Answers answers = { options->answers, stdin, stdout,
                         !options->answers && isatty(0) && isatty(1) };
     const QuizRecords *r = &quiz->records;
 
     if (answers.is_terminal)
-        print_wrapped("Questions about your kernel, as the simulated GPU ran it. Answer with a "
-                      "number, or a list with its letter; Enter skips a question, q ends.",
-                      0, COLUMNS);
+        print_introduction(quiz, sized);
     quiz_ask(quiz, &answers);
     printf("\n%d of %d right about your kernel", quiz_right(r, false), quiz->own);
     if (quiz->count > quiz->own)
-        printf(", %d of %d about another problem", quiz_right(r, true), quiz->count - quiz->own);
+        printf(", %d of %d about other problems", quiz_right(r, true), quiz->count - quiz->own);
     printf(".\n");
 }
 
@@ -198,7 +213,7 @@ static int quiz_one(Asked *asked, const Options *options)
         ask_silently(&quiz, options);
         quiz_lines(&quiz);
     } else {
-        ask(&quiz, options);
+        ask(&quiz, &facts.sized, options);
     }
     if (!options->submission)
         save(asked, &quiz, options->lines);
@@ -211,10 +226,6 @@ int run_quiz(Options *options)
     const bool simulated = options->device && !strncmp(options->device, "sim", 3);
     int status;
 
-    if (options->count != 1) {
-        fprintf(stderr, "warpbook: quiz needs a lab: make quiz LAB=%s\n", lab_name(&all_labs[0]));
-        return USAGE;
-    }
     if (!submission_fits(options))
         return USAGE;
     asked = (Asked){ .entry = options->labs[0] };

@@ -1,5 +1,6 @@
 /* facts.c - collects the answers of the quiz from a run on the simulated GPU. */
 #include "learner/quiz/facts.h"
+#include "judge/compare.h"
 #include "base/util.h"
 
 #include <math.h>
@@ -127,10 +128,11 @@ void facts_of_spans(const Span *spans, int count, FactSpans *facts)
 
 /* ---- Arrays ---- */
 
-static void take_larger(const Array *array, const char *fallback, int index, KernelFacts *facts)
+static void take_array(const Array *array, const char *fallback, int index, KernelFacts *facts)
 {
     const double elements = (double) array->rows * (double) array->cols;
 
+    facts->array_bytes += elements * (double) type_bytes(array->type);
     if (elements <= facts->elements)
         return;
     facts->elements = elements;
@@ -148,9 +150,9 @@ static void take_arrays(KernelFacts *facts)
 
     facts->entry->lab->shape(&facts->sized, &arrays);
     for (int i = 0; i < LAB_IN; i++)
-        take_larger(&arrays.in[i], "in", i, facts);
+        take_array(&arrays.in[i], "in", i, facts);
     for (int i = 0; i < LAB_OUT; i++)
-        take_larger(&arrays.out[i], "out", i, facts);
+        take_array(&arrays.out[i], "out", i, facts);
 }
 
 /* ---- A call of twice the size ---- */
@@ -209,6 +211,7 @@ bool facts_collect(const CollectJob *job, KernelFacts *facts, char *why)
     *facts = (KernelFacts){ .entry = job->entry, .sized = *job->lab_case };
     PUT(facts->device, "%s", job->session->gpu.name);
     facts->sms = job->session->gpu.gpu.sms;
+    facts->l2_bytes = (double) job->session->gpu.gpu.l2_bytes;
     well = collect_run(job, &(RecordFilter){ -1, -1 }, &worker, &records, why) && !*why;
     if (well && worker_limits(&worker, &limited) != PASS) {
         put(why, COLLECT_WHY, "%s", worker.why);

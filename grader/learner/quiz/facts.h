@@ -31,8 +31,10 @@ typedef struct KernelFacts {
     Case doubled; /* twice the size; label NULL: not run */
     char device[96];
     int sms;
-    char array[24];             /* the largest array, as kernel.h calls it */
-    double elements;            /* that it holds */
+    char array[24];     /* the largest array, as kernel.h calls it */
+    double elements;    /* that it holds */
+    double array_bytes; /* of all inputs and outputs */
+    double l2_bytes;
     Limits limits;              /* of the call */
     FactLine lines[FACT_LINES]; /* costliest first */
     int line_count;

@@ -227,9 +227,12 @@ static bool has_tail(const Subject *s)
     return has_residents(s) && tail_share(s) >= 3;
 }
 
+/* Where all arrays fit into the L2, DRAM never sees most of the bytes that a kernel writes: a count
+ * of them would teach the wrong cost. */
 static bool uses_dram(const Subject *s)
 {
-    return s->facts->limits.bytes > 0.5 * s->facts->elements && s->facts->elements > 1000 &&
+    return s->facts->array_bytes >= 8 * s->facts->l2_bytes &&
+           s->facts->limits.bytes > 0.5 * s->facts->elements && s->facts->elements > 1000 &&
            !s->facts->entry->lab->streams;
 }
 

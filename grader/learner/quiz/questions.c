@@ -29,11 +29,14 @@ char *question_title(const Lab *lab, const char *key, char *text, size_t size)
 
 /* ---- Texts ---- */
 
-static void say_case(const Case *c, char *text, size_t size)
+static void say_case(const Lab *lab, const Case *c, char *text, size_t size)
 {
-    put(text, size, "%s", c->label ? c->label : "");
-    for (int i = 0; i < LAB_DIMS && c->dim[i]; i++)
-        append(text, size, "%s%ld", i ? " x " : ", ", c->dim[i]);
+    char sizes[120];
+
+    if (c->label && lab->shape)
+        put(text, size, "%s, %s", c->label, case_size(lab, c, sizes, sizeof sizes));
+    else
+        put(text, size, "%s", c->label ? c->label : "");
 }
 
 /* At most three digits after the point, without zeros at the end. */
@@ -59,9 +62,9 @@ static void say(const QuestionKind *kind, const Subject *s, const char *name, ch
     else if (!strcmp(name, "lab"))
         put(text, size, "%s", lab_name(f->entry));
     else if (!strcmp(name, "case"))
-        say_case(&f->sized, text, size);
+        say_case(f->entry->lab, &f->sized, text, size);
     else if (!strcmp(name, "doubled"))
-        say_case(&f->doubled, text, size);
+        say_case(f->entry->lab, &f->doubled, text, size);
     else if (!strcmp(name, "array"))
         put(text, size, "%s", f->array);
     else if (!strcmp(name, "sms"))

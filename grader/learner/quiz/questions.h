@@ -37,7 +37,7 @@ const char *question_kind(int i);
 char *question_title(const Lab *lab, const char *key, char *text, size_t size);
 
 /* Reads an answer as people write it: "4", "4.0 sectors", "line 22", "~1,024", "50 %", and for
- * choices "b" or "2". Returns false if it is neither; `why` then says what is expected. */
+ * choices "b" or "2". Returns false if it is neither; `why` then says what to write. */
 bool question_read(const Question *question, const char *text, double *answer, const char **why);
 bool question_is_right(const Question *question, double answer);
 /* The right answer as text: "4", "b) DRAM". Returns the buffer. */

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 enum { COLUMNS = 80, ANSWER_LENGTH = 200, MOST_UNREADABLE = 3 };
 
@@ -60,10 +61,8 @@ static void print_question(const Quiz *quiz, int i, FILE *to)
     const Question *q = &quiz->list[i];
     char text[sizeof q->text + 40];
 
-    if (i < quiz->own)
-        PUT(text, "\n%d of %d. %s", i + 1, quiz->own, q->text);
-    else
-        PUT(text, "\nDoes it transfer? %s", q->text);
+    PUT(text, "\n%d of %d%s. %s", i + 1, quiz->count, i < quiz->own ? "" : ", another problem",
+        q->text);
     print_wrapped_to(to, text, 0, COLUMNS);
     for (int c = 0; c < q->choice_count; c++)
         print_wrapped_to(to, PUT(text, "%c) %s", 'a' + c, q->choices[c]), 4, COLUMNS);
@@ -98,24 +97,50 @@ static void explain(const Question *question, const QuizRecord *record, FILE *to
 
 typedef enum Answered { ANSWERED, SKIPPED, NO_MORE } Answered;
 
+static bool is_end(const char *text)
+{
+    char word[8];
+
+    return sscanf(text, "%7s", word) == 1 &&
+           (!strcasecmp(word, "q") || !strcasecmp(word, "quit") || !strcasecmp(word, "exit"));
+}
+
 /* Reads until an answer can be understood. An empty line skips the question, "q" ends the quiz. */
 static Answered read_answer(Answers *answers, const Question *question, double *value)
 {
-    char text[ANSWER_LENGTH];
+    char text[ANSWER_LENGTH], message[ANSWER_LENGTH];
     const char *why;
 
     for (int i = 0; i < MOST_UNREADABLE; i++) {
-        if (!next_answer(answers, text, sizeof text) || !strcmp(text, "q"))
+        if (!next_answer(answers, text, sizeof text) || is_end(text))
             return NO_MORE;
-        if (!*text)
+        if (!text[strspn(text, " \t")])
             return SKIPPED;
         if (question_read(question, text, value, &why))
             return ANSWERED;
-        fprintf(answers->to, "    Not understood: %s.\n", why);
+        print_wrapped_to(answers->to, PUT(message, "Not understood: %s.", why), 4, COLUMNS);
         if (!answers->is_terminal)
             return SKIPPED;
     }
     return SKIPPED;
+}
+
+static void say_skipped(const Quiz *quiz, FILE *to)
+{
+    char text[200];
+
+    print_wrapped_to(to,
+                     PUT(text, "Skipped: make quiz LAB=%s asks this again.", lab_name(quiz->entry)),
+                     4, COLUMNS);
+}
+
+/* Records the answer; returns false if one more try would be useless. */
+static bool note_answer(QuizRecord *record, const Question *question, double value)
+{
+    record->given = value;
+    record->tries++;
+    record->right = question_is_right(question, value);
+    return !record->right;
 }
 
 /* Returns false when there are no more answers. */
@@ -124,25 +149,26 @@ static bool ask(Quiz *quiz, int i, Answers *answers)
     const Question *question = &quiz->list[i];
     const int most_tries = answers->is_terminal ? 2 : 1;
     QuizRecord *record = NULL;
+    Answered answered = SKIPPED;
     double value;
 
     print_question(quiz, i, answers->to);
     for (int try = 1; try <= most_tries; try++) {
-        const Answered answered = read_answer(answers, question, &value);
-        if (answered != ANSWERED && !record)
-            return answered != NO_MORE;
-        if (answered != ANSWERED || !(record = record_of(quiz, question)))
+        answered = read_answer(answers, question, &value);
+        if (answered != ANSWERED)
             break;
-        record->given = value;
-        record->tries = try;
-        record->right = question_is_right(question, value);
-        if (record->right)
+        record = record_of(quiz, question);
+        if (!record || !note_answer(record, question, value))
             break;
         if (try < most_tries)
             fprintf(answers->to, "    Not quite. One more try.\n");
     }
+    if (answered == NO_MORE)
+        return false;
     if (record)
         explain(question, record, answers->to);
+    else
+        say_skipped(quiz, answers->to);
     return true;
 }
 

@@ -136,7 +136,8 @@ void see_arrays(Page *page, const Seen *seen)
     page_print(
         page,
         "<section id=\"arrays\">\n<h2>Arrays: who touched what</h2>\n"
-        "<p>Each map divides an array into at most %d cells. A cell shows the first thread "
+        "<p>Each map divides an array into at most %d cells, a matrix into tiles of its rows and "
+        "columns. A cell shows the first thread "
         "that touched it, when its block began, and how many bytes of the sectors that "
         "requests moved were used. A byte that several lanes use counts several times.</p>\n",
         MAP_CELLS);

@@ -95,7 +95,11 @@ static void put_level(FILE *to, const Records *r, const RecordedArray *a, int le
 {
     int count = 0;
 
-    fprintf(to, "{\"bytes\":%llu,\"cells\":[", (unsigned long long) a->cell_bytes[level]);
+    fprintf(to, "{\"bytes\":%llu,", (unsigned long long) a->cell_bytes[level]);
+    if (!level && a->cell_rows)
+        fprintf(to, "\"across\":%d,\"rows\":%llu,\"rowBytes\":%llu,", a->across,
+                (unsigned long long) a->cell_rows, (unsigned long long) a->row_bytes);
+    fputs("\"cells\":[", to);
     for (int i = 0; i < MAP_CELLS; i++)
         if (a->cells[level][i].moved || a->cells[level][i].kinds) {
             fputs(count++ ? "," : "", to);

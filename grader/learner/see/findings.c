@@ -53,7 +53,7 @@ static void put_access(Page *page, const Seen *seen, const RecordedFinding *f,
 
     say_thread(t, thread, sizeof thread);
     picture_source(&picture, t->line, source, sizeof source);
-    page_print(page, "<tr><th scope=\"row\">%s</th><td>%s</td>", name, thread);
+    page_print(page, "<tr><th scope=\"row\">%s</th><td class=\"whole\">%s</td>", name, thread);
     put_lanes(page, number_of(launch_of(seen->findings.records, f->kernel), t));
     if (t->line)
         page_print(page, "<td><a href=\"#%s-%d\">line %d</a>: <code>%s</code></td></tr>\n", k->id,
@@ -81,8 +81,17 @@ static bool in_one_block(const RecordedFinding *f)
            !memcmp(f->other.block, f->access.block, sizeof f->other.block);
 }
 
+static const char *say_barriers(uint64_t count, char *text, size_t size)
+{
+    if (!count)
+        return "no barrier";
+    return put(text, size, "%.0f barrier%s", (double) count, count == 1 ? "" : "s");
+}
+
 static void put_finding(Page *page, const Seen *seen, const RecordedFinding *f)
 {
+    char barriers[40];
+
     put_sentence(page, &seen->kernels[0], f);
     page_print(page,
                "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"%s\">\n"
@@ -95,24 +104,23 @@ static void put_finding(Page *page, const Seen *seen, const RecordedFinding *f)
     put_access(page, seen, f, &f->access, f->has_other ? "later" : "access");
     page_print(page,
                "</tbody>\n</table>\n</div>\n"
-               "<p>When: its block had passed %.0f barriers by then.%s</p>\n",
-               (double) f->barriers,
+               "<p>When: its block had passed %s by then.%s</p>\n",
+               say_barriers(f->barriers, barriers, sizeof barriers),
                in_one_block(f) ? " No barrier separates the two accesses." : "");
 }
 
 void see_finding_rows(Page *page, const Seen *seen)
 {
     const SeenFindings *found = &seen->findings;
-    char place[200] = "";
+    char sizes[120];
 
     if (!found->any)
         return;
-    for (int d = 0; d < LAB_DIMS && found->lab_case.dim[d]; d++)
-        APPEND(place, "%s%ld", d ? " x " : ", ", found->lab_case.dim[d]);
     page_print(page,
                "<section id=\"findings\">\n<h2>What the simulated GPU reports</h2>\n"
-               "<p>In a small case: %s%s.</p>\n",
-               found->lab_case.label, place);
+               "<p>In a small case: %s (%s).</p>\n",
+               found->lab_case.label,
+               case_size(seen->entry->lab, &found->lab_case, sizes, sizeof sizes));
     for (int i = 0; i < found->records->finding_count; i++)
         put_finding(page, seen, &found->records->findings[i]);
     page_print(page, "</section>\n");

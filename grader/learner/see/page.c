@@ -9,10 +9,22 @@
 
 static const char *place(const Seen *seen, char *text, size_t size)
 {
-    put(text, size, "case %s", seen->lab_case.label);
-    for (int d = 0; d < LAB_DIMS && seen->lab_case.dim[d]; d++)
-        append(text, size, "%s%ld", d ? " x " : ", ", seen->lab_case.dim[d]);
-    return text;
+    char sizes[120];
+
+    return put(text, size, "Case %s, %s", seen->lab_case.label,
+               case_size(seen->entry->lab, &seen->lab_case, sizes, sizeof sizes));
+}
+
+/* make explain and make grade name the size that they took. */
+static const char *about_size(const Seen *seen)
+{
+    if (seen->is_shrunk)
+        return "make grade and make explain take a larger size; this one shows the same, and you "
+               "need not wait long";
+    if (seen->is_graded_size)
+        return "This is the size that make grade and make explain take on this device";
+    return "This is the smallest size at which this case is timed; make grade and make explain "
+           "may take a larger one";
 }
 
 static void put_head(Page *page, const Seen *seen)
@@ -21,11 +33,11 @@ static void put_head(Page *page, const Seen *seen)
 
     page_print(page,
                "<a class=\"skip\" href=\"#main\">Skip to the page's content</a>\n<header>\n"
-               "<h1>%d %s: what your kernel does</h1>\n"
-               "<p>%s, one call with cold caches on the %s. Times are modelled.</p>\n"
+               "<h1>%02d %s: what your kernel does</h1>\n"
+               "<p>%s, one call with cold caches on the %s. Times are modelled. %s.</p>\n"
                "</header>\n",
                lab_number(seen->entry), lab_name(seen->entry), place(seen, text, sizeof text),
-               seen->device);
+               seen->device, about_size(seen));
 }
 
 static void put_contents(Page *page, const Seen *seen)
@@ -91,9 +103,11 @@ static void say_bytes(const SeenKernel *k, char *text, size_t size)
 {
     char bytes[20];
 
-    if (see_call_ns(k) > 0 && k->limited.limits.bytes > 0)
-        put(text, size, "%s%sB, %.1f GB/s", see_count(k->limited.limits.bytes, bytes, sizeof bytes),
-            strchr(bytes, ' ') ? "" : " ", k->limited.limits.bytes / see_call_ns(k));
+    if (!(see_call_ns(k) > 0) || !(k->limited.limits.bytes > 0))
+        return;
+    see_count(k->limited.limits.bytes, bytes, sizeof bytes);
+    put(text, size, "%s%sB, %.1f GB/s", bytes, strchr(bytes, ' ') ? "" : " ",
+        k->limited.limits.bytes / see_call_ns(k));
 }
 
 static void say_launch(const SeenKernel *k, char *text, size_t size)
@@ -172,12 +186,15 @@ static void put_numbers(Page *page, const Seen *seen)
     for (int limit = 0; limit < LIMITS; limit++) {
         if (!is_worth_a_row(seen, (Limit) limit))
             continue;
-        page_print(page, "<tr><th scope=\"row\">Share of time: %s</th>", limit_words[limit]);
+        page_print(page, "<tr><th scope=\"row\">Where the time goes: %s</th>", limit_words[limit]);
         for (int i = 0; i < seen->count; i++)
             put_share(page, &seen->kernels[i], (Limit) limit);
         page_print(page, "</tr>\n");
     }
-    page_print(page, "</tbody>\n</table>\n</div>\n</section>\n");
+    page_print(page,
+               "</tbody>\n</table>\n</div>\n"
+               "<p>The shares of time add up to 100 %%. A unit that is busy while another one "
+               "decides may have a small share.</p>\n</section>\n");
 }
 
 /* ---- The page ---- */

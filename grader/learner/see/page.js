@@ -196,8 +196,19 @@ function shade(share) { return `color-mix(in srgb, var(--c6) ${Math.round(100 * 
 
 const kindWords = ["read", "written", "updated by atomics"];
 
+// The cells of a matrix are tiles of it.
+function placeOf(map, level, at) {
+    if (level.across) {
+        const row = Math.floor(at / level.across) * level.rows, column = at % level.across * level.bytes;
+        const lastRow = Math.min(row + level.rows, Math.ceil(map.bytes / level.rowBytes)) - 1;
+        return `Rows ${row} to ${lastRow} of ${map.name}, bytes ${column} to ${Math.min(column + level.bytes, level.rowBytes) - 1} of each`;
+    }
+    const begin = at * level.bytes - map.start;
+    return `Bytes ${Math.max(begin, 0)} to ${Math.min(begin + level.bytes, map.bytes) - 1} of ${map.name}`;
+}
+
 function cellSentence(map, level, at, cell) {
-    const begin = at * level.bytes - map.start, where = `Bytes ${Math.max(begin, 0)} to ${Math.min(begin + level.bytes, map.bytes) - 1} of ${map.name}`;
+    const where = placeOf(map, level, at);
     if (!cell) return `${where}: not touched.`;
     const kinds = kindWords.filter((_, kind) => cell.kinds >> kind & 1).join(", ") || "moved, but not used";
     const first = cell.kinds ? ` First by block ${cell.block}, warp ${cell.warp}, lane ${cell.lane}${cell.begin < 0 ? "" : `; its block begins at ${cell.begin} us`}.` : "";
@@ -212,7 +223,8 @@ function cellsOf(level) {
 }
 
 function drawMap(stage, map, level, cells, way, chosen) {
-    const count = Math.min(Math.ceil((map.bytes + map.start) / level.bytes), 512), rows = Math.ceil(count / ACROSS);
+    const across = level.across ?? ACROSS, tiles = level.across && level.across * Math.ceil(map.bytes / level.rowBytes / level.rows);
+    const count = tiles ?? Math.min(Math.ceil((map.bytes + map.start) / level.bytes), 512), rows = Math.ceil(count / across);
     const most = { begin: 0, moved: 0 };
     for (const cell of cells) {
         most.begin = Math.max(most.begin, cell?.begin ?? 0);
@@ -220,9 +232,9 @@ function drawMap(stage, map, level, cells, way, chosen) {
     }
     const svg = element(stage, "svg", { class: "memory", viewBox: `0 0 ${LEFT + ACROSS * PLACE + 16} ${rows * PLACE + 8}`, role: "img", "aria-label": `Map of ${map.name}, coloured by ${way}` });
     for (let row = 0; row < rows; row++)
-        element(svg, "text", { x: LEFT - 8, y: row * PLACE + 15, class: "end" }, row * ACROSS * level.bytes);
+        element(svg, "text", { x: LEFT - 8, y: row * PLACE + 15, class: "end" }, level.across ? `row ${row * level.rows}` : row * ACROSS * level.bytes);
     for (let at = 0; at < count; at++) {
-        const cell = cells[at], x = LEFT + at % ACROSS * PLACE, y = Math.floor(at / ACROSS) * PLACE + 2;
+        const cell = cells[at], x = LEFT + at % across * PLACE, y = Math.floor(at / across) * PLACE + 2;
         const rect = element(svg, "rect", { x, y, width: PLACE - 2, height: PLACE - 3, "data-at": at });
         if (cell && (cell.kinds || way.startsWith("bytes"))) rect.style.fill = ways[way](cell, most);
         if (cell?.kinds && way === "first block" && cell.block < 1000)

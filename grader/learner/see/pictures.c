@@ -66,6 +66,26 @@ static bool has_streams(const SeenKernel *k)
     return k->records->span_count > 1;
 }
 
+static void put_roofline(Page *page, const Seen *seen)
+{
+    page_print(page, "<h3>Roofline</h3>\n");
+    if (!roofline_any_drawable(&seen->roofline)) {
+        page_print(page, "<p>No point: in this case no kernel does FP32 operations on bytes from "
+                         "DRAM.</p>\n");
+        return;
+    }
+    if (seen->rungs_left_out)
+        page_print(page,
+                   "<p>Left out: %d of the rungs, since they take more than a second. "
+                   "<code>make draw KIND=roofline LAB=%s</code> draws all of them%s.</p>\n",
+                   seen->rungs_left_out, lab_name(seen->entry),
+                   seen->is_shrunk || seen->is_graded_size ? ", at its own size" : "");
+    else if (seen->count == 1)
+        page_print(page, "<p>Once you have passed, the reference and the rungs of the ladder are "
+                         "shown here, too.</p>\n");
+    put_kind(page, seen, "roofline", &seen->kernels[0]);
+}
+
 void see_pictures(Page *page, const Seen *seen)
 {
     page_print(page, "<section id=\"pictures\">\n"
@@ -79,12 +99,7 @@ void see_pictures(Page *page, const Seen *seen)
         put_kind(page, seen, "lanes", k);
         put_kind(page, seen, "tiles", k);
     }
-    page_print(page,
-               "<h3>Roofline</h3>\n<p><code>make draw KIND=roofline LAB=%s</code> adds the "
-               "rungs, and runs each of them for that.</p>\n",
-               lab_name(seen->entry));
-    if (seen->roofline.count)
-        put_kind(page, seen, "roofline", &seen->kernels[0]);
+    put_roofline(page, seen);
     if (seen->ladder.count) {
         page_print(page, "<h3>The ladder, measured</h3>\n");
         put_kind(page, seen, "ladder", &seen->kernels[0]);

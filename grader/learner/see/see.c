@@ -2,25 +2,42 @@
 #include "learner/see/see.h"
 #include "base/util.h"
 #include "build/stub.h"
+#include "judge/modelled.h"
 #include "learner/progress.h"
 #include "learner/report.h"
 #include "learner/see/page.h"
 #include "learner/submission.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* The case that decided the last grading, since that is where a kernel is slow; else the first
  * timed one. */
-static Case case_of(const Session *session, const LabEntry *entry, const Progress *progress)
+static Case case_of(Session *session, const LabEntry *entry, const Progress *progress,
+                    bool *is_graded_size)
 {
     const Case *last = progress->diagnosis.lab_case;
+    Case sized;
 
     if (!last || (last->kind != TIMED && last->kind != CONTROL))
         last = collect_choose_case(entry->lab, NULL);
-    return collect_case(last, &session->gpu);
+    *is_graded_size = modelled_size(session, entry, last, &sized);
+    return *is_graded_size ? sized : collect_case(last, &session->gpu);
+}
+
+/* Products of matrices take the simulator long: a quarter of the operations shows the same. */
+static bool shrink(const LabEntry *entry, const Gpu *gpu, Case *sized)
+{
+    static const double most_flops = 100e6, least_share = 1.0 / 4;
+    const double flops = entry->lab->work(sized).flops;
+
+    if (flops <= most_flops || !sized->size)
+        return false;
+    sized->size(sized->dim, gpu, fmax(most_flops / flops, least_share));
+    return true;
 }
 
 static void add_roof(RooflinePoints *points, const SeenKernel *k, bool is_reference)
@@ -72,6 +89,18 @@ static void run_reference(CollectJob *job, Seen *seen)
     run_kernel(job, seen, "The reference", "reference");
 }
 
+/* What belongs to the reference is shown once the lab is passed. */
+static void add_passed(CollectJob *job, Seen *seen)
+{
+    static const double rungs_limit_s = 5;
+
+    run_reference(job, seen);
+    if (roofline_any_drawable(&seen->roofline))
+        seen->rungs_left_out = collect_rungs(job, rungs_limit_s, &seen->roofline);
+    if (!measured_ladder(&job->session->book, job->entry, &seen->lab_case, &seen->ladder))
+        seen->ladder.count = 0;
+}
+
 static bool save(const Seen *seen)
 {
     char folder[PATH], path[PATH + 80], *text;
@@ -89,7 +118,8 @@ static bool save(const Seen *seen)
     free(text);
     session_clear_line();
     if (saved)
-        printf("%s\n", path);
+        report_page("A page that shows what the kernel did: accesses, arrays, costs by line, time.",
+                    path);
     else
         fprintf(stderr, "warpbook: cannot write %s: %s\n", path, strerror(errno));
     return saved;
@@ -110,15 +140,13 @@ static int see(Session *session, const LabEntry *entry, const char *source, cons
     }
     seen = (Seen){ .entry = entry, .device = session->gpu.name };
     PUT(seen.roofline.device, "%s", session->gpu.name);
-    seen.lab_case = case_of(session, entry, &progress);
+    seen.lab_case = case_of(session, entry, &progress, &seen.is_graded_size);
+    seen.is_shrunk = shrink(entry, &session->gpu.gpu, &seen.lab_case);
     job.lab_case = &seen.lab_case;
     see_findings(&job, build.object, &seen.findings);
     run_kernel(&job, &seen, "Your kernel", "yours");
-    if (verdict_passed(progress.best)) {
-        run_reference(&job, &seen);
-        if (!measured_ladder(&session->book, entry, &seen.lab_case, &seen.ladder))
-            seen.ladder.count = 0;
-    }
+    if (verdict_passed(progress.best))
+        add_passed(&job, &seen);
     return save(&seen) ? DONE : COULD_NOT;
 }
 
@@ -129,15 +157,13 @@ int see_run(Options *options)
     const char *device = options->device;
     int status;
 
-    if (options->count != 1) {
-        fprintf(stderr, "warpbook: see needs a lab: make see LAB=%s\n", lab_name(&all_labs[0]));
-        return USAGE;
-    }
     if (!submission_fits(options))
         return USAGE;
     session = (Session){ .quick = true,
                          .live = isatty(2),
                          .replayed = true,
+                         .reports_doing = true,
+                         .events = options->events,
                          .seed = options->seeded ? options->seed : 1 };
     if (!session_open(&session, device && !strncmp(device, "sim", 3) ? device : "sim"))
         return report_could_not(&session);

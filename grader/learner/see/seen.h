@@ -29,13 +29,16 @@ typedef struct SeenFindings {
 
 typedef struct Seen {
     const LabEntry *entry;
-    Case lab_case; /* with the dims in use */
+    Case lab_case;       /* with the dims in use */
+    bool is_graded_size; /* that of make grade on this device, before it was shrunk */
+    bool is_shrunk;      /* below the sizes that are timed */
     const char *device;
     SeenKernel kernels[2]; /* the student's and, once passed, the reference */
     int count;
     SeenFindings findings;
-    RooflinePoints roofline;
-    Ladder ladder; /* as measured on a GPU; no rungs before the lab is passed */
+    RooflinePoints roofline; /* no rungs before the lab is passed */
+    int rungs_left_out;      /* they take too long */
+    Ladder ladder;           /* as measured on a GPU; no rungs before the lab is passed */
 } Seen;
 
 /* The first accesses of one line by one warp, and the sums over all warps and launches. */

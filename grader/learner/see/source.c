@@ -152,16 +152,31 @@ static double elsewhere(const SeenKernel *k)
     return see_call_ns(k) > 0 ? 100 - 100 * sum / see_call_ns(k) : 0;
 }
 
+/* Where that time goes; the tail and copies only if they matter. */
+static const char *why_elsewhere(const SeenKernel *k, char *text, size_t size)
+{
+    const double *at = k->limited.limits.spent.at, tail = 100 * at[AT_TAIL] / see_call_ns(k);
+
+    put(text, size, "it goes into launches%s, and the start and end of blocks",
+        at[AT_TRANSFER] > 0 ? ", copies" : "");
+    if (tail >= 1)
+        put(text, size,
+            "SMs have no block during %.1f %% (the tail), the rest goes into launches%s"
+            ", and the start and end of blocks",
+            tail, at[AT_TRANSFER] > 0 ? ", copies" : "");
+    return text;
+}
+
 static void put_table(Page *page, const SeenKernel *k)
 {
+    char why[200];
+
     page_print(page, "<h3>%s, %s</h3>\n", k->name, k->file);
     if (k->has_run && !k->line_count)
         page_print(page, "<p>No line of this file runs on the GPU.</p>\n");
     if (k->line_count && elsewhere(k) > 5)
-        page_print(page,
-                   "<p>%.1f %% of the time is in no line of this file: in headers, copies and "
-                   "launches.</p>\n",
-                   elsewhere(k));
+        page_print(page, "<p>%.1f %% of the time is not the work of a line: %s.</p>\n",
+                   elsewhere(k), why_elsewhere(k, why, sizeof why));
     page_print(page,
                "<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
                "aria-label=\"Source of %s\">\n<table class=\"source\">\n"

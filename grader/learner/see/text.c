@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/util.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,53 @@ static void print_kind(const PictureKind *kind, const Picture *picture, FILE *to
     free(text);
 }
 
+/* Active lanes per instruction of the warp that was recorded, and of all warps of its launch. */
+static double lanes_of_warp(const Records *r)
+{
+    uint64_t lanes = 0, count = 0;
+
+    for (int i = 0; i < r->lane_step_count; i++)
+        if (r->lane_steps[i].executed) {
+            lanes += (uint64_t) __builtin_popcount(r->lane_steps[i].executed);
+            count++;
+        }
+    return count ? (double) lanes / (double) count : 0;
+}
+
+static double lanes_of_all(const Records *r)
+{
+    double lanes = 0, count = 0;
+
+    for (int i = 0; i < r->launch_count; i++) {
+        lanes += (double) r->launches[i].lanes;
+        count += (double) r->launches[i].executed;
+    }
+    return count > 0 ? lanes / count : 0;
+}
+
+/* The first warp may be an exception: if its lanes are idle far less, or far more, than those of
+ * all warps, takes a warp from the middle of the grid, if that one is nearer to them. */
+static bool collect_typical(const CollectJob *job, Records *records, char *failed)
+{
+    static const double far_off = 4; /* lanes */
+    const bool fine =
+        collect_records(job, &(RecordFilter){ .block = -1, .warp = -1 }, records, failed);
+    const double off = fine ? fabs(lanes_of_warp(records) - lanes_of_all(records)) : 0;
+    const int *grid = records->launches[0].grid;
+    Records *other;
+
+    if (off < far_off)
+        return fine;
+    other = xcalloc(1, sizeof *other);
+    if (collect_records(
+            job, &(RecordFilter){ .block = (int64_t) grid[0] * grid[1] * grid[2] / 2, .warp = -1 },
+            other, failed) &&
+        other->lane_step_count && fabs(lanes_of_warp(other) - lanes_of_all(other)) < off)
+        memcpy(records, other, sizeof *records);
+    free(other);
+    return true;
+}
+
 void see_text(const CollectJob *job, const Limits *limits, FILE *to)
 {
     Records *records = xcalloc(1, sizeof *records);
@@ -75,7 +123,7 @@ void see_text(const CollectJob *job, const Limits *limits, FILE *to)
                               .records = records,
                               .most_rows = ROWS };
 
-    if (collect_records(job, &(RecordFilter){ .block = -1, .warp = -1 }, records, failed))
+    if (collect_typical(job, records, failed))
         for (int i = 0; i < KINDS; i++)
             print_kind(picture_kind(see_text_kinds(limits)[i]), &picture, to);
     free(source);

@@ -101,7 +101,7 @@ static int sweep_lab(Session *session, const Options *options)
     if (!sweep_measure(session, entry, source, shown, &sweep)) {
         session_clear_line();
         fprintf(stderr, "warpbook: nothing to sweep: %s\n", sweep.why);
-        return NOT_PASSED;
+        return sweep.is_machines ? COULD_NOT : NOT_PASSED;
     }
     name_place(session, &sweep);
     name_kernel(options, shown, &sweep);
@@ -123,10 +123,6 @@ int run_sweep(Options *options)
     static Session session;
     int status;
 
-    if (options->count != 1) {
-        fprintf(stderr, "warpbook: sweep needs a lab: make sweep LAB=%s\n", lab_name(&all_labs[0]));
-        return USAGE;
-    }
     if (!submission_fits(options))
         return USAGE;
     if (!options->labs[0]->lab->sweep.what) {

@@ -21,6 +21,7 @@ typedef struct Kernel {
     const char *object;
     Worker worker;
     char why[200];
+    bool is_machines; /* `why` comes from the machine or the grader */
 } Kernel;
 
 /* ---- One kernel at one value ---- */
@@ -64,8 +65,10 @@ static double time_of(Session *session, const LabEntry *entry, Kernel *kernel, c
     verdict = session_load(session, entry, kernel->object, &setup, &kernel->worker);
     if (verdict == PASS)
         verdict = sample(session, c, &kernel->worker, &ms);
-    if (verdict != PASS && !*kernel->why)
+    if (verdict != PASS && !*kernel->why) {
         PUT(kernel->why, "%.199s", kernel->worker.why);
+        kernel->is_machines = verdict == UNSOUND;
+    }
     worker_end(&kernel->worker);
     return verdict == PASS ? ms : 0;
 }
@@ -76,6 +79,7 @@ static bool built(Session *session, const LabEntry *entry, const char *source, c
                   Build *build, Sweep *sweep)
 {
     session_build(session, entry, source, shown, build);
+    sweep->is_machines = build->fault == BUILD_MACHINE;
     if (build->fault != BUILD_OK)
         PUT(sweep->why, "%s does not build (make grade LAB=%s shows why)", shown ? shown : source,
             lab_name(entry));
@@ -160,5 +164,6 @@ bool sweep_measure(Session *session, const LabEntry *entry, const char *source, 
     choose_unit(entry->lab, &base, sweep);
     measure_points(session, &base, &yours, &reference, sweep);
     PUT(sweep->why, "%s", *yours.why ? yours.why : reference.why);
+    sweep->is_machines = *yours.why ? yours.is_machines : *reference.why != 0;
     return is_any_known(sweep);
 }

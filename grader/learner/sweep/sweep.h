@@ -18,7 +18,8 @@ typedef struct Sweep {
     char kernel[80];                     /* whose: "your kernel", "1_naive.cu" */
     SweepPoint points[SWEEP_POINTS];
     int count;
-    char why[200]; /* why the first missing speed is missing; "": none is */
+    bool is_machines; /* nothing could be timed, because of the machine or the grader */
+    char why[200];    /* why the first missing speed is missing; "": none is */
 } Sweep;
 
 /* Times both kernels at each value, on the session's device. Returns false, with `why`, if no

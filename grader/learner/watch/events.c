@@ -137,6 +137,8 @@ char *grading_text(const Grading *g, bool final, char *text, size_t size)
         append(text, size, "  %s\n", g->building ? "compiling ..." : "starting ...");
     if (g->counting && (!final || g->timing || over))
         add_cases(g, text, size);
+    if (!final && g->built && !g->timing && !g->speeds && !over)
+        append(text, size, "  checking ...\n");
     for (int i = 0; i < g->speeds; i++)
         add_speed(&g->speed[i], text, size);
     if (!final && g->timing && !over)

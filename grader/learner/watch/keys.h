@@ -8,7 +8,9 @@
 enum {
     KEY_NONE = -1,
     KEY_ENTER = '\n',
+    KEY_BACKSPACE = 8,
     KEY_ESCAPE = 27,
+    KEY_DELETE = 127,
     KEY_UP = 256,
     KEY_DOWN,
     KEY_PAGE_UP,

@@ -1,17 +1,17 @@
 /* state.c - what `make watch` knows and does: gradings, keys, labs. */
 #include "learner/watch/state.h"
 #include "base/util.h"
+#include "learner/next.h"
 #include "learner/predictions.h"
-#include "learner/watch/columns.h"
 #include "learner/watch/labs.h"
 #include "learner/watch/reset.h"
+#include "learner/watch/result_text.h"
 #include "learner/watch/view.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 /* An editor may write a file in several steps. */
 static const double settle_s = 0.01;
@@ -39,7 +39,7 @@ static void arguments(const Watch *watch, const char *command, bool events, char
         argv[count++] = "--device";
         argv[count++] = (char *) options->device;
     }
-    if (events && options->course) {
+    if (!strcmp(command, "grade") && options->course) {
         argv[count++] = "--course";
         argv[count++] = (char *) options->course;
     }
@@ -72,13 +72,23 @@ static void give_notice(Watch *watch, const char *text)
     watch->notice_new = true;
 }
 
-static void finish_with(Watch *watch, const char *text)
+static void finish_with(Watch *watch, const char *text, const char *farewell)
 {
     set_text(&watch->report, text);
+    set_text(&watch->farewell, farewell);
     view_lines(watch, text);
     if (watch->showing == SHOW_STEPS)
         show(watch, SHOW_REPORT);
     watch->dirty = true;
+}
+
+static void cannot_grade(Watch *watch, int why)
+{
+    char text[200], farewell[200];
+
+    PUT(farewell, "Cannot grade: %s.\n", strerror(why));
+    finish_with(watch, PUT(text, "Cannot grade: %s. Save again to retry.\n", strerror(why)),
+                farewell);
 }
 
 static void start_grading(Watch *watch)
@@ -97,40 +107,23 @@ static void start_grading(Watch *watch)
         view_lines(watch, PUT(text, "%s\n", watch->notice));
     show(watch, SHOW_STEPS);
     if (!job_start(&watch->grading, argv))
-        finish_with(watch, PUT(text, "Cannot grade: %s. Save again to retry.\n", strerror(errno)));
+        cannot_grade(watch, errno);
 }
 
 static void report_missing(Watch *watch)
 {
-    char text[2 * PATH];
+    const char *folder = watch->entry->folder;
+    char text[2 * PATH], farewell[2 * PATH];
 
     watch->steps = (Grading){ 0 };
     show(watch, SHOW_STEPS);
-    finish_with(watch, PUT(text,
-                           "labs/%s/kernel.cu is missing. It is graded as soon as it is back.\n"
-                           "r puts the starter there.\n",
-                           watch->entry->folder));
-}
-
-/* What the grading printed, without the empty lines around it, and how it ended if that is the
- * news. */
-static char *report_text(const Job *job)
-{
-    const char *from = job->printed + strspn(job->printed, "\n");
-    char end[200], *text, *with_columns;
-    size_t bytes, length = strlen(from);
-    FILE *out = text_open(&text, &bytes);
-
-    while (length && (from[length - 1] == '\n' || from[length - 1] == ' '))
-        length--;
-    fprintf(out, "%.*s\n", (int) length, from);
-    if (WIFSIGNALED(job->status) || WEXITSTATUS(job->status) > COULD_NOT)
-        fprintf(out, "\nThe grading %s. Save again to retry.\n",
-                end_in_words(job->status, end, sizeof end));
-    text_close(out);
-    with_columns = text_with_columns(text);
-    free(text);
-    return with_columns;
+    PUT(text,
+        "labs/%s/kernel.cu is missing. It is graded as soon as it is back.\n"
+        "r puts the starter there.\n",
+        folder);
+    PUT(farewell, "labs/%s/kernel.cu is missing. To put the starter there: make reset LAB=%s\n",
+        folder, lab_name(watch->entry));
+    finish_with(watch, text, farewell);
 }
 
 /* Plain lines: prints the steps that are final and were not printed yet. */
@@ -159,24 +152,39 @@ static void take_events(Watch *watch)
         }
 }
 
-/* make see prints the path of its page only. */
-static bool is_page(const Watch *watch)
+/* "event:doing what:06 transpose: what if, flat (about a minute; Ctrl-C is safe)" becomes "what if,
+ * flat": the lab stands above, and Ctrl-C would end the watch. */
+static bool take_doing(Watch *watch, const char *line)
 {
-    return !strcmp(watch->answers, "see") && WIFEXITED(watch->answer.status) &&
-           WEXITSTATUS(watch->answer.status) == DONE;
+    const char *what = strstr(line, ": ");
+
+    if (strncmp(line, "event:doing ", strlen("event:doing ")) || !what)
+        return false;
+    what += strlen(": ");
+    PUT(watch->doing, "%.*s", (int) strcspn(what, "("), what);
+    return true;
+}
+
+static void take_answer_events(Watch *watch)
+{
+    char line[400];
+
+    while (job_event(&watch->answer, line, sizeof line))
+        watch->dirty |= take_doing(watch, line) ||
+                        event_apply(&watch->answer_steps, line, now_s() - watch->answer.began_s);
 }
 
 static void take_answer(Watch *watch)
 {
-    char *text, opened[2 * PATH];
+    char *text;
 
     job_read(&watch->answer);
+    take_answer_events(watch);
+    watch->dirty |= watch->answer.pid && watch->showing == SHOW_ANSWER; /* its seconds */
     if (!job_over(&watch->answer))
         return;
-    text = report_text(&watch->answer);
+    text = result_text(&watch->answer, FORM_WATCH);
     set_text(&watch->answer_text, text);
-    if (is_page(watch))
-        set_text(&watch->answer_text, PUT(opened, "Open it in a browser:\n%s", text));
     view_lines(watch, watch->answer_text);
     free(text);
     watch->dirty = true;
@@ -195,7 +203,7 @@ static void report_change(Watch *watch)
 
 static void take_grading(Watch *watch)
 {
-    char *text;
+    char *text, *farewell;
 
     job_read(&watch->grading);
     take_events(watch);
@@ -203,9 +211,11 @@ static void take_grading(Watch *watch)
         return;
     take_events(watch);
     report_change(watch);
-    text = report_text(&watch->grading);
-    finish_with(watch, text);
+    text = result_text(&watch->grading, FORM_WATCH);
+    farewell = result_text(&watch->grading, FORM_SHELL);
+    finish_with(watch, text, farewell);
     free(text);
+    free(farewell);
 }
 
 void watch_jobs(Watch *watch)
@@ -261,11 +271,14 @@ static void grade_now(Watch *watch)
 
 void watch_lab(Watch *watch, const LabEntry *entry)
 {
+    const LabEntry *next;
     char folder[PATH];
 
     job_kill(&watch->answer);
     saved_close(&watch->saved);
     watch->entry = entry;
+    next = lab_after(&watch->book, entry);
+    setenv(NEXT_IN_WATCH, next ? next->folder : "-", true);
     lab_file(&watch->book, entry, "kernel.cu", watch->path);
     PUT(folder, "%.*s", (int) (strrchr(watch->path, '/') - watch->path), watch->path);
     saved_open(&watch->saved, folder);
@@ -291,6 +304,8 @@ static void begin_answer(Watch *watch, const char *command)
 {
     job_kill(&watch->answer);
     watch->answers = command;
+    watch->answer_steps = (Grading){ 0 };
+    watch->doing[0] = 0;
     set_text(&watch->answer_text, NULL);
     show(watch, SHOW_ANSWER);
 }
@@ -300,7 +315,7 @@ static void answer_by(Watch *watch, const char *command, bool device)
     char *argv[WORDS], text[200];
 
     begin_answer(watch, command);
-    arguments(watch, command, false, argv);
+    arguments(watch, command, device, argv);
     if (!device)
         argv[3] = NULL;
     if (!job_start(&watch->answer, argv))
@@ -321,7 +336,7 @@ static void answer_predictions(Watch *watch)
         answer_with(watch, "Cannot start a process.\n");
 }
 
-static void next_lab(Watch *watch)
+static void turn_to_next(Watch *watch)
 {
     const LabEntry *next = lab_after(&watch->book, watch->entry);
 
@@ -337,7 +352,7 @@ static void list_labs(Watch *watch)
     if (!job_start(&watch->answer, (char *[]){ "warpbook", "progress", NULL }))
         answer_with(watch, "Cannot start a process.\n");
     watch->asking = watch->kind == TERMINAL_NONE ? ASK_NOTHING : ASK_LAB;
-    watch->typed[0] = 0;
+    watch->typed[0] = watch->unknown[0] = 0;
     view_lines(watch, watch->asking ? "The lab's number, then Enter; Enter alone: back\n" : "");
 }
 
@@ -370,30 +385,11 @@ static void answer_reset(Watch *watch, int key)
     answer_with(watch, message);
 }
 
-static void answer_lab(Watch *watch, int key)
-{
-    const LabEntry *entry = NULL;
-    size_t used = strlen(watch->typed);
-
-    if (key >= '0' && key <= '9' && used + 1 < sizeof watch->typed) {
-        watch->typed[used] = (char) key;
-        watch->typed[used + 1] = 0;
-        return;
-    }
-    watch->asking = ASK_NOTHING;
-    if (key == KEY_ENTER && used)
-        entry = lab_find(watch->typed);
-    if (entry)
-        watch_lab(watch, entry);
-    else
-        show_gradings(watch);
-}
-
 static void act(Watch *watch, Action action)
 {
     switch (action) {
     case ACT_NEXT:
-        next_lab(watch);
+        turn_to_next(watch);
         break;
     case ACT_HINT:
         answer_by(watch, "hint", false);
@@ -438,6 +434,47 @@ static void act(Watch *watch, Action action)
     }
 }
 
+/* Takes the number that was typed. */
+static void choose_lab(Watch *watch)
+{
+    const LabEntry *entry = lab_find(watch->typed);
+
+    if (entry) {
+        watch->asking = ASK_NOTHING;
+        watch_lab(watch, entry);
+        return;
+    }
+    PUT(watch->unknown, "%s", watch->typed);
+    watch->typed[0] = 0;
+    view_lines(watch, "There is no lab with this number.\n");
+}
+
+static bool scrolls(Action action)
+{
+    return action == ACT_LINE_UP || action == ACT_LINE_DOWN || action == ACT_PAGE_UP ||
+           action == ACT_PAGE_DOWN;
+}
+
+/* In the list of labs. Keys that are no part of a number do there what they do elsewhere. */
+static void answer_lab(Watch *watch, int key)
+{
+    const Action action = key_action(key);
+    const size_t used = strlen(watch->typed);
+
+    if (key >= '0' && key <= '9') {
+        if (used + 1 < sizeof watch->typed)
+            APPEND(watch->typed, "%c", key);
+        watch->unknown[0] = 0;
+    } else if (key == KEY_BACKSPACE || key == KEY_DELETE) {
+        watch->typed[used ? used - 1 : 0] = 0;
+    } else if (key == KEY_ENTER && used) {
+        choose_lab(watch);
+    } else if (action != ACT_NONE) {
+        watch->asking = scrolls(action) ? ASK_LAB : ASK_NOTHING;
+        act(watch, action);
+    }
+}
+
 void watch_key(Watch *watch, int key)
 {
     watch->dirty = true;
@@ -457,5 +494,6 @@ void watch_close(Watch *watch)
     job_free(&watch->answer);
     saved_close(&watch->saved);
     free(watch->report);
+    free(watch->farewell);
     free(watch->answer_text);
 }

@@ -30,6 +30,7 @@ typedef struct Watch {
     Job grading;
     Grading steps;
     char *report;          /* of the last grading; NULL: none yet */
+    char *farewell;        /* the same with commands instead of keys: it stays in the terminal */
     char notice[3 * PATH]; /* above the body; "": none */
     bool notice_new;       /* it belongs to the grading that comes next */
     bool lab_changed;      /* since it was passed: this grading checks it again */
@@ -37,12 +38,15 @@ typedef struct Watch {
     Job answer;          /* the program that a key started */
     const char *answers; /* the command that it runs */
     char *answer_text;
+    Grading answer_steps; /* while it runs: of the grading that it begins with */
+    char doing[100];      /* and what it runs now; "": unknown */
 
     Showing showing;
     int scroll;
     Asking asking;
-    char typed[8]; /* a lab's number */
-    bool dirty;    /* what is shown is out of date */
+    char typed[8];   /* a lab's number */
+    char unknown[8]; /* one that no lab has */
+    bool dirty;      /* what is shown is out of date */
     bool input_over, quit;
     int steps_printed; /* plain lines: the final steps that were printed */
 } Watch;

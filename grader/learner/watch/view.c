@@ -5,6 +5,7 @@
 #include "learner/watch/screen.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +31,14 @@ void view_lines(Watch *watch, const char *text)
 static const char *state_word(const Watch *watch)
 {
     const Grading *steps = &watch->steps;
+    Verdict verdict;
 
     if (!state_exists(&watch->seen))
         return "file missing";
+    if (!watch_busy(watch) && verdict_from_word(steps->verdict, &verdict))
+        return verdict == BUILD ? "does not build" : verdict_label(verdict);
     if (!watch_busy(watch))
-        return strcmp(steps->verdict, verdict_word(UNCHANGED)) ? steps->verdict : "not started";
+        return steps->verdict;
     return steps->timing ? "timing" : steps->built ? "checking" : "compiling";
 }
 
@@ -59,18 +63,38 @@ static const char *question(const Watch *watch, char *text, size_t size)
                    "Put the starter back? A copy of your kernel is kept.  y yes  "
                    "any other key: no");
     case ASK_LAB:
-        return put(text, size, "The lab's number, then Enter (Enter alone: back): %s",
-                   watch->typed);
+        put(text, size, "%s", "");
+        if (*watch->unknown)
+            append(text, size, "There is no lab %s. ", watch->unknown);
+        return append(text, size, "A lab's number and Enter, or n (Enter alone: back): %s",
+                      watch->typed);
     default:
         return NULL;
     }
+}
+
+/* The steps of the program that a key started, and of a grading that runs at the same time. */
+static void print_running(const Watch *watch, FILE *out)
+{
+    const Grading *g = &watch->answer_steps;
+    char steps[2000];
+
+    fprintf(out, "Enter: back\n\nmake %s is running, %.0f s so far (up to half a minute)\n",
+            watch->answers, floor(now_s() - watch->answer.began_s));
+    if (g->building || g->built)
+        fputs(grading_text(g, false, steps, sizeof steps), out);
+    if (*watch->doing && (*g->verdict || !g->building))
+        fprintf(out, "  %s ...\n", watch->doing);
+    if (watch->grading.pid)
+        fprintf(out, "\nYour kernel is being graded\n%s",
+                grading_text(&watch->steps, false, steps, sizeof steps));
 }
 
 /* The way back stands first: a long answer is cut at the end of the screen. */
 static void print_answer(const Watch *watch, FILE *out)
 {
     if (!watch->answer_text)
-        fprintf(out, "make %s is running: it may take some seconds. Enter: back\n", watch->answers);
+        print_running(watch, out);
     else
         fprintf(out, "%s%s", watch->asking ? "" : "Enter: back\n\n", watch->answer_text);
 }

@@ -108,12 +108,13 @@ static void take_keys(Watch *watch)
 
 /* ---- The loop ---- */
 
-enum { SIGNALS, INPUT, FOLDER, OUT, EVENTS, ANSWER, SOURCES };
+enum { SIGNALS, INPUT, FOLDER, OUT, EVENTS, ANSWER, ANSWER_EVENTS, SOURCES };
 
 static void wait_for_any(const Watch *watch, struct pollfd *source)
 {
-    const int fds[SOURCES] = { signals[0],         watch->input_over ? -1 : 0, watch->saved.fd,
-                               watch->grading.out, watch->grading.events,      watch->answer.out };
+    const int fds[SOURCES] = { signals[0],          watch->input_over ? -1 : 0, watch->saved.fd,
+                               watch->grading.out,  watch->grading.events,      watch->answer.out,
+                               watch->answer.events };
 
     for (int i = 0; i < SOURCES; i++)
         source[i] = (struct pollfd){ fds[i], POLLIN, 0 };
@@ -166,8 +167,8 @@ static int die_by(int number)
 /* What stays in the terminal's history. */
 static void say_goodbye(const Watch *watch)
 {
-    if (watch->kind == TERMINAL_FULL && watch->report)
-        fputs(watch->report, stdout);
+    if (watch->kind == TERMINAL_FULL && watch->farewell)
+        fputs(watch->farewell, stdout);
     fflush(stdout);
 }
 
@@ -206,7 +207,6 @@ int run_watch(Options *options)
     if (status != DONE || !entry)
         return status;
     job_adopt_orphans();
-    setenv(NEXT_IN_WATCH, "1", true);
     terminal_enter(watch.kind);
     watch_lab(&watch, entry);
     ended_by = loop(&watch);
