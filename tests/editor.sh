@@ -10,7 +10,7 @@ real=$(. grader/build/toolkit.sh && echo "$cuda")
 tree=$work/a\ tree toolkit=$work/toolkit
 mkdir -p "$tree/grader/learner" "$tree/grader/build" "$toolkit/bin"
 cp -R common labs solutions "$tree"
-cp grader/learner/editor.sh "$tree/grader/learner"
+cp grader/learner/editor.sh grader/learner/cache_hints.h "$tree/grader/learner"
 cp grader/build/toolkit.sh "$tree/grader/build"
 printf '#!/bin/sh\necho "#\\$ TOP=%s" >&2\n' "$toolkit" > "$toolkit/bin/nvcc"
 chmod +x "$toolkit/bin/nvcc"

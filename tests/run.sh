@@ -6,7 +6,8 @@
 # the simulated GPU. test-rest: the workbook as files, gradebook, the simulated GPU, hostile submissions, a class.
 # test-validation: the simulated GPU against measurements, and programs of all kinds on it. test-all: all three.
 #
-# Tests that measure time run alone; then tests that wait run in parallel with tests that compute. Prints a line per
+# Tests that measure time run alone; then two chains of tests that wait run beside two that compute: more at once take
+# longer, not shorter, on 2 cores. Prints a line per
 # script with its time; status 1 if one failed. Outputs: BUILD/tests/NAME.log.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -74,11 +75,15 @@ quick() {
 waits_one() { each messages="tests/gradebook/messages.sh $build" gradebook="tests/gradebook/gradebook.sh $build" course="tests/gradebook/course.sh $build" \
     assignments="tests/gradebook/assignments.sh $build" term="tests/gradebook/term.sh $build" \
     reports="tests/gradebook/reports.sh $build" exports="tests/gradebook/exports.sh $build" large="tests/gradebook/large.sh $build"; }
-waits_two() { each slurm="tests/gradebook/slurm.sh $build" machines="tests/gradebook/machines.sh $build" killed="tests/gradebook/killed.sh $build files"; }
-waits_three() { each hostile="tests/gradebook/hostile.sh $build"; } # compiles, too
+waits_two() {
+    each slurm="tests/gradebook/slurm.sh $build" machines="tests/gradebook/machines.sh $build" killed="tests/gradebook/killed.sh $build files"
+    [ -z "$nvcc" ] || each hostile="tests/gradebook/hostile.sh $build" # compiles, too
+}
+files() { each workbook="nice tests/workbook.sh" editor="nice tests/editor.sh"; }
 computes() {
     each counters="nice tests/sim/counters/compare.sh $build --sample" limits="nice tests/sim/limits.sh $build" trace="nice tests/sim/trace.sh $build" \
         occupancy="nice tests/sim/occupancy_check.sh $build" faults="nice tests/sim/run_faults.sh $build" time_compare="nice tests/sim/time/compare_test.sh"
+    files
 }
 refuses() {
     each refused="tests/refused.sh $build"
@@ -88,15 +93,11 @@ refuses() {
         quiz="nice tests/learner/quiz.sh $build 01_coalescing 03_divergence 06_transpose 07_reduction" see="tests/learner/see.sh $build" portfolio="tests/learner/portfolio.sh $build"
 }
 
-files() { each workbook="nice tests/workbook.sh" editor="nice tests/editor.sh"; }
-
 rest() {
     each measure="tests/measure.sh $build"
-    files &
     if [ -n "$gradebook" ]; then
         waits_one &
         waits_two &
-        [ -z "$nvcc" ] || waits_three &
     else
         echo "gradebook: skipped, libarchive, SQLite, cJSON, libcsv or libyaml is not installed (make setup)"
     fi
@@ -105,6 +106,7 @@ rest() {
         computes
     else
         echo "simulated GPU: skipped, there is no nvcc"
+        files
     fi
     wait
 }
