@@ -496,8 +496,8 @@ waits_for_the_gpu() {
     exec 9>&-
     wait $one && grep -q "waiting" "$work/one.err" && grep -q "^verdict:pass" "$work/one"
 }
-check "two gradings at once" two_at_once
-check "waits while another grading has the GPU" waits_for_the_gpu
+check "two gradings at once" thrice two_at_once
+check "waits while another grading has the GPU" thrice waits_for_the_gpu
 
 # ---- Refused sources; the other cheats are in refused.sh ----
 

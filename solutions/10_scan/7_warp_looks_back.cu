@@ -2,12 +2,12 @@
 #include "cudalab.cuh"
 #include "kernel.h"
 
-enum { BLOCK = 256, WARP = 32, WARPS = BLOCK / WARP, QUAD = 4 };
+enum { BLOCK = 256, WARP = 32, WARPS = BLOCK / WARP, QUAD = 4, RUN = WARP * QUAD };
 
 // Scan: a warp's share of a tile is ROUNDS runs of 128 elements, four per lane. Compaction: STEPS
 // runs of 32; fewer, since its tile waits in shared memory, too. The fastest sizes on an H200.
-enum { ROUNDS = 8, RUN = WARP * QUAD, SHARE = ROUNDS * RUN, TILE = WARPS * SHARE };
-enum { STEPS = 24, STEPS_SHARE = STEPS * WARP, STEPS_TILE = WARPS * STEPS_SHARE };
+enum { ROUNDS = 8, SHARE = ROUNDS * RUN, STEPS = 24, STEPS_SHARE = STEPS * WARP };
+enum { TILE = WARPS * SHARE, STEPS_TILE = WARPS * STEPS_SHARE };
 
 // How long a block waits before it looks back, and before it looks again: states that are read all
 // the time are written later.
