@@ -11,9 +11,9 @@
 #include <stdarg.h>
 #include <string.h>
 
-static void put_escaped(Page *page, const char *text)
+static void put_escaped(Page *page, const char *text, size_t length)
 {
-    for (; *text; text++)
+    for (const char *end = text + length; text < end; text++)
         switch (*text) {
         case '&':
             fputs("&amp;", page->to);
@@ -40,6 +40,7 @@ static const char *put_value(Page *page, const char *at, va_list *values)
 {
     size_t length = 1 + strcspn(at + 1, "%sdfg") + 1;
     char conversion[16];
+    const char *text;
 
     PUT(conversion, "%.*s", (int) length, at);
     switch (at[length - 1]) {
@@ -47,7 +48,8 @@ static const char *put_value(Page *page, const char *at, va_list *values)
         fputc('%', page->to);
         break;
     case 's':
-        put_escaped(page, va_arg(*values, const char *));
+        text = va_arg(*values, const char *);
+        put_escaped(page, text, strlen(text));
         break;
     case 'd':
         fprintf(page->to, conversion, va_arg(*values, int));
@@ -75,6 +77,21 @@ void page_print(Page *page, const char *markup, ...)
             markup = put_value(page, markup, &values);
     }
     va_end(values);
+}
+
+void page_sentence(Page *page, const char *text)
+{
+    for (const char *end; *text; text = end) {
+        end = *text == '`' ? strchr(text + 1, '`') : NULL;
+        if (end) {
+            fputs("<code>", page->to);
+            put_escaped(page, text + 1, (size_t) (end++ - text) - 1);
+            fputs("</code>", page->to);
+        } else {
+            end = text + 1 + strcspn(text + 1, "`");
+            put_escaped(page, text, (size_t) (end - text));
+        }
+    }
 }
 
 void page_begin(Page *page, FILE *to, const PageHead *head)

@@ -25,4 +25,7 @@ void page_script(Page *page, const char *script);
  * for element content and quoted attributes. */
 void page_print(Page *page, const char *markup, ...) __attribute__((format(printf, 2, 3)));
 
+/* Writes a sentence, escaped, as element content. `name` in backticks is set as code. */
+void page_sentence(Page *page, const char *text);
+
 #endif

@@ -98,6 +98,28 @@ static void text_is_no_markup(void)
     }
 }
 
+static void write_sentence(FILE *to, const char *text)
+{
+    page_sentence(&(Page){ .to = to }, text);
+}
+
+static void names_in_sentences_are_code(void)
+{
+    static const char *const rows[][2] = {
+        { "reads `tile[1]`, which", "reads <code>tile[1]</code>, which" },
+        { "`a` and `b<c`", "<code>a</code> and <code>b&lt;c</code>" },
+        { "one ` alone & no more", "one ` alone &amp; no more" },
+        { "``", "<code></code>" },
+        { "", "" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *said = written(write_sentence, rows[i][0]);
+        CU_ASSERT_STRING_EQUAL(said, rows[i][1]);
+        free(said);
+    }
+}
+
 static void write_page(FILE *to, const char *title)
 {
     Page page;
@@ -307,6 +329,7 @@ CU_SuiteInfo test_gradebook_reports = {
             { "cells", cells },
             { "long cells", long_cells },
             { "text does not become markup", text_is_no_markup },
+            { "names in sentences are code", names_in_sentences_are_code },
             { "pages forbid the network", pages_forbid_the_network },
             { "JSON is escaped", json_is_escaped },
             { "shares", shares },

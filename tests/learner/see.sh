@@ -38,6 +38,8 @@ wrongs='
 07_reduction no_barrier tail_missing
 08_tail_effect ticket_no_barrier row_remainder_lost
 09_sgemm first_barrier_missing no_bounds
+10_scan no_barrier quads_overrun
+12_softmax one_barrier_missing padding_counts
 '
 while read -r lab first second; do
     [ -n "$lab" ] || continue

@@ -1,6 +1,7 @@
 /* findings.c - what the simulated GPU reports: for each fault its accesses, lanes and lines. */
 #include "learner/see/page.h"
 #include "base/util.h"
+#include "sim/base/source_shape.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -65,14 +66,18 @@ static void put_access(Page *page, const Seen *seen, const RecordedFinding *f,
 /* The place, and what happened there. */
 static void put_sentence(Page *page, const SeenKernel *k, const RecordedFinding *f)
 {
-    char word[RECORD_NAME];
+    char word[RECORD_NAME], text[sizeof f->text];
 
+    PUT(text, "%s", f->text);
+    if (k->source)
+        source_shape_sentence(k->source, text, sizeof text);
     PUT(word, "%s", f->word);
     *word = (char) toupper((unsigned char) *word);
     page_print(page, "<h3>%s in %s</h3>\n<p>", word, f->kernel);
     if (f->access.line)
         page_print(page, "%s:%d: ", k->file, f->access.line);
-    page_print(page, "%s.</p>\n", f->text);
+    page_sentence(page, text);
+    page_print(page, ".</p>\n");
 }
 
 static bool in_one_block(const RecordedFinding *f)
@@ -118,9 +123,10 @@ void see_finding_rows(Page *page, const Seen *seen)
         return;
     page_print(page,
                "<section id=\"findings\">\n<h2>What the simulated GPU reports</h2>\n"
-               "<p>In a small case: %s (%s).</p>\n",
-               found->lab_case.label,
-               case_size(seen->entry->lab, &found->lab_case, sizes, sizeof sizes));
+               "<p>In a small case: %s (",
+               found->lab_case.label);
+    page_sentence(page, case_size(seen->entry->lab, &found->lab_case, sizes, sizeof sizes));
+    page_print(page, ").</p>\n");
     for (int i = 0; i < found->records->finding_count; i++)
         put_finding(page, seen, &found->records->findings[i]);
     page_print(page, "</section>\n");

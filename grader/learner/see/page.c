@@ -2,6 +2,7 @@
 #include "learner/see/page.h"
 #include "base/util.h"
 #include "learner/see/data.h"
+#include "sim/base/source_shape.h"
 
 #include <string.h>
 
@@ -33,10 +34,11 @@ static void put_head(Page *page, const Seen *seen)
 
     page_print(page,
                "<a class=\"skip\" href=\"#main\">Skip to the page's content</a>\n<header>\n"
-               "<h1>%02d %s: what your kernel does</h1>\n"
-               "<p>%s, one call with cold caches on the %s. Times are modelled. %s.</p>\n"
-               "</header>\n",
-               lab_number(seen->entry), lab_name(seen->entry), place(seen, text, sizeof text),
+               "<h1>%02d %s: what your kernel does</h1>\n<p>",
+               lab_number(seen->entry), lab_name(seen->entry));
+    page_sentence(page, place(seen, text, sizeof text));
+    page_print(page,
+               ", one call with cold caches on the %s. Times are modelled. %s.</p>\n</header>\n",
                seen->device, about_size(seen));
 }
 
@@ -169,13 +171,24 @@ static void put_number_row(Page *page, const Seen *seen, const char *name, Say *
     page_print(page, "</tr>\n");
 }
 
+static void put_failure(Page *page, const SeenKernel *k)
+{
+    char text[COLLECT_WHY];
+
+    PUT(text, "%s", k->failed);
+    if (k->source)
+        source_shape_sentence(k->source, text, sizeof text);
+    page_print(page, "<p class=\"failed\">%s: ", k->name);
+    page_sentence(page, text);
+    page_print(page, "</p>\n");
+}
+
 static void put_numbers(Page *page, const Seen *seen)
 {
     page_print(page, "<section id=\"numbers\">\n<h2>In numbers</h2>\n");
     for (int i = 0; i < seen->count; i++)
         if (*seen->kernels[i].failed)
-            page_print(page, "<p class=\"failed\">%s: %s</p>\n", seen->kernels[i].name,
-                       seen->kernels[i].failed);
+            put_failure(page, &seen->kernels[i]);
     page_print(page, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
                      "aria-label=\"In numbers\">\n<table>\n<thead><tr><td></td>");
     for (int i = 0; i < seen->count; i++)
