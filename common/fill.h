@@ -23,6 +23,7 @@ typedef enum FillKind {
     FILL_SKEWED,  /* as FILL_RANGE, but nine in ten are lo */
     FILL_RUNS,    /* as FILL_RANGE, but every 32 in a row (one warp's) are equal */
     FILL_UNIT,    /* reals in [-1, 1), without spikes */
+    FILL_SIGNED,  /* integers +-1 .. +-hi; a hashed number of each chunk's are positive */
 } FillKind;
 
 /* FILL_SUMMED: elements per chunk. The last one brings the chunk's sum to a hashed value below
@@ -30,9 +31,13 @@ typedef enum FillKind {
  * leave out any element: the sum of the others says nothing about it. */
 enum { FILL_CHUNK = 1024, FILL_SUM = 512 };
 
+/* FILL_SIGNED: of a chunk at least FILL_POSITIVE, and at most 127 more, are positive. Hashes alone
+ * give the number of positive elements, and so where a compaction puts each. */
+enum { FILL_POSITIVE = 448 };
+
 typedef struct Fill {
     FillKind kind;
-    int lo, hi; /* FILL_RANGE, FILL_SKEWED, FILL_RUNS */
+    int lo, hi; /* FILL_RANGE, FILL_SKEWED, FILL_RUNS; hi: FILL_SIGNED */
 } Fill;
 
 /* ---- Values from a word of the stream ---- */
@@ -52,6 +57,10 @@ FILL_FN int32_t fill_i32_of(Fill fill, uint32_t bits)
 
     if (fill.kind == FILL_SMALL)
         return fill_small_of(bits);
+    if (fill.kind == FILL_SIGNED) {
+        int32_t magnitude = (int32_t) ((uint64_t) bits * (uint32_t) fill.hi >> 32) + 1;
+        return bits & 1 ? magnitude : -magnitude;
+    }
     if (fill.kind == FILL_SKEWED && fill_low(bits) % 10 != 0)
         return fill.lo;
     return (int32_t) ((uint32_t) fill.lo + (uint32_t) ((uint64_t) bits * span >> 32));
@@ -83,12 +92,37 @@ FILL_FN int32_t fill_small(FillKey key, size_t index)
     return fill_small_of(fill_bits(key, index));
 }
 
-/* FILL_SUMMED: the sum of chunk `chunk`, drawn with another key than the elements. */
-FILL_FN int32_t fill_chunk_sum(FillKey key, size_t chunk)
+/* What all elements of a chunk share, drawn with another key than the elements. */
+FILL_FN uint32_t fill_chunk_bits(FillKey key, size_t chunk)
 {
     FillKey other = { ~key.b, key.a };
 
-    return (int32_t) (fill_bits(other, chunk) % (2 * FILL_SUM)) - FILL_SUM;
+    return fill_bits(other, chunk);
+}
+
+/* FILL_SUMMED: the sum of chunk `chunk`. */
+FILL_FN int32_t fill_chunk_sum(FillKey key, size_t chunk)
+{
+    return (int32_t) (fill_chunk_bits(key, chunk) % (2 * FILL_SUM)) - FILL_SUM;
+}
+
+/* FILL_SIGNED: how many elements of a whole chunk are positive. */
+FILL_FN uint32_t fill_chunk_positive(uint32_t chunk_bits)
+{
+    return FILL_POSITIVE + (chunk_bits & 127);
+}
+
+/* FILL_SIGNED: the word with the sign of its element in the lowest bit; 1 is positive. Each step
+ * permutes the 1024 places of the chunk, and the first places are positive. */
+FILL_FN uint32_t fill_sign(uint32_t bits, uint32_t chunk_bits, size_t index)
+{
+    uint32_t place = (uint32_t) index * (chunk_bits >> 7 | 1) + (chunk_bits >> 17);
+
+    place &= FILL_CHUNK - 1;
+    place ^= place >> 5;
+    place = place * 0x2e5 & (FILL_CHUNK - 1);
+    place ^= place >> 4;
+    return (bits & ~1u) | (place < fill_chunk_positive(chunk_bits));
 }
 
 FILL_FN int32_t fill_summed(FillKey key, size_t index)
@@ -120,7 +154,11 @@ FILL_FN int64_t fill_sum(FillKey key, size_t count)
 /* The random word that determines an element; not for FILL_SUMMED. */
 FILL_FN uint32_t fill_element(Fill fill, FillKey key, size_t index)
 {
-    return fill_bits(key, fill.kind == FILL_RUNS ? index / 32 : index);
+    uint32_t bits = fill_bits(key, fill.kind == FILL_RUNS ? index / 32 : index);
+
+    return fill.kind == FILL_SIGNED
+               ? fill_sign(bits, fill_chunk_bits(key, index / FILL_CHUNK), index)
+               : bits;
 }
 
 /* The value as an integer; not for kinds that hold reals. */
@@ -140,7 +178,7 @@ FILL_FN float fill_f32(Fill fill, FillKey key, size_t index)
 /* Returns false if an element shares its word with others, or has none of its own. */
 static inline bool fill_has_words(Fill fill)
 {
-    return fill.kind != FILL_SUMMED && fill.kind != FILL_RUNS;
+    return fill.kind != FILL_SUMMED && fill.kind != FILL_RUNS && fill.kind != FILL_SIGNED;
 }
 
 /* fill_f32() of `count` elements first, first + step, ..., several at a time. */

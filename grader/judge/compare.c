@@ -87,6 +87,11 @@ bool close_enough(double got, double want, double error)
     return fabs(got - want) <= error;
 }
 
+bool is_right(double got, double want, double error)
+{
+    return isnan(want) ? isnan(got) : close_enough(got, want, error);
+}
+
 static bool is_poison(const void *data, size_t i, size_t bytes, unsigned char poison)
 {
     const unsigned char *byte = (const unsigned char *) data + i * bytes;
@@ -102,7 +107,9 @@ static void compare_each(Difference *d, Type type, const void *got, const void *
 {
     for (size_t i = begin; i < end; i++) {
         double g = element(type, got, i), w = element(type, want, i);
-        if (close_enough(g, w, error[i]))
+        /* The poison is a NaN for floats, and no result. */
+        bool written = !isnan(w) || !is_poison(got, i, type_bytes(type), d->poison);
+        if (written && is_right(g, w, error[i]))
             continue;
         if (!d->wrong++) {
             d->first = first + i;

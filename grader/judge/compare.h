@@ -30,6 +30,9 @@ typedef struct Difference {
  * Inf. */
 bool close_enough(double got, double want, double error);
 
+/* The same for a result: where NaN is right, any NaN is. */
+bool is_right(double got, double want, double error);
+
 /* Element i of an array of this type; `data` must be aligned for it. */
 double element(Type type, const void *data, size_t i);
 

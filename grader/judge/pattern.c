@@ -96,7 +96,7 @@ static void look(View *v, size_t wrong)
     for (size_t i = 0; i < v->count; i++) {
         if (v->error[i] > 0)
             v->slack = some_roundings;
-        if (close_enough(got(v, i), want(v, i), v->error[i])) {
+        if (is_right(got(v, i), want(v, i), v->error[i])) {
             note_right(v, i);
             continue;
         }

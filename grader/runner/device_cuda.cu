@@ -27,6 +27,11 @@ static __device__ __forceinline__ void element_words(Fill fill, FillKey key, siz
     fill_words(key, fill.kind == FILL_RUNS ? group / 32 : group, words);
     if (fill.kind == FILL_RUNS)
         words[0] = words[1] = words[2] = words[3] = fill_pick(words, group / 8);
+    if (fill.kind == FILL_SIGNED) {
+        const uint32_t chunk_bits = fill_chunk_bits(key, group / (FILL_CHUNK / 4));
+        for (int i = 0; i < 4; i++)
+            words[i] = fill_sign(words[i], chunk_bits, 4 * group + i);
+    }
 }
 
 /* Four elements of AS_U8. */

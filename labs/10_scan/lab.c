@@ -10,12 +10,9 @@
 enum { SUMS, LARGE, HALF, NONE, EVERY, FEW };
 
 static const Fill fills[] = {
-    [SUMS] = { FILL_SUMMED, 0, 0 },
-    [LARGE] = { FILL_RANGE, 0, 1 << 15 },
-    [HALF] = { FILL_RANGE, 1 - (1 << 20), 1 << 20 },
-    [NONE] = { FILL_RANGE, -1000, 1 },
-    [EVERY] = { FILL_RANGE, 1, 1 << 20 },
-    [FEW] = { FILL_RANGE, -100000, 1000 },
+    [SUMS] = { FILL_SUMMED, 0, 0 },       [LARGE] = { FILL_RANGE, 0, 1 << 15 },
+    [HALF] = { FILL_SIGNED, 0, 1 << 20 }, [NONE] = { FILL_RANGE, -1000, 1 },
+    [EVERY] = { FILL_RANGE, 1, 1 << 20 }, [FEW] = { FILL_RANGE, -100000, 1000 },
 };
 
 /* The input is twice as large as L2, so that a second pass reads it from DRAM again. */
@@ -96,6 +93,15 @@ static size_t chunk_size(const Walk *w)
     return w->n - w->at < FILL_CHUNK ? w->n - w->at : FILL_CHUNK;
 }
 
+/* Puts the signs of the chunk at `at` into the words of its elements. */
+static void sign_chunk(const Walk *w, uint32_t bits[FILL_CHUNK])
+{
+    const uint32_t chunk_bits = fill_chunk_bits(w->key, w->at / FILL_CHUNK);
+
+    for (size_t i = 0; i < chunk_size(w); i++)
+        bits[i] = fill_sign(bits[i], chunk_bits, i);
+}
+
 /* `at` is the first element of a chunk. */
 static void load_chunk(Walk *w)
 {
@@ -104,6 +110,8 @@ static void load_chunk(Walk *w)
     int32_t sum = 0;
 
     fill_bits_of(w->key, w->at, 1, count, bits);
+    if (w->fill.kind == FILL_SIGNED)
+        sign_chunk(w, bits);
     for (size_t i = 0; i < count; i++)
         w->chunk[i] = w->summed ? fill_small_of(bits[i]) : fill_i32_of(w->fill, bits[i]);
     if (!w->summed || count < FILL_CHUNK)
@@ -113,19 +121,18 @@ static void load_chunk(Walk *w)
     w->chunk[FILL_CHUNK - 1] = fill_chunk_sum(w->key, w->at / FILL_CHUNK) - sum;
 }
 
-/* The number of elements above 0 in the chunk at `at`. An element is lo + (bits * span >> 32),
- * which is above 0 from a certain number of bits on. */
+/* The number of elements above 0 in the chunk at `at`. In long arrays its hash says so. */
 static size_t count_kept(const Walk *w)
 {
-    size_t count = chunk_size(w), kept = 0;
-    uint64_t span = (uint64_t) ((int64_t) w->fill.hi - w->fill.lo);
-    uint64_t above = w->fill.lo > 0 ? 0 : (uint64_t) (1 - (int64_t) w->fill.lo) << 32;
-    uint64_t least = (above + span - 1) / span;
-    uint32_t bits[FILL_CHUNK];
+    Walk here;
+    size_t kept = 0;
 
-    fill_bits_of(w->key, w->at, 1, count, bits);
-    for (size_t i = 0; i < count; i++)
-        kept += bits[i] >= least;
+    if (w->fill.kind == FILL_SIGNED && chunk_size(w) == FILL_CHUNK)
+        return fill_chunk_positive(fill_chunk_bits(w->key, w->at / FILL_CHUNK));
+    here = *w;
+    load_chunk(&here);
+    for (size_t i = 0; i < chunk_size(w); i++)
+        kept += here.chunk[i] > 0;
     return kept;
 }
 

@@ -244,45 +244,6 @@ static void truth(const Case *c, const Inputs *inputs, int out, size_t first, si
     }
 }
 
-/* Memory that was never written holds a repeated byte, which may be a NaN: not the kernel's. */
-static bool is_written(float value)
-{
-    unsigned char byte[sizeof value];
-
-    memcpy(byte, &value, sizeof value);
-    return byte[0] != byte[1] || byte[1] != byte[2] || byte[2] != byte[3];
-}
-
-static bool is_right(float got, float want, double error)
-{
-    if (isnan(want))
-        return isnan(got) && is_written(got);
-    return fabs((double) got - (double) want) <= error;
-}
-
-/* Outputs of more than 2^20 elements are checked here, because NaN may be the right result: truth
- * alone cannot say so. Of the control case one window in 64 is checked. */
-static bool check(const Case *c, const Inputs *inputs, int out, const void *got, size_t *first,
-                  size_t *count)
-{
-    size_t n = (size_t) (c->dim[0] * c->dim[1]), step = c->kind == CONTROL ? 64 * PIECE : PIECE;
-    const float *result = got;
-    float want[PIECE];
-
-    for (size_t at = 0; at < n; at += step) {
-        double error[PIECE] = { 0 };
-        size_t now = n - at < PIECE ? n - at : PIECE;
-        truth(c, inputs, out, at, now, want, error);
-        for (size_t i = 0; i < now; i++)
-            if (!is_right(result[at + i], want[i], error[i])) {
-                *first = at + i;
-                *count = 1;
-                return false;
-            }
-    }
-    return true;
-}
-
 static void call(void (*kernel)(void), const Case *c, const Arrays *arrays)
 {
     AS(softmax, kernel)
@@ -315,7 +276,6 @@ const Lab lab_softmax = {
     .cases = cases,
     .shape = shape,
     .truth = truth,
-    .check = check,
     .call = call,
     .work = work,
     /* Kernels that read long rows twice reach the bars where L2 holds the rows in flight. The

@@ -88,13 +88,14 @@ static void many_at_once_are_the_same(void)
     static const size_t firsts[] = { 0, 1, 3, 1000, ((size_t) 1 << 34) - 20 };
     static const size_t steps[] = { 1, 2, 7, 11264, (size_t) 1 << 33 };
     static const size_t counts[] = { 0, 1, 31, 32, 35, 200, 700 };
-    static const FillKind kinds[] = { FILL_UNIFORM, FILL_SUMMED, FILL_RUNS, FILL_WIDE };
+    static const FillKind kinds[] = { FILL_UNIFORM, FILL_SUMMED, FILL_RUNS, FILL_WIDE,
+                                      FILL_SIGNED };
     FillKey key = fill_key(11, 2);
     uint32_t bits[700];
     float values[700];
     int wrong = 0;
 
-    for (int n = 0; n < 5 * 5 * 7 * 4; n++) {
+    for (int n = 0; n < 5 * 5 * 7 * 5; n++) {
         size_t first = firsts[n % 5], step = steps[n / 5 % 5], count = counts[n / 25 % 7];
         Fill fill = { kinds[n / 175], 0, 9 };
         fill_bits_of(key, first, step, count, bits);
@@ -341,6 +342,32 @@ static void sums_of_chunks_are_spread(void)
     CU_ASSERT_EQUAL(most, FILL_SUM - 1);
 }
 
+/* FILL_SIGNED: the hashes give the number of positive elements of each chunk, which differs from
+ * chunk to chunk; where they are differs, too. */
+static void positive_elements_are_known(void)
+{
+    static const Fill is_signed = { FILL_SIGNED, 0, 100 };
+    enum { CHUNKS = 200 };
+    FillKey key = fill_key(12, 0);
+    int at[FILL_CHUNK] = { 0 }, least = FILL_CHUNK, most = 0;
+
+    for (size_t chunk = 0; chunk < CHUNKS; chunk++) {
+        int positive = 0;
+        for (size_t i = 0; i < FILL_CHUNK; i++) {
+            int32_t value = fill_i32(is_signed, key, chunk * FILL_CHUNK + i);
+            CU_ASSERT_FATAL(value != 0 && -100 <= value && value <= 100);
+            positive += value > 0;
+            at[i] += value > 0;
+        }
+        CU_ASSERT_EQUAL(positive, (int) fill_chunk_positive(fill_chunk_bits(key, chunk)));
+        least = positive < least ? positive : least;
+        most = positive > most ? positive : most;
+    }
+    CU_ASSERT(least < FILL_POSITIVE + 16 && most > FILL_POSITIVE + 112);
+    for (size_t i = 0; i < FILL_CHUNK; i++) /* half of 200 on average; 6 standard deviations */
+        CU_ASSERT(at[i] > CHUNKS / 2 - 43 && at[i] < CHUNKS / 2 + 43);
+}
+
 /* FILL_SKEWED: nine in ten elements have the lowest value, which also has its share of the rest.
  * FILL_RUNS: the value changes only from warp to warp. */
 static void skewed_and_runs(void)
@@ -396,6 +423,7 @@ CU_SuiteInfo test_fill = {
             { "as many equal elements as in random data", as_many_equal_as_random },
             { "sums are known", sums_are_known },
             { "sums of chunks are spread", sums_of_chunks_are_spread },
+            { "positive elements are known", positive_elements_are_known },
             { "skewed and runs", skewed_and_runs },
             { "unit has no spikes", unit_has_no_spikes },
             CU_TEST_INFO_NULL,
