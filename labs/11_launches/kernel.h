@@ -4,7 +4,7 @@
 #include "lab.h"
 
 /* One of a model's arrays: `size` floats in each of three places; none if `size` is 0. The places
- * are device memory, aligned to 128 bytes. */
+ * are device memory, aligned to 32 bytes. */
 typedef struct Tensor {
     float *updated;
     const float *weights, *gradient;

@@ -4,11 +4,10 @@
 #include "base/registry.h"
 
 #include <CUnit/CUnit.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST = 1 << 18, WINDOW = 997, ALIGNED = 128, GUARD = -7 };
+enum { MOST = 1 << 18, WINDOW = 997, ALIGNED = 32, GUARD = -7 };
 
 static float weights[MOST], gradient[MOST], updated[MOST], want[MOST];
 static double error[MOST];
@@ -52,11 +51,10 @@ static Inputs prepare(const Case *c)
 
 static bool is_small(const Case *c)
 {
-    return c->kind == CORRECT && c->dim[0] + 32 * c->dim[1] < MOST;
+    return c->kind == CORRECT && c->dim[0] + 8 * c->dim[1] < MOST;
 }
 
-/* Every float of a tensor is compared, in windows that begin and end anywhere. Floats between
- * tensors are not. */
+/* Every float is compared, in windows that begin and end anywhere. */
 static void answers_are_right(void)
 {
     for (const Case *c = lab_find("launches")->lab->cases; c->label; c++) {
@@ -64,7 +62,7 @@ static void answers_are_right(void)
             continue;
         const Inputs inputs = prepare(c);
         const size_t all = arrays.out[0].cols;
-        size_t compared = 0, wrong = 0;
+        size_t wrong = 0;
         lab->call((void (*)(void)) plain_update, c, &arrays);
         for (size_t first = 0; first < all; first += WINDOW) {
             size_t count = all - first < WINDOW ? all - first : WINDOW;
@@ -72,13 +70,10 @@ static void answers_are_right(void)
                 error[i] = 0;
             lab->truth(c, &inputs, 0, first, count, want, error);
             for (size_t i = 0; i < count; i++) {
-                compared += error[i] < DBL_MAX;
                 wrong += fabs((double) updated[first + i] - want[i]) > error[i];
-                CU_ASSERT_EQUAL(error[i] < DBL_MAX, updated[first + i] != GUARD);
             }
         }
         CU_ASSERT_EQUAL(wrong, 0);
-        CU_ASSERT_EQUAL(compared, (size_t) c->dim[0]);
         CU_ASSERT_EQUAL(given, c->dim[1]);
         CU_ASSERT_EQUAL(floats_given, c->dim[0]);
     }
@@ -92,7 +87,7 @@ static void check_places(const Tensor *tensors, int count, int task)
     for (int t = 0; t < count; t++) {
         size_t at = (size_t) (tensors[t].updated - updated);
         size_t back = (size_t) (tensors[count - 1 - t].gradient - gradient);
-        CU_ASSERT(at >= end && at % (ALIGNED / sizeof(float)) == 0);
+        CU_ASSERT(at == end && at % (ALIGNED / sizeof(float)) == 0);
         CU_ASSERT(back >= gradient_end && back % (ALIGNED / sizeof(float)) == 0);
         CU_ASSERT_EQUAL((size_t) (tensors[t].weights - weights), at);
         end = at + (size_t) tensors[t].size;
@@ -102,7 +97,8 @@ static void check_places(const Tensor *tensors, int count, int task)
     CU_ASSERT_EQUAL(gradient_end, arrays.in[1].cols);
 }
 
-/* Nothing follows the last tensor, so a write past its end is noticed. */
+/* Nothing lies between two tensors, and nothing follows the last one, so that a write past an end
+ * is noticed. */
 static void tensors_lie_next_to_each_other(void)
 {
     for (const Case *c = lab_find("launches")->lab->cases; c->label; c++)
