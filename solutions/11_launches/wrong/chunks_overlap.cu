@@ -1,5 +1,5 @@
-// expect: unsafe - chunks are one float too long, and two blocks write it: the same value, but a
-// race
+// expect: unsafe - chunks are one float too long, so two blocks write it: first a value in between,
+// then the result, in any order
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -13,11 +13,13 @@ struct Table {
 
 static_assert(sizeof(Table) <= 4096, "the arguments of a launch before CUDA 12.1");
 
-template <int TASK> static __device__ float stepped(float weight, float gradient, float rate)
+// The value in between is kept in `updated`.
+template <int TASK> static __device__ void update_one(const Tensor &t, long i)
 {
-    if (TASK == CLIPPED_STEP)
-        gradient = fminf(fmaxf(UNSCALE * gradient, -LIMIT), LIMIT);
-    return weight - rate * gradient;
+    float g = t.gradient[i];
+
+    t.updated[i] = TASK == STEP ? g : fminf(fmaxf(UNSCALE * g, -LIMIT), LIMIT);
+    t.updated[i] = t.weights[i] - t.rate * t.updated[i];
 }
 
 // The last tensor whose chunks begin at this block or before.
@@ -43,7 +45,7 @@ template <int TASK> __global__ void update_kernel(const __grid_constant__ Table 
     const long end = first + CHUNK < t.size ? first + CHUNK + 1 : t.size;
 
     for (long i = first + threadIdx.x; i < end; i += BLOCK)
-        t.updated[i] = stepped<TASK>(t.weights[i], t.gradient[i], t.rate);
+        update_one<TASK>(t, i);
 }
 
 static void launch(Table *table, int task)
