@@ -1,4 +1,4 @@
-// expect: wrong_or_unsafe - keeps the table of the first call, but each call has other tensors
+// expect: device (sim: unsafe) - keeps the table of the first call, whose arrays may be gone
 #include "cudalab.cuh"
 #include "kernel.h"
 
