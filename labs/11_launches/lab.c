@@ -225,7 +225,7 @@ const Lab lab_launches = {
     .mechanism = { { SECTORS_READ, 0, 1.15 }, { SECTORS_READ, 1, 1.15 }, { SECTORS_WRITTEN, 0, 1.15 } },
     .hints = {
         "How many launches does one call of the starter make for 400 tensors: for a step, and for a "
-        "clipped step? A launch takes about 2 microseconds, even if there is nothing to do. How "
+        "clipped step? A launch takes at least 2 microseconds, even if it has nothing to do. How "
         "long does the whole call take, and how long would its bytes alone take?",
         "Two things fuse. A chain: what the next operation needs is in a register already. And the "
         "tensors: if a launch knows where all of them are, its blocks can share them out. A struct "
@@ -248,14 +248,15 @@ const Lab lab_launches = {
           "An input is read more than once, or in scattered sectors. Do neighbouring lanes read "
           "neighbouring floats of the same tensor? Does each float belong to exactly one thread?" },
         { "slow", .in = "clipped", .below = 0.20,
-          .text = "Count the launches: tensors times operations. Times 2 microseconds, that is the "
-                  "time of the whole call. You time launches, and no faster kernel changes that. "
-                  "Begin with the chain: one launch for all three operations of a tensor." },
+          .text = "Count the launches: tensors times operations. Divide the time of the call by that "
+                  "number: if a few microseconds are left, you time launches, and no faster kernel "
+                  "changes that. Begin with the chain: one launch for all three operations of a "
+                  "tensor." },
         { "slow", .below = 0.50,
-          .text = "Compare the time of the call with the number of launches times 2 microseconds. "
-                  "If both are about equal, you time launches: put many tensors into one. If there "
-                  "are few launches: how many blocks work on the largest tensor, which has a third "
-                  "of all floats?" },
+          .text = "Divide the time of the call by the number of launches. If that is a few "
+                  "microseconds, you time launches: put many tensors into one. If there are few "
+                  "launches: how many blocks work on the largest tensor, which has a third of all "
+                  "floats?" },
         { "slow",
           "There are few launches now. Two things may be left. Does each launch wait for the "
           "last block of the launch before it? How many loads does a thread have in flight before "
