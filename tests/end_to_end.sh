@@ -320,6 +320,8 @@ if [ -x "$build/runner-sim" ]; then
     check "a missing wait" says "^why:.*encrypt\(\) returned before its output" \
         sim_grade 5 --submission solutions/05_streams/wrong/no_wait.cu
     check "past an array of the host" says "^verdict:stray" sim_grade 5 --submission solutions/05_streams/wrong/one_word_more.cu
+    check "a call that launches dominate" says "^why:.*makes 400 launches, one per .* you time launches" \
+        sim_grade 11 --quick --submission solutions/11_launches/2_fused_chain.cu
     check "an unknown device" says "Cannot grade here: .*nosuch" env -u WARPBOOK_RUNNER -u WARPBOOK_SIM_RUNNER \
         WARPBOOK_BUILD="$build" "$warpbook" grade --device sim:nosuch
 fi

@@ -154,6 +154,14 @@ void message_idle(const Diagnosis *d, char *text, size_t size)
         d->lab_case->label);
 }
 
+void message_launches(double launches, double call_ms, double idle, char *text, size_t size)
+{
+    put(text, size,
+        "the call makes %.0f launches, one per %.1f us, and no kernel runs for %.0f %% of that "
+        "time: you time launches, not the work in them. Launch less often",
+        launches, call_ms * 1e3 / launches, idle * 100);
+}
+
 void message_ours_failed(const char *why, char *text, size_t size)
 {
     put(text, size, "the reference failed, which is not your fault: %s", why);

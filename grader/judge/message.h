@@ -29,6 +29,10 @@ void message_close(char *text, size_t size);
 /* Nothing ran on the simulated GPU, so there is no ratio. */
 void message_idle(const Diagnosis *diagnosis, char *text, size_t size);
 
+/* Launches take most of a slow call: their number, its time, and the share of it in which no kernel
+ * runs. */
+void message_launches(double launches, double call_ms, double idle, char *text, size_t size);
+
 /* Why the speed of a case is not judged: "case flat: this machine is too noisy now ...";
  * message_why_not without the case; message_left_out appends a sentence to a note;
  * message_counters_only says how the kernel was judged instead (`bounded`: the lab bounds

@@ -21,6 +21,9 @@
 
 #include <string.h>
 
+/* From this share of a call without a running kernel on, launches are the cause. */
+static const double launch_bound = 0.5;
+
 /* ---- One case ---- */
 
 static void record(const TimingContext *context, int i, const ModelledCall *reference,
@@ -39,6 +42,21 @@ static void record(const TimingContext *context, int i, const ModelledCall *refe
     s->timed_blocks = call->timed.timed_blocks;
     s->simulated_blocks = call->timed.blocks;
     memcpy(s->dim, context->plan[i].sized.dim, sizeof s->dim);
+}
+
+/* If no kernel runs for most of the call, nothing inside a kernel explains the time. Returns false
+ * if the call has one launch, or if launches are not the cause. */
+static bool explain_launches(Sampler *student, const ModelledCall *call, Reason *reason)
+{
+    Limited limited;
+    double idle;
+
+    if (call->timed.launches < 2 || worker_limits(&student->worker, &limited) != PASS)
+        return false;
+    idle = limited.limits.spent.at[AT_LAUNCH] / spent_sum(&limited.limits.spent);
+    if (idle > launch_bound)
+        message_launches(call->timed.launches, call->ms, idle, reason->text, sizeof reason->text);
+    return idle > launch_bound;
 }
 
 /* A case is explained by the first bound that it misses. */
@@ -116,6 +134,7 @@ static bool judge_case(TimingContext *context, Sampler *student, int i, Reason *
     CaseSpeed *s = &context->result->speed[i];
     ModelledCall reference, call = { 0 };
     Verdict verdict;
+    bool slow;
 
     if (!modelled_plan(context, i, &reference))
         return false;
@@ -130,8 +149,9 @@ static bool judge_case(TimingContext *context, Sampler *student, int i, Reason *
     if (!timing_student_ok(context, verdict, student))
         return false;
     note_limiter(context, student, i, reference.ms / call.ms);
-    if ((s->lab_case->kind == TIMED &&
-         !explain(context, student, reference.ms < s->bar * call.ms, reason)) ||
+    slow = reference.ms < s->bar * call.ms;
+    if ((s->lab_case->kind == TIMED && !(slow && explain_launches(student, &call, reason)) &&
+         !explain(context, student, slow, reason)) ||
         !timing_student_ok(context, outputs_check(&student->worker, 0, context->random), student) ||
         !uses_gpu(context, &call, &reference, i))
         return false;

@@ -159,6 +159,17 @@ static void speeds(void)
     golden("speeds", all);
 }
 
+static void launches_that_take_the_time(void)
+{
+    char text[400];
+
+    message_launches(400, 0.84, 0.952, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text,
+                           "the call makes 400 launches, one per 2.1 us, and no kernel runs for "
+                           "95 % of that time: you time launches, not the work in them. Launch "
+                           "less often");
+}
+
 /* Reasons why a case is not judged, and what the note says about a control case. */
 static void unjudged_cases(void)
 {
@@ -249,6 +260,7 @@ CU_SuiteInfo test_message = {
             { "wrong results", wrong_results },
             { "counters", counters },
             { "speeds", speeds },
+            { "launches that take the time", launches_that_take_the_time },
             { "unjudged cases", unjudged_cases },
             { "notes", notes },
             { "neighbours in shared memory", neighbours_in_shared_memory },

@@ -1,0 +1,74 @@
+// expect: unsafe - chunks are one float too long, so two blocks write it: first a value in between,
+// then the result, in any order
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256, CHUNK = 4096, ENTRIES = 112 };
+
+struct Table {
+    Tensor tensor[ENTRIES];
+    int first_block[ENTRIES];
+    int count, blocks;
+};
+
+static_assert(sizeof(Table) <= 4096, "the arguments of a launch before CUDA 12.1");
+
+// The value in between is kept in `updated`.
+template <int TASK> static __device__ void update_one(const Tensor &t, long i)
+{
+    float g = t.gradient[i];
+
+    t.updated[i] = TASK == STEP ? g : fminf(fmaxf(UNSCALE * g, -LIMIT), LIMIT);
+    t.updated[i] = t.weights[i] - t.rate * t.updated[i];
+}
+
+// The last tensor whose chunks begin at this block or before.
+static __device__ int tensor_of(const Table &table, int block)
+{
+    int from = 0, to = table.count;
+
+    while (to - from > 1) {
+        int middle = (from + to) / 2;
+        if (table.first_block[middle] <= block)
+            from = middle;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+template <int TASK> __global__ void update_kernel(const __grid_constant__ Table table)
+{
+    const int which = tensor_of(table, blockIdx.x);
+    const Tensor &t = table.tensor[which];
+    const long first = (blockIdx.x - table.first_block[which]) * (long) CHUNK;
+    const long end = first + CHUNK < t.size ? first + CHUNK + 1 : t.size;
+
+    for (long i = first + threadIdx.x; i < end; i += BLOCK)
+        update_one<TASK>(t, i);
+}
+
+static void launch(Table *table, int task)
+{
+    auto kernel = task == STEP ? update_kernel<STEP> : update_kernel<CLIPPED_STEP>;
+
+    if (table->blocks > 0)
+        kernel<<<table->blocks, BLOCK>>>(*table);
+    CUDA_CHECK(cudaGetLastError());
+    table->count = table->blocks = 0;
+}
+
+LAB_API void update(const Tensor *tensors, int count, int task)
+{
+    Table table;
+
+    table.count = table.blocks = 0;
+    for (int i = 0; i < count; i++) {
+        table.tensor[table.count] = tensors[i];
+        table.first_block[table.count++] = table.blocks;
+        table.blocks += ceil_div(tensors[i].size, CHUNK);
+        if (table.count == ENTRIES)
+            launch(&table, task);
+    }
+    launch(&table, task);
+}

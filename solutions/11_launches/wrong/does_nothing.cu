@@ -1,0 +1,6 @@
+// expect: wrong - launches nothing
+#include "kernel.h"
+
+LAB_API void update(const Tensor *, int, int)
+{
+}
