@@ -17,10 +17,13 @@
         }                                                                                          \
     } while (0)
 
-/* How many pieces of size `piece` cover `whole`; both positive. */
-static __host__ __device__ inline int ceil_div(int whole, int piece)
+/* How many pieces of size `piece` cover `whole`; both positive. A long stays a long. */
+template <class Whole>
+static __host__ __device__ constexpr auto ceil_div(Whole whole, int piece) -> decltype(whole + 0)
 {
     return whole / piece + (whole % piece != 0);
 }
+
+static_assert(ceil_div(5000000000L, 256) == 19531250, "more elements than an int can count");
 
 #endif
