@@ -16,7 +16,8 @@
 # make help-all          these and the commands for developers
 #
 # Without LAB: make grade, progress and report take all labs; quiz and compare
-# the one that you passed last; others the first one that is not done.
+# the one that you passed last; others the one that you graded last if it
+# failed, or the first one that is not done.
 # LAB="5 6" picks two labs; DEVICE=1 that GPU, DEVICE=sim a simulated one, which
 # is also taken where no GPU is usable. FLAGS="--quick" passes options on;
 # make grade FLAGS=--help lists them.

@@ -215,9 +215,16 @@ static bool root_only(Session *session)
 static int run_hint(Options *options)
 {
     static Session session;
+    const LabEntry *entry = options->labs[0];
 
-    return root_only(&session) ? print_hint(session.book.progress, options->labs[0], options->level)
-                               : COULD_NOT;
+    if (!root_only(&session))
+        return COULD_NOT;
+    if (!options->lab_is_guessed || lab_is_begun(&session.book, entry))
+        return print_hint(session.book.progress, entry, options->level);
+    printf("You have not begun this lab. Read labs/%s/README.md first.\n"
+           "make hint LAB=%s shows a hint anyway.\n",
+           entry->folder, lab_name(entry));
+    return DONE;
 }
 
 static int run_progress(Options *options)

@@ -20,7 +20,8 @@ typedef struct Options {
     const char *answers;    /* quiz: "4,14,2"; NULL: standard input */
     int cc;                 /* build: 90 for compute capability 9.0 */
     int level;
-    int rung;   /* compare: a rung of the ladder, counted from 1; 0: the reference */
+    bool lab_is_guessed; /* the learner named none */
+    int rung;            /* compare: a rung of the ladder, counted from 1; 0: the reference */
     int events; /* grade, explain, see: a descriptor for lines about its progress; 0: none */
     const struct Format *format; /* grade: for other programs (formats/formats.h); NULL: none */
     bool quick, strict, lines, seeded, builds_only, timed_only, yes;

@@ -1,6 +1,7 @@
-/* current_lab.c - the first lab that is not done, and the one that was passed last. */
+/* current_lab.c - the lab that a learner works on, and the one that was passed last. */
 #include "learner/current_lab.h"
 #include "learner/portfolio/history.h"
+#include "learner/progress.h"
 #include "learner/state_file.h"
 #include "learner/watch/labs.h"
 
@@ -21,20 +22,53 @@ static const LabEntry *passed_last(const Workbook *book)
     return last;
 }
 
+/* The lab whose kernel was graded last, if it did not pass. Starters do not count: `make grade`
+ * grades all of them. */
+static const LabEntry *failed_last(const Workbook *book)
+{
+    const LabEntry *last = NULL;
+    char latest[40] = "", at[40];
+    Progress progress;
+    bool failed = false;
+
+    for (const LabEntry *entry = all_labs; entry->folder; entry++) {
+        progress_load(book->progress, entry, &progress);
+        PUT(at, "%s %s", progress.date, progress.time);
+        if (!progress.graded || progress.latest == UNCHANGED || strcmp(at, latest) <= 0)
+            continue;
+        memcpy(latest, at, sizeof at);
+        failed = !verdict_passed(progress.latest) && progress.latest != CORRECT_ONLY;
+        last = entry;
+    }
+    return failed ? last : NULL;
+}
+
 const LabEntry *current_lab(const Workbook *book, LabWanted wanted)
 {
-    const LabEntry *last = wanted == WANTS_PASSED ? passed_last(book) : NULL;
+    const LabEntry *last = wanted == WANTS_PASSED ? passed_last(book) : failed_last(book);
 
     return last ? last : lab_after(book, NULL);
+}
+
+bool lab_is_begun(const Workbook *book, const LabEntry *entry)
+{
+    Progress progress;
+
+    progress_load(book->progress, entry, &progress);
+    return progress.hints || (progress.graded && progress.latest != UNCHANGED);
 }
 
 /* Which lab was taken: on standard error, since results may be read by a program. */
 static void say_which(const Workbook *book, const LabEntry *entry, LabWanted wanted)
 {
-    const bool passed = wanted == WANTS_PASSED && lab_state(book, entry) != LAB_OPEN;
+    const char *which = "first one that is not done";
 
+    if (wanted == WANTS_PASSED && lab_state(book, entry) != LAB_OPEN)
+        which = "one that you passed last";
+    else if (wanted == WANTS_OPEN && entry == failed_last(book))
+        which = "one that you graded last";
     fprintf(stderr, "Lab %02d %s, the %s. LAB=NAME takes another one.\n", lab_number(entry),
-            lab_name(entry), passed ? "one that you passed last" : "first one that is not done");
+            lab_name(entry), which);
 }
 
 bool one_lab(Options *options, const char *command, LabWanted wanted, int *status)
@@ -65,5 +99,6 @@ bool one_lab(Options *options, const char *command, LabWanted wanted, int *statu
     }
     say_which(&book, entry, wanted);
     options->labs[options->count++] = entry;
+    options->lab_is_guessed = true;
     return true;
 }

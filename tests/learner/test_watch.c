@@ -442,7 +442,7 @@ static void the_next_lab_is_the_next_open_one(void)
 }
 
 /* Without LAB, commands take the first lab that is not done; quiz and compare the one that was
- * passed last. */
+ * passed last. hint took an unread lab while another one was wrong. */
 static void a_command_takes_the_current_lab(void)
 {
     static const char row[] = "at:2026-11-25T0%d:12:07Z lab:%s verdict:%s\n";
@@ -462,6 +462,34 @@ static void a_command_takes_the_current_lab(void)
     CU_ASSERT_PTR_EQUAL(current_lab(&book, WANTS_OPEN), &all_labs[1]);
     CU_ASSERT_PTR_EQUAL(current_lab(&book, WANTS_PASSED), &all_labs[3]);
     CU_ASSERT_EQUAL(unlink(path), 0);
+}
+
+/* The lab graded last, if its kernel failed; starters do not count. */
+static void a_failed_lab_is_the_current_one(void)
+{
+    static const struct {
+        const char *first, *last; /* verdicts of two labs, and the lab that is taken */
+        int lab;
+    } rows[] = {
+        { "slow", "wrong", 5 },
+        { "slow", "pass", 0 },
+        { "wrong", "unchanged", 2 },
+        { "pass", "slow", 5 },
+    };
+    static const char line[] =
+        "lab:%s verdict:%s best:%s ratio:0 hints:0 date:2026-11-2%d format:3 "
+        "time:10:00\n";
+    Workbook book = { 0 };
+    char text[1000], part[300];
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        PUT(text, line, all_labs[2].folder, rows[i].first, rows[i].first, 4);
+        APPEND(text, "%s", PUT(part, line, all_labs[5].folder, rows[i].last, rows[i].last, 5));
+        begin_with(&book, text);
+        CU_ASSERT_PTR_EQUAL(current_lab(&book, WANTS_OPEN), &all_labs[rows[i].lab]);
+    }
+    CU_ASSERT_FALSE(lab_is_begun(&book, &all_labs[0]));
+    CU_ASSERT(lab_is_begun(&book, &all_labs[5]));
 }
 
 CU_SuiteInfo test_watch = {
@@ -485,6 +513,7 @@ CU_SuiteInfo test_watch = {
             { "a verdict for another lab is no best", a_verdict_for_another_lab_is_no_best },
             { "the next lab is the next open one", the_next_lab_is_the_next_open_one },
             { "a command takes the current lab", a_command_takes_the_current_lab },
+            { "a failed lab is the current one", a_failed_lab_is_the_current_one },
             CU_TEST_INFO_NULL,
         },
 };
