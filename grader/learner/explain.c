@@ -259,7 +259,7 @@ static void rows_of_roofline(const Explained *e)
     char label[60], yours[32], reference[32];
 
     if (a->limits.flops <= 0 && b->limits.flops <= 0) { /* the ridge compares FP32 with memory */
-        row_of_shares("roofline: share of the roof reached", 100 * left.reached,
+        row_of_shares("roofline: share of the (theoretical) roof reached", 100 * left.reached,
                       100 * right.reached);
         return;
     }
@@ -269,7 +269,8 @@ static void rows_of_roofline(const Explained *e)
     say_ridge(&left, yours, sizeof yours);
     say_ridge(&right, reference, sizeof reference);
     row(PUT(label, "  relative to the ridge at %.3g", left.ridge), yours, reference);
-    row_of_shares("  share of the roof reached", 100 * left.reached, 100 * right.reached);
+    row_of_shares("  share of the (theoretical) roof reached", 100 * left.reached,
+                  100 * right.reached);
 }
 
 /* How busy a unit is says little about what it costs: it may be busy while others decide. Next to
@@ -291,7 +292,8 @@ static void print_table(const Explained *e)
 
     row("", "yours", e->other);
     row_of_time(e);
-    printf("share of that time that each limit takes; they add up to 100 %%\n");
+    printf("share of that time that each limit takes; they add up to 100 %%, and a unit that\n"
+           "is busy while another one decides may have a small share\n");
     rows_of_limits(e);
     rows_of(e, "of that time, schedulers that have warps wait for", wait_words, a->waits, b->waits,
             WAITS);

@@ -70,7 +70,7 @@ static void say_where(const Ladder *ladder, char *text, size_t size)
     const char *from = strstr(ladder->where, ": ");
 
     from = from ? from + 2 : ladder->where;
-    append(text, size, ", with the ladder's speeds measured on an %.*s.", (int) strcspn(from, ","),
+    append(text, size, " of solutions/, whose speeds were measured on an %.*s.", (int) strcspn(from, ","),
            from);
 }
 

@@ -53,7 +53,7 @@ static void say_cases(const Result *result, char *text, size_t size)
         if (right + wrong < all)
             append(text, size, ", %d not run", all - right - wrong);
     } else if (!wrong && verdict_passed(result->verdict))
-        put(text, size, ": %d of %d cases right", right, all);
+        put(text, size, ": all %d cases that ran are right", right);
     else if (!wrong && as_it_ran(result) != WRONG)
         put(text, size, ": %d of %d cases right", right, all);
 }

@@ -309,7 +309,7 @@ const Lab lab_bank_conflicts = {
           8, 0,
           "gcd(24, 32) = 8: four banks are used, each by eight lanes." },
         { "free_change",
-          "Which change removes these conflicts and costs no memory?",
+          "Back to structs of six floats: which change removes their conflicts and costs no memory?",
           2, 0,
           "With one array per field neighbouring lanes read neighbouring words. A seventh "
           "float works, too, since 7 is odd, but costs a sixth more memory; with eight floats "

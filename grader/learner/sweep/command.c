@@ -65,7 +65,7 @@ static bool save_picture(const Sweep *sweep, const Sweep *stored)
     PUT(path, "%s/sweep/%s.svg", folder, lab_name(sweep->entry));
     if (!save(path, text, bytes))
         return false;
-    printf("\n%s%s\n", path, stored ? ", next to the H200's" : "");
+    printf("\n%s%s\n", path, stored ? ", next to the stored curves of an H200" : "");
     return true;
 }
 
@@ -108,7 +108,7 @@ static int sweep_lab(Session *session, const Options *options)
     sweep_print(&sweep, stdout);
     has_stored = read_stored(&session->book, entry, &stored);
     if (has_stored) {
-        printf("\n");
+        printf("\nFor comparison, as stored:\n\n");
         sweep_print(&stored, stdout);
     }
     printf("\nResults are not checked here (make grade does).\n");

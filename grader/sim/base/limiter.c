@@ -235,7 +235,7 @@ static void of_l1(const Sentence *t)
 static void of_l2(const Sentence *t)
 {
     if (say_unfilled(t, AT_L2, "the L2"))
-        say(t, ": more loads in flight, per thread or from more warps, would help");
+        say(t, ": more loads in flight would help, per thread or, if they fit, from more warps");
     else
         say(t, "the L2 is busy %.0f %% of the time", busy(t, AT_L2));
     if (!say_sectors(t) && busy(t, AT_L2) >= FULL)
@@ -245,7 +245,7 @@ static void of_l2(const Sentence *t)
 static void of_dram(const Sentence *t)
 {
     if (say_unfilled(t, AT_DRAM, "the device's memory"))
-        say(t, ": more loads in flight, per thread or from more warps, would help");
+        say(t, ": more loads in flight would help, per thread or, if they fit, from more warps");
     else
         say(t, "the device's memory is busy %.0f %% of the time", busy(t, AT_DRAM));
     if (!say_sectors(t) && busy(t, AT_DRAM) >= FULL)
@@ -275,7 +275,8 @@ static void of_latency(const Sentence *t)
         [WAIT_RESULT] =
             ": more independent work, in a thread or in more warps, would fill the gaps",
         [WAIT_NEAR] = ": more independent work, in a thread or in more warps, would fill the gaps",
-        [WAIT_FAR] = ": more loads in flight, per thread or from more warps, would help",
+        [WAIT_FAR] =
+            ": more loads in flight would help, per thread or, if they fit, from more warps",
         [WAIT_BARRIER] = ": fewer barriers would help, or more blocks per SM to run meanwhile",
         [WAIT_BRANCH] = ": fewer branches or more warps would help",
         [WAIT_BLOCK] = ": each block does too little work, or some of its warps end early",
