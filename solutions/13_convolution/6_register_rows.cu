@@ -13,13 +13,20 @@ static __device__ int clamp(int i, int n)
 }
 
 // Pixels x .. x + 3 of a row; x is a multiple of 4, and may lie outside the image. If the number of
-// columns is a multiple of 4 (FOURS), all four are inside, or none is.
+// columns is a multiple of 4 (FOURS), all four are inside, or none is: then they equal the nearest.
 template <bool FOURS> static __device__ float4 load_four(const float *row, int x, int cols)
 {
-    if (FOURS && x >= 0 && x < cols)
-        return *(const float4 *) (row + x);
-    return make_float4(row[clamp(x, cols)], row[clamp(x + 1, cols)], row[clamp(x + 2, cols)],
-                       row[clamp(x + 3, cols)]);
+    float4 four;
+
+    if (!FOURS)
+        return make_float4(row[clamp(x, cols)], row[clamp(x + 1, cols)], row[clamp(x + 2, cols)],
+                           row[clamp(x + 3, cols)]);
+    four = *(const float4 *) (row + min(max(x, 0), cols - 4));
+    if (x < 0 || x >= cols) {
+        float nearest = x < 0 ? four.x : four.w;
+        four = make_float4(nearest, nearest, nearest, nearest);
+    }
+    return four;
 }
 
 template <bool FOURS>

@@ -11,13 +11,20 @@ static __device__ int clamp(int i, int n)
 }
 
 // Pixels x .. x + 3 of a row; x is a multiple of 4, and may lie outside the image. If the number of
-// columns is a multiple of 4 (FOURS), all four are inside, or none is.
+// columns is a multiple of 4 (FOURS), all four are inside, or none is: then they equal the nearest.
 template <bool FOURS> static __device__ float4 load_four(const float *row, int x, int cols)
 {
-    if (FOURS && x >= 0 && x < cols)
-        return *(const float4 *) (row + x);
-    return make_float4(row[clamp(x, cols)], row[clamp(x + 1, cols)], row[clamp(x + 2, cols)],
-                       row[clamp(x + 3, cols)]);
+    float4 four;
+
+    if (!FOURS)
+        return make_float4(row[clamp(x, cols)], row[clamp(x + 1, cols)], row[clamp(x + 2, cols)],
+                           row[clamp(x + 3, cols)]);
+    four = *(const float4 *) (row + min(max(x, 0), cols - 4));
+    if (x < 0 || x >= cols) {
+        float nearest = x < 0 ? four.x : four.w;
+        four = make_float4(nearest, nearest, nearest, nearest);
+    }
+    return four;
 }
 
 template <bool FOURS>
@@ -217,6 +224,21 @@ static __device__ void sum_down(float (&sum)[GROUP], const Strip &strip, int qua
     }
 }
 
+// Stores the results `begin` to end - 1 of a column's 16.
+static __device__ void store_column(float *column, const float (&sum)[GROUP], int cols, int begin,
+                                    int end)
+{
+    const bool all = begin <= 0 && end >= GROUP; // nearly always, and then without a test for each
+
+#pragma unroll
+    for (int i = 0; i < GROUP && all; i++, column += cols)
+        *column = sum[i];
+#pragma unroll
+    for (int i = 0; i < GROUP && !all; i++, column += cols)
+        if (i >= begin && i < end)
+            *column = sum[i];
+}
+
 // The results above a band's first row use the half of the ring that no step has filled yet.
 static __device__ void clear_half(Strip &strip)
 {
@@ -257,10 +279,7 @@ __global__ void __launch_bounds__(THREADS, 4)
         __syncthreads();
 
         sum_down<R>(sum, strip, quarter + half, x, filter);
-#pragma unroll
-        for (int i = 0; i < GROUP; i++)
-            if (i >= begin && i < end)
-                column[i * (ptrdiff_t) cols] = sum[i];
+        store_column(column, sum, cols, begin, end);
         quarter = 2 - quarter;
     }
 }
