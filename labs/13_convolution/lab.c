@@ -31,10 +31,11 @@ static void large(long dim[LAB_DIMS], const Gpu *gpu, double scale)
     of_pixels(dim, (double) gpu->l2_bytes * scale);
 }
 
-/* As many bytes in each array as L2 holds: at a large radius arithmetic takes most of the time. */
+/* The same and a third: at a large radius arithmetic takes most of the time, and the starter's 1089
+ * taps are slow to simulate. */
 static void medium(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
-    of_pixels(dim, (double) gpu->l2_bytes / 4 * scale);
+    of_pixels(dim, (double) gpu->l2_bytes / 3 * scale);
 }
 
 static const Case cases[] = {
@@ -58,8 +59,8 @@ static const Case cases[] = {
     { "61 x 84, radius 2, real numbers", { 61, 84, 2, REALS } },
     { "90 x 201, radius 9, real numbers", { 90, 201, 9, REALS } },
     { "150 x 140, radius 16, with spikes", { 150, 140, 16, SPIKES } },
+    { "radius 16", { 384, 384, 16, REALS }, TIMED, 0.50, medium },
     { "radius 2", { 768, 768, 2, REALS }, TIMED, 0.70, large },
-    { "radius 16", { 384, 384, 16, REALS }, TIMED, 0.55, medium },
     { "radius 0, a copy", { 768, 768, 0, REALS }, CONTROL, 0, large },
     { 0 },
 };

@@ -29,11 +29,11 @@ __global__ void convolve_kernel(float *out, const float *in, int rows, int cols,
     if (y >= rows || x >= cols)
         return;
     for (int i = -radius; i <= radius; i++) {
-        const float *row = in + clamp(y + i, rows) * (size_t) cols;
+        const float *row = in + clamp(y + i, rows) * cols;
         for (int j = -radius; j <= radius; j++)
             sum += *table++ * row[clamp(x + j, cols)];
     }
-    out[y * (size_t) cols + x] = sum;
+    out[y * cols + x] = sum;
 }
 
 LAB_API void convolve(float *out, const float *in, int rows, int cols, Filter filter,

@@ -18,7 +18,7 @@ static __device__ void load_tile(float (*tile)[TILE_X + 2 * REACH], const float 
     int left = blockIdx.x * TILE_X - radius, top = blockIdx.y * TILE_Y - radius;
 
     for (int y = threadIdx.y; y < TILE_Y + 2 * radius; y += TILE_Y) {
-        const float *row = in + clamp(top + y, rows) * (size_t) cols;
+        const float *row = in + clamp(top + y, rows) * cols;
         for (int x = threadIdx.x; x < TILE_X + 2 * radius; x += TILE_X)
             tile[y][x] = row[clamp(left + x, cols)];
     }
@@ -44,7 +44,7 @@ __global__ void convolve_kernel(float *out, const float *in, int rows, int cols,
             across += filter.across[REACH - radius + j] * tile[threadIdx.y + i][threadIdx.x + j];
         sum += filter.down[REACH - radius + i] * across;
     }
-    out[y * (size_t) cols + x] = sum;
+    out[y * cols + x] = sum;
 }
 
 LAB_API void convolve(float *out, const float *in, int rows, int cols, Filter filter,

@@ -20,8 +20,8 @@ __global__ void sum_across(float *sums, const float *in, int rows, int cols, Fil
     if (y >= rows || x >= cols)
         return;
     for (int j = -radius; j <= radius; j++)
-        sum += filter.across[REACH + j] * in[y * (size_t) cols + clamp(x + j, cols)];
-    sums[y * (size_t) cols + x] = sum;
+        sum += filter.across[REACH + j] * in[y * cols + clamp(x + j, cols)];
+    sums[y * cols + x] = sum;
 }
 
 // Neighbouring lanes take neighbouring columns here, too: each load is contiguous.
@@ -34,8 +34,8 @@ __global__ void sum_down(float *out, const float *sums, int rows, int cols, Filt
     if (y >= rows || x >= cols)
         return;
     for (int i = -radius; i <= radius; i++)
-        sum += filter.down[REACH + i] * sums[clamp(y + i, rows) * (size_t) cols + x];
-    out[y * (size_t) cols + x] = sum;
+        sum += filter.down[REACH + i] * sums[clamp(y + i, rows) * cols + x];
+    out[y * cols + x] = sum;
 }
 
 LAB_API void convolve(float *out, const float *in, int rows, int cols, Filter filter,

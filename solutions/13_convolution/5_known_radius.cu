@@ -22,8 +22,8 @@ __global__ void sum_across(float *sums, const float *in, int rows, int cols, Fil
         return;
 #pragma unroll
     for (int j = -R; j <= R; j++)
-        sum += filter.across[REACH + j] * in[y * (size_t) cols + clamp(x + j, cols)];
-    sums[y * (size_t) cols + x] = sum;
+        sum += filter.across[REACH + j] * in[y * cols + clamp(x + j, cols)];
+    sums[y * cols + x] = sum;
 }
 
 template <int R>
@@ -36,8 +36,8 @@ __global__ void sum_down(float *out, const float *sums, int rows, int cols, Filt
         return;
 #pragma unroll
     for (int i = -R; i <= R; i++)
-        sum += filter.down[REACH + i] * sums[clamp(y + i, rows) * (size_t) cols + x];
-    out[y * (size_t) cols + x] = sum;
+        sum += filter.down[REACH + i] * sums[clamp(y + i, rows) * cols + x];
+    out[y * cols + x] = sum;
 }
 
 template <int R>

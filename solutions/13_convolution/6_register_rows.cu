@@ -82,7 +82,7 @@ template <int R, bool FOURS>
 __global__ void sum_across(float *sums, const float *in, int cols, Filter filter)
 {
     int x = 4 * (blockIdx.y * BLOCK + threadIdx.x);
-    size_t row = blockIdx.x * (size_t) cols;
+    int row = blockIdx.x * cols;
     float sum[4];
 
     if (x >= cols)
@@ -104,9 +104,9 @@ __global__ void sum_down(float *out, const float *__restrict__ sums, int rows, i
         return;
 #pragma unroll 4
     for (int y = first - R; y < last + R; y++) {
-        float done = push<R>(pending, sums[clamp(y, rows) * (size_t) cols + x], filter);
+        float done = push<R>(pending, sums[clamp(y, rows) * cols + x], filter);
         if (y - R >= first)
-            out[(y - R) * (size_t) cols + x] = done;
+            out[(y - R) * cols + x] = done;
     }
 }
 
