@@ -1,4 +1,4 @@
-// expect: unsafe - loads the apron above, below, left and right, but not its corners
+// expect: wrong (sim: unsafe) - loads the apron above, below, left and right, but not its corners
 #include "cudalab.cuh"
 #include "kernel.h"
 

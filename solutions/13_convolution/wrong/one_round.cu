@@ -1,4 +1,4 @@
-// expect: unsafe - each thread loads its own pixel and one further right and below: an apron that
+// expect: wrong (sim: unsafe) - each thread loads its own pixel and one further right and below: an apron that
 // is wider than the tile is not all loaded
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,4 +1,4 @@
-// expect: unsafe - threads outside the image return before they have helped to load, and never
+// expect: wrong (sim: unsafe) - threads outside the image return before they have helped to load, and never
 // reach the barrier
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,4 +1,4 @@
-// expect: unsafe - tests threadIdx.x + j < 0, which is never true of an unsigned number: the left
+// expect: wrong (sim: unsafe) - tests threadIdx.x + j < 0, which is never true of an unsigned number: the left
 // and upper border read outside the image, as in a published kernel
 #include "cudalab.cuh"
 #include "kernel.h"
