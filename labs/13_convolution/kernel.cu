@@ -27,10 +27,9 @@ __global__ void convolve_kernel(float *out, const float *in, int rows, int cols,
 
     if (y >= rows || x >= cols)
         return;
-    // TODO: count the loads and the multiply-adds per pixel: at radius 2, at radius 16. Which of
-    // the
-    // TODO: loads fetch what another thread of the block, or this thread, has already had?
-    // TODO: The weights are a product of two factors: what need not be computed for every i and j?
+    // TODO: count loads and multiply-adds per pixel, at radius 2 and at radius 16. Which loads fetch
+    // TODO: what this thread, or another one of the block, has already had? And each weight is a
+    // TODO: product of two factors: what need not be computed for every i and every j?
     for (int i = -radius; i <= radius; i++) {
         const float *row = in + clamp(y + i, rows) * cols;
         for (int j = -radius; j <= radius; j++)

@@ -1,5 +1,5 @@
-// rung: 1, expect: slow - one thread per pixel, all (2r + 1)^2 taps, weights from a table in global
-// memory
+// rung: 1, expect: slow - one thread per pixel, all (2r + 1)^2 taps, weights from a table
+// The formula as it is written down: one thread computes one pixel from all its taps.
 #include "cudalab.cuh"
 #include "kernel.h"
 
