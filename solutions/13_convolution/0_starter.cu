@@ -27,8 +27,8 @@ __global__ void convolve_kernel(float *out, const float *in, int rows, int cols,
 
     if (y >= rows || x >= cols)
         return;
-    // TODO: count loads and multiply-adds per pixel, at radius 2 and at radius 16. Which loads fetch
-    // TODO: what this thread, or another one of the block, has already had? And each weight is a
+    // TODO: count loads and multiply-adds per pixel, at radius 2 and at radius 16. Which loads
+    // TODO: fetch what this thread, or another one of the block, has already had? A weight is a
     // TODO: product of two factors: what need not be computed for every i and every j?
     for (int i = -radius; i <= radius; i++) {
         const float *row = in + clamp(y + i, rows) * cols;

@@ -1,5 +1,4 @@
-// rung: 2, expect: slow - weights in constant memory, as a kernel's parameters are: one load per
-// tap
+// rung: 2, expect: slow - weights in constant memory, as kernel parameters are: a load per tap
 #include "cudalab.cuh"
 #include "kernel.h"
 

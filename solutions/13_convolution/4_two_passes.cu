@@ -1,5 +1,4 @@
-// rung: 4, expect: slow - two passes: sums of rows, then of columns: 2 (2r + 1) taps, not (2r +
-// 1)^2
+// rung: 4, expect: slow - two passes, across and down: 2 (2r + 1) taps, not (2r + 1)^2
 #include "cudalab.cuh"
 #include "kernel.h"
 

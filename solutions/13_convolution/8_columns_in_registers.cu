@@ -1,5 +1,5 @@
-// rung: 8, expect: pass - a small radius without shared memory: four columns per thread, in
-// registers Up to radius 4, the sums across of 2R rows fit into registers. No thread waits for
+// rung: 8, expect: pass - a small radius in registers only: a thread slides down four columns
+// Up to radius 4, the results that are not complete fit into registers. No thread waits for
 // another. A larger radius goes through shared memory, as in rung 7.
 #include "cudalab.cuh"
 #include "kernel.h"

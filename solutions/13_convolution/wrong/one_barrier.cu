@@ -1,5 +1,4 @@
-// expect: unsafe - one barrier per step: pixels of the next step are stored while a slow warp still
-// uses these
+// expect: unsafe - one barrier per step: the sums across may not be stored yet
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,5 +1,5 @@
-// expect: wrong (sim: unsafe) - each thread loads its own pixel and one further right and below: an apron that
-// is wider than the tile is not all loaded
+// expect: wrong (sim: unsafe) - each thread loads its own pixel and one further right and below
+// An apron that is wider than the tile is not all loaded.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,5 +1,4 @@
-// expect: wrong (sim: unsafe) - threads outside the image return before they have helped to load, and never
-// reach the barrier
+// expect: wrong (sim: unsafe) - threads outside the image return before they have helped to load
 #include "cudalab.cuh"
 #include "kernel.h"
 

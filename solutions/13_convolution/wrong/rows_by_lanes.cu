@@ -1,5 +1,4 @@
-// expect: slow - correct, but neighbouring lanes take neighbouring rows: each load touches 32
-// sectors 1)^2
+// expect: slow - correct, but neighbouring lanes take neighbouring rows: 32 sectors per load
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,5 +1,5 @@
-// expect: wrong (sim: unsafe) - tests threadIdx.x + j < 0, which is never true of an unsigned number: the left
-// and upper border read outside the image, as in a published kernel
+// expect: wrong (sim: unsafe) - tests an unsigned number for i < 0, which is never true
+// The left and the upper border read outside the image, as in a published kernel.
 #include "cudalab.cuh"
 #include "kernel.h"
 
