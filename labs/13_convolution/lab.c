@@ -383,8 +383,8 @@ const Lab lab_convolution = {
           "pixel do they move at least?",
           16, 0, "Each kernel reads 4 and writes 4. One kernel for both passes moves 8." },
         { "apron_16",
-          "A block loads a tile of 32 x 32 results and the apron around it. How many pixels per "
-          "result are that, at radius 16?",
+          "A tile has 32 x 32 results, and its block also loads the apron. How many pixels per result "
+          "does it load at radius 16?",
           4, 0, "64 x 64 / (32 x 32)." },
         { "apron_2", "And at radius 2?", 1.27, 0.01, "36 x 36 / (32 x 32) = 1.266." },
         { "four_neighbours",
@@ -407,8 +407,8 @@ const Lab lab_convolution = {
           "multiply-adds per result?",
           21, 0, "Three passes of 7. All taps would be 343." },
         { "two_filters",
-          "A filter of radius 8 is no product of two factors, but the sum of two such products. How "
-          "many multiply-adds per result does it take with passes across and down?",
+          "The weights of a filter of radius 8 are not products of two factors, but sums of two such "
+          "products. How many multiply-adds per result does it take with passes across and down?",
           68, 0, "17 across and 17 down for each of the two: 68 and not 289." },
         { "box",
           "All weights of a box filter are equal. A thread slides down a column, and adds and "
