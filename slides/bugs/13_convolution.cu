@@ -21,9 +21,11 @@ __global__ void convolve_kernel(float *out, const float *in, int rows, int cols,
         for (int j = threadIdx.x; j < TILE + 2 * r; j += TILE)
             tile[i][j] = in[clamp(y - r + i, rows) * cols + clamp(x - r + j, cols)];
     __syncthreads(); // separates storing the tile from loading it
-    for (int i = 0; i <= 2 * r; i++)
+    for (int i = 0; i <= 2 * r; i++) {
+        const float *row = tile[threadIdx.y + i] + threadIdx.x;
         for (int j = 0; j <= 2 * r; j++)
-            sum += filter.down[i] * filter.across[j] * tile[threadIdx.y + i][threadIdx.x + j];
+            sum += filter.down[i] * filter.across[j] * row[j];
+    }
     if (x < cols && y < rows)
         out[y * cols + x] = sum;
 }
