@@ -1,5 +1,5 @@
-// Shown in slides/13_convolution.md, "Find the bug". A thread's place in the tile is added twice when
-// the tile is loaded, and the weights are read from index 0 on.
+// Shown in slides/13_convolution.md, "Find the bug". A thread's place in the tile is added twice
+// when the tile is loaded, and the weights are read from index 0 on.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -17,9 +17,11 @@ __global__ void convolve_kernel(float *out, const float *in, int rows, int cols,
     int r = filter.radius;
     float sum = 0;
 
-    for (int i = threadIdx.y; i < TILE + 2 * r; i += TILE)
+    for (int i = threadIdx.y; i < TILE + 2 * r; i += TILE) {
+        const float *row = in + clamp(y - r + i, rows) * cols;
         for (int j = threadIdx.x; j < TILE + 2 * r; j += TILE)
-            tile[i][j] = in[clamp(y - r + i, rows) * cols + clamp(x - r + j, cols)];
+            tile[i][j] = row[clamp(x - r + j, cols)];
+    }
     __syncthreads(); // separates storing the tile from loading it
     for (int i = 0; i <= 2 * r; i++) {
         const float *row = tile[threadIdx.y + i] + threadIdx.x;
