@@ -1,8 +1,9 @@
-// rung: beyond, expect: pass - eight rows in flight, and results that do not stay in L2
-// The results are not read again, so they are stored with a hint that L2 may drop them first: the
-// rows that two bands share stay longer.
+// rung: beyond, expect: pass - neighbouring lanes exchange pixels by shuffles
+// A thread loads only its own four columns, so L1 serves a third of the requests.
 #include "cudalab.cuh"
 #include "kernel.h"
+
+enum { WARP = 32 };
 
 // The nearest index that exists, of n.
 static __device__ int clamp(int i, int n)
@@ -31,26 +32,71 @@ template <bool FOURS>
 static __device__ void store_four(float *row, int x, int cols, const float (&value)[4])
 {
     if (FOURS)
-        __stcs((float4 *) (row + x), make_float4(value[0], value[1], value[2], value[3]));
+        *(float4 *) (row + x) = make_float4(value[0], value[1], value[2], value[3]);
     else
         for (int i = 0; i < 4; i++)
             if (x + i < cols)
                 row[x + i] = value[i];
 }
 
-// The sums across the row for pixels x .. x + 3: 4 + 2R pixels serve 4 (2R + 1) taps.
-template <int R, bool FOURS>
-static __device__ void sum_four(float (&sum)[4], const float *row, int x, int cols,
-                                const Filter &filter)
+// As load_four, for pixels x and x + 1, with an even x.
+template <bool FOURS> static __device__ float2 load_two(const float *row, int x, int cols)
 {
-    constexpr int APRON = (R + 3) / 4 * 4; // in whole loads
+    float2 two;
+
+    if (!FOURS)
+        return make_float2(row[clamp(x, cols)], row[clamp(x + 1, cols)]);
+    two = *(const float2 *) (row + min(max(x, 0), cols - 2));
+    if (x < 0 || x >= cols)
+        two.x = two.y = x < 0 ? two.x : two.y;
+    return two;
+}
+
+// The pixels that four sums across need, from x - R on, rounded to what a load takes.
+template <int R> struct Row {
+    enum { APRON = (R + 1) / 2 * 2 };
     float pixel[APRON + 4 + APRON];
+};
+
+// Only the pixels of the thread's own columns are loaded; and at both ends of the warp, those that
+// no other lane has: of lane 0 on the left, of the others on the right.
+template <int R, bool FOURS>
+static __device__ void load_row(Row<R> &row, const float *from, int x, int cols)
+{
+    constexpr int APRON = Row<R>::APRON;
+    int lane = threadIdx.x % WARP;
+    float4 four = load_four<FOURS>(from, x, cols);
+
+    row.pixel[APRON] = four.x, row.pixel[APRON + 1] = four.y;
+    row.pixel[APRON + 2] = four.z, row.pixel[APRON + 3] = four.w;
+#pragma unroll
+    for (int k = 0; k < APRON; k += 2)
+        if (lane == 0 || lane == WARP - 1) {
+            float2 two = load_two<FOURS>(from, lane == 0 ? x - APRON + k : x + 4 + k, cols);
+            row.pixel[k] = two.x, row.pixel[k + 1] = two.y;
+        }
+}
+
+// All other pixels come from the neighbouring lanes. All 32 lanes must call it.
+template <int R> static __device__ void exchange(Row<R> &row)
+{
+    constexpr int APRON = Row<R>::APRON;
+    int lane = threadIdx.x % WARP;
 
 #pragma unroll
-    for (int k = 0; k < APRON + 4 + APRON; k += 4) {
-        float4 four = load_four<FOURS>(row, x - APRON + k, cols);
-        pixel[k] = four.x, pixel[k + 1] = four.y, pixel[k + 2] = four.z, pixel[k + 3] = four.w;
+    for (int k = 0; k < APRON; k++) {
+        float outside = row.pixel[k];
+        float left = __shfl_up_sync(0xffffffff, row.pixel[4 + k], 1);
+        float right = __shfl_down_sync(0xffffffff, row.pixel[APRON + k], 1);
+        row.pixel[k] = lane == 0 ? outside : left;
+        row.pixel[APRON + 4 + k] = lane == WARP - 1 ? outside : right;
     }
+}
+
+// The sums across for four neighbours.
+template <int R>
+static __device__ void sum_four(float (&sum)[4], const Row<R> &row, const Filter &filter)
+{
 #pragma unroll
     for (int i = 0; i < 4; i++)
         sum[i] = 0;
@@ -58,7 +104,7 @@ static __device__ void sum_four(float (&sum)[4], const float *row, int x, int co
     for (int j = -R; j <= R; j++)
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            sum[i] += filter.across[REACH + j] * pixel[APRON + i + j];
+            sum[i] += filter.across[REACH + j] * row.pixel[Row<R>::APRON + i + j];
 }
 
 // The next value down a column. It belongs to 2R + 1 results: the one that it completes is
@@ -90,36 +136,39 @@ static int height_of_band(Kernel *kernel, int threads, int strips, int rows, int
     return ceil_div(max(ceil_div(rows, bands), step) + 2 * radius, step) * step - 2 * radius;
 }
 
-// ---- Both passes in registers: a thread slides down four columns ----
+// ---- Both passes in registers: a thread has four columns of a few rows ----
 
-enum { BLOCK = 64, AHEAD = 8 };
+enum { BLOCK = 128, BAND = 16, ROUNDS = 2 };
 
-// A block has 256 columns, and `height` rows of them, eight at a time: the loads of eight rows are
-// in flight together. Neighbouring threads load the same pixels, which come from L1.
+// Short-lived blocks in the order of the image's rows, as a plain copy has: the rows that two bands
+// share are still in L2. The loads of a round are in flight together.
 template <int R, bool FOURS>
 __global__ void __launch_bounds__(BLOCK)
     convolve_columns(float *__restrict__ out, const float *__restrict__ in, int rows, int cols,
-                     int height, Filter filter)
+                     Filter filter)
 {
-    int x = 4 * (blockIdx.x * BLOCK + threadIdx.x);
-    int first = blockIdx.y * height, last = min(first + height, rows);
+    constexpr int PARTS = R <= 2 ? ROUNDS : 2 * ROUNDS, AHEAD = (BAND + 2 * R + PARTS - 1) / PARTS;
+    int x = 4 * (blockIdx.x * BLOCK + threadIdx.x), first = blockIdx.y * BAND;
     float pending[4][2 * R] = {};
 
-    if (x >= cols)
-        return;
-    for (int y = first - R; y < last + R; y += AHEAD) {
-        float sum[AHEAD][4];
+#pragma unroll
+    for (int round = 0; round < PARTS; round++) {
+        Row<R> row[AHEAD];
 #pragma unroll
         for (int k = 0; k < AHEAD; k++)
-            sum_four<R, FOURS>(sum[k], in + clamp(y + k, rows) * (size_t) cols, x, cols, filter);
+            load_row<R, FOURS>(row[k], in + clamp(first - R + round * AHEAD + k, rows) * cols, x,
+                               cols);
 #pragma unroll
         for (int k = 0; k < AHEAD; k++) {
-            int to = y + k - R;
+            int done = round * AHEAD + k - 2 * R;
+            float sum[4];
+            exchange<R>(row[k]);
+            sum_four<R>(sum, row[k], filter);
 #pragma unroll
             for (int i = 0; i < 4; i++)
-                sum[k][i] = push<R>(pending[i], sum[k][i], filter);
-            if (to >= first && to < last)
-                store_four<FOURS>(out + to * (size_t) cols, x, cols, sum[k]);
+                sum[i] = push<R>(pending[i], sum[i], filter);
+            if (done >= 0 && done < BAND && first + done < rows && x < cols)
+                store_four<FOURS>(out + (first + done) * cols, x, cols, sum);
         }
     }
 }
@@ -127,11 +176,9 @@ __global__ void __launch_bounds__(BLOCK)
 template <int R, bool FOURS>
 static void launch_columns(float *out, const float *in, int rows, int cols, const Filter &filter)
 {
-    int strips = ceil_div(cols, 4 * BLOCK);
-    int height = height_of_band(convolve_columns<R, FOURS>, BLOCK, strips, rows, R, AHEAD);
+    dim3 grid(ceil_div(cols, 4 * BLOCK), ceil_div(rows, BAND));
 
-    convolve_columns<R, FOURS>
-        <<<dim3(strips, ceil_div(rows, height)), BLOCK>>>(out, in, rows, cols, height, filter);
+    convolve_columns<R, FOURS><<<grid, BLOCK>>>(out, in, rows, cols, filter);
     CUDA_CHECK(cudaGetLastError());
 }
 
@@ -141,7 +188,7 @@ static void launch_columns(float *out, const float *in, int rows, int cols, cons
 // rows of the output. The ring holds the last four quarters of GROUP rows: two of this step, two of
 // the step before.
 
-enum { WARP = 32, STRIP = 96, STEP = 32, GROUP = 16, THREADS = 2 * STRIP, WARPS = THREADS / WARP };
+enum { STRIP = 96, STEP = 32, GROUP = 16, THREADS = 2 * STRIP, WARPS = THREADS / WARP };
 enum { LOADS = (STEP + WARPS - 1) / WARPS };
 
 // Lanes that access neighbouring rows by float4 have no bank conflicts, because a row's pitch is 4
@@ -232,11 +279,11 @@ static __device__ void store_column(float *column, const float (&sum)[GROUP], in
 
 #pragma unroll
     for (int i = 0; i < GROUP && all; i++, column += cols)
-        __stcs(column, sum[i]);
+        *column = sum[i];
 #pragma unroll
     for (int i = 0; i < GROUP && !all; i++, column += cols)
         if (i >= begin && i < end)
-            __stcs(column, sum[i]);
+            *column = sum[i];
 }
 
 // The results above a band's first row use the half of the ring that no step has filled yet.
