@@ -69,10 +69,11 @@ static __device__ void load_row(Row<R> &row, const float *from, int x, int cols)
 
     row.pixel[APRON] = four.x, row.pixel[APRON + 1] = four.y;
     row.pixel[APRON + 2] = four.z, row.pixel[APRON + 3] = four.w;
+    x = lane == 0 ? x - APRON : x + 4;
 #pragma unroll
     for (int k = 0; k < APRON; k += 2)
-        if (lane == 0 || lane == WARP - 1) {
-            float2 two = load_two<FOURS>(from, lane == 0 ? x - APRON + k : x + 4 + k, cols);
+        if (lane % (WARP - 1) == 0) {
+            float2 two = load_two<FOURS>(from, x + k, cols);
             row.pixel[k] = two.x, row.pixel[k + 1] = two.y;
         }
 }
