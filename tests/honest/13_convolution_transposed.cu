@@ -67,6 +67,8 @@ LAB_API void convolve(float *out, const float *in, int rows, int cols, Filter fi
 {
     if (filter.radius <= 2)
         both<2>(out, in, rows, cols, filter, scratch);
+    else if (filter.radius <= 8)
+        both<8>(out, in, rows, cols, filter, scratch);
     else
         both<REACH>(out, in, rows, cols, filter, scratch);
 }
