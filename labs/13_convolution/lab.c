@@ -269,10 +269,10 @@ const Lab lab_convolution = {
         "are then in constant memory. With the radius as a template parameter the loops "
         "disappear. Two kernels with the sums in `scratch` move 16 bytes per pixel; the least is 8, "
         "so at radius 2 both passes belong into one kernel.",
-        "Radius 2: each thread takes four neighbouring columns, loads 12 pixels of a row by three "
-        "float4, and sums them across. It slides down and keeps the four results per column that "
-        "are not complete yet in registers: a new row adds to each of them. Load four rows at "
-        "a time. Radius 16: a block slides down a strip. In each step it loads 32 rows with their "
+        "Radius 2: each thread takes four neighbouring columns and 16 rows. It loads the 8 pixels that "
+        "it needs of each of 20 rows, all before it uses the first, and sums them across. The results "
+        "of a column that are not complete yet wait in registers: each new row adds to all of "
+        "them. Radius 16: a block slides down a strip. In each step it loads 32 rows with their "
         "apron into shared memory; threads sum 16 neighbouring results across from registers, "
         "store these sums in shared memory, and then sum 16 results down a column.",
     },

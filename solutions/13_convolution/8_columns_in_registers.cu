@@ -1,6 +1,6 @@
-// rung: 8, expect: pass - a small radius in registers only: a thread slides down four columns
-// Up to radius 4, the results that are not complete fit into registers. No thread waits for
-// another. A larger radius goes through shared memory, as in rung 7.
+// rung: 8, expect: pass - radius 2 in registers only: a thread slides down four columns
+// The results that are not complete fit into registers, and no thread waits for another. A larger
+// radius goes through shared memory, as in rung 7.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -117,40 +117,34 @@ static int height_of_band(Kernel *kernel, int threads, int strips, int rows, int
 
 // ---- Both passes in registers: a thread has four columns of a few rows ----
 
-enum { BLOCK = 128, BAND = 16, ROUNDS = 2 };
+enum { BLOCK = 128, BAND = 16 };
 
 // Short-lived blocks in the order of the image's rows, as a plain copy has: the rows that two bands
-// share are still in L2. The loads of a round are in flight together. Neighbouring threads load the
-// same pixels, which come from L1.
+// share are still in L2. All loads of a thread are in flight together. Neighbouring threads load
+// the same pixels, which come from L1.
 template <int R, bool FOURS>
 __global__ void __launch_bounds__(BLOCK)
     convolve_columns(float *__restrict__ out, const float *__restrict__ in, int rows, int cols,
                      Filter filter)
 {
-    constexpr int PARTS = R <= 2 ? ROUNDS : 2 * ROUNDS, AHEAD = (BAND + 2 * R + PARTS - 1) / PARTS;
     int x = 4 * (blockIdx.x * BLOCK + threadIdx.x), first = blockIdx.y * BAND;
-    float pending[4][2 * R] = {};
+    float pending[4][2 * R] = {}, sum[4];
+    Row<R> row[BAND + 2 * R];
 
     if (x >= cols)
         return;
 #pragma unroll
-    for (int round = 0; round < PARTS; round++) {
-        Row<R> row[AHEAD];
+    for (int k = 0; k < BAND + 2 * R; k++)
+        load_row<R, FOURS>(row[k], in + clamp(first - R + k, rows) * cols, x, cols);
 #pragma unroll
-        for (int k = 0; k < AHEAD; k++)
-            load_row<R, FOURS>(row[k], in + clamp(first - R + round * AHEAD + k, rows) * cols, x,
-                               cols);
+    for (int k = 0; k < BAND + 2 * R; k++) {
+        int done = first + k - 2 * R;
+        sum_four<R>(sum, row[k], filter);
 #pragma unroll
-        for (int k = 0; k < AHEAD; k++) {
-            int done = round * AHEAD + k - 2 * R;
-            float sum[4];
-            sum_four<R>(sum, row[k], filter);
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                sum[i] = push<R>(pending[i], sum[i], filter);
-            if (done >= 0 && done < BAND && first + done < rows)
-                store_four<FOURS>(out + (first + done) * cols, x, cols, sum);
-        }
+        for (int i = 0; i < 4; i++)
+            sum[i] = push<R>(pending[i], sum[i], filter);
+        if (k >= 2 * R && done < rows)
+            store_four<FOURS>(out + done * cols, x, cols, sum);
     }
 }
 
@@ -328,8 +322,6 @@ static void launch(float *out, const float *in, int rows, int cols, const Filter
 {
     if (filter.radius <= 2)
         launch_columns<2, FOURS>(out, in, rows, cols, filter);
-    else if (filter.radius <= 4)
-        launch_columns<4, FOURS>(out, in, rows, cols, filter);
     else if (filter.radius <= 8)
         launch_strips<8, FOURS>(out, in, rows, cols, filter);
     else
