@@ -37,8 +37,10 @@ static int choose(int m, int n)
 LAB_API void tuning(float *d, const float *a, const float *b, int m, int n, int k)
 {
     int tile = choose(m, n);
-    int down = m / tiles[tile].rows, across = n / tiles[tile].cols;
+    int blocks = m / tiles[tile].rows * (n / tiles[tile].cols);
 
-    kernel_of(tile) < < <down * across> 0 ? down *across : 1, TILE_THREADS >>> (d, a, b, m, n, k);
+    if (blocks == 0)
+        blocks = 1;
+    kernel_of(tile)<<<blocks, TILE_THREADS>>>(d, a, b, m, n, k);
     CUDA_CHECK(cudaGetLastError());
 }
