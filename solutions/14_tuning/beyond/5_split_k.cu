@@ -16,7 +16,7 @@ __global__ void clear_kernel(float *d, int count)
 
 // As tile_kernel(), for the steps of part blockIdx.y.
 template <int ROWS, int COLS, int SIDE>
-__global__ void __launch_bounds__(TILE_THREADS, SIDE == 8 ? 2 : 4)
+__global__ void __launch_bounds__(TILE_THREADS, blocks_of(SIDE))
     part_kernel(float *d, const float *a, const float *b, int m, int n, int k, int depth)
 {
     constexpr int N = SIDE < 4 ? SIDE : 4, RUNS = SIDE / N, ACROSS = COLS / SIDE;
