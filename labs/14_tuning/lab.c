@@ -26,11 +26,11 @@ static void square(long dim[LAB_DIMS], const Gpu *gpu, double scale)
     dim[2] = deeper(256, scale);
 }
 
-/* Four tiles of 256 x 64 per SM, one below the other. */
+/* Eight tiles of 128 x 32 per SM, one below the other. */
 static void tall(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
-    dim[0] = 256L * 4 * gpu->sms - 100;
-    dim[1] = 64;
+    dim[0] = 128L * 8 * gpu->sms - 100;
+    dim[1] = 32;
     dim[2] = deeper(256, scale);
 }
 
@@ -42,7 +42,8 @@ static void wide(long dim[LAB_DIMS], const Gpu *gpu, double scale)
     dim[2] = deeper(256, scale);
 }
 
-/* Two tiles of 64 x 64 per SM: of 128 x 128 there is one for every second SM. */
+/* Two tiles of 64 x 64 per SM: of 128 x 128 there is one for every second SM, and the starter is
+ * half to two thirds as fast. */
 static void few(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     long down = (long) sqrt(2.0 * gpu->sms), across = 2L * gpu->sms / down;
@@ -66,9 +67,9 @@ static const Case cases[] = {
     { "257 x 251, k = 63, real numbers", { 257, 251, 63, REAL } },
     { "2 million rows", { 65536L * 32 + 1, 3, 2, SMALL }, .only_begun = true },
     { "large square", { 728, 984, 256, REAL }, TIMED, 0.80, square, .spares_rung1 = true },
-    { "tall", { 8092, 64, 256, REAL }, TIMED, 0.80, tall },
+    { "tall", { 8092, 32, 256, REAL }, TIMED, 0.80, tall },
     { "wide", { 32, 8132, 256, REAL }, TIMED, 0.80, wide },
-    { "few tiles", { 236, 244, 1024, REAL }, TIMED, 0.80, few },
+    { "few tiles", { 236, 244, 1024, REAL }, TIMED, 0.75, few, .spares_rung1 = true },
     { 0 },
 };
 
@@ -206,7 +207,7 @@ const Lab lab_tuning = {
     .call = call,
     .work = work,
     .hints = {
-        "Take the case `tall`: d has 64 columns. How many of the 128 x 128 results of a tile does d "
+        "Take the case `tall`: d has 32 columns. How many of the 128 x 128 results of a tile does d "
         "have? All of them are computed. Now take `few tiles`: how many tiles of 128 x 128 cover d, "
         "and how many SMs does the device have? What do the other SMs do?",
         "Give each of the nine tiles a cost, and take the cheapest. Three things make it: the "
@@ -224,8 +225,8 @@ const Lab lab_tuning = {
                   "at the edges alone? Compare what one result costs with 8 x 8, 4 x 4 and 2 x 2 "
                   "results per thread: how many floats does a thread load per FMA?" },
         { "slow", .in = "few tiles", .also = "tall",
-          .text = "Start with `tall`. Which part of a tile of 128 x 128 lies inside a matrix of 64 "
-                  "columns? Which of the nine tiles lies inside completely?" },
+          .text = "Start with `tall`. Which part of a tile of 128 x 128 lies inside a matrix of 32 "
+                  "columns? Which of the nine tiles lie inside completely?" },
         { "slow", .in = "few tiles",
           .text = "Count the tiles that the busiest SM gets, as a whole number, rounded up. An "
                   "average of half a tile per SM means that half of the SMs have one tile and the "
@@ -235,7 +236,7 @@ const Lab lab_tuning = {
                   "costs decides: how many floats from shared memory does a thread load per FMA, "
                   "with 8 x 8, 4 x 4 and 2 x 2 results?" },
         { "slow", .in = "tall",
-          .text = "d has 64 columns here. Count the results that the tiles cover, also those that d "
+          .text = "d has 32 columns here. Count the results that the tiles cover, also those that d "
                   "does not have: ceil(n / columns of the tile) * columns. Is the choice kept from "
                   "an earlier call with another shape? Are rows and columns exchanged?" },
         { "slow", .in = "wide",
