@@ -301,16 +301,16 @@ const Lab lab_tuning = {
                 "cost change, which tiles get more attractive, and which new term do you need?",
     .questions = {
         { "deep",
-          "A product has m = n = 64 and k = 1,000,000. Which change helps most on 132 SMs?",
-          3, 0, "One tile of 64 x 64 keeps one SM busy, tiles of 32 x 32 four. Blocks that share k "
-                "and add their sums keep all of them busy: this is called split-k.",
-          { "larger tiles", "smaller tiles", "several blocks that share k" } },
-        { "best_of_nine",
-          "Nine tiles are equally fast, and each is timed once. Your report quotes the time of the "
-          "fastest. Compared with the true time it is",
-          1, 0, "The smallest of nine noisy numbers is below their mean. Measure the winner again, "
-                "and quote that.",
-          { "too short on average", "right on average", "too long on average" } },
+          "A product has m = n = 64 and k = 1,000,000. How many of 132 SMs work with tiles of 32 x "
+          "32?",
+          4, 0, "2 x 2 tiles, one per SM. No tile of the table helps: blocks would have to share k, "
+                "and add their sums." },
+        { "search_pays",
+          "A search runs nine variants ten times each, and each run takes as long as a call with "
+          "the default variant. Its winner saves 20 % of a call. After how many calls has the "
+          "search paid?",
+          450, 5, "90 runs / 0.2 = 450 calls of that shape. A shape that is called once should not "
+                  "be searched." },
         { "smaller_gpu",
           "A table of best tiles was measured on 132 SMs. For d of 512 x 512 it says 32 x 32: 256 "
           "tiles. On a GPU with 16 SMs, how many tiles of 64 x 64 does the busiest SM get?",
