@@ -2,13 +2,21 @@
 // long as one block, however many blocks share an SM. And no tile is chosen if none fits.
 #include "kernel.h"
 
+static int blocks_per_sm(int tile)
+{
+    int blocks;
+
+    CUDA_CHECK(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(tile), TILE_THREADS, 0));
+    return blocks;
+}
+
 static double cost(int tile, int m, int n, int sms)
 {
     int blocks = ceil_div(m, tiles[tile].rows) * ceil_div(n, tiles[tile].cols);
-    int per_sm, side = tiles[tile].side;
+    int wave = sms * blocks_per_sm(tile), side = tiles[tile].side;
 
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel_of(tile), 256, 0);
-    return ceil_div(blocks, sms * per_sm) * (side * side / 4 + side);
+    return ceil_div(blocks, wave) * (side * side / 4 + side);
 }
 
 static int choose(int m, int n, int sms)
