@@ -22,7 +22,7 @@ namespace fastest
 }
 #undef tuning
 
-enum { RUNS = 20, SAMPLES = 9, TRIES = 100 };
+enum { RUNS = 20, SAMPLES = 9, TRIES = 50 };
 
 /* Two tiles whose medians differ by less are equally fast; so is the reference's choice. */
 static const double tie = 1.02;
