@@ -42,12 +42,12 @@ typedef struct Problem {
 /* As in lab.c. */
 static Shape shape_of(int i, int sms)
 {
-    int down = (int) sqrt(6.0 * sms), few = (int) sqrt(2.0 * sms);
+    int down = (int) sqrt(6.0 * sms), few = ((int) sqrt(2.0 * sms) - 1) | 1;
     Shape shapes[] = {
         { "large square", 128 * down - 40, 128 * (6 * sms / down) - 40, 256 },
         { "tall", 1024 * sms - 100, 32, 256 },
         { "wide", 32, 1024 * sms - 60, 256 },
-        { "few tiles", 64 * few - 20, 64 * (2 * sms / few) - 12, 1024 },
+        { "few tiles", 64 * few - 20, 64 * ((2 * sms / few - 1) | 1) - 12, 1024 },
     };
 
     return shapes[i];
