@@ -233,6 +233,24 @@ static void search(Problem *p, const char *how, int samples, bool cold, const do
     bench_figure(curse, "%s/%s/winner's time", p->shape.name, how);
 }
 
+/* The winner's curse: the fastest of nine samples, as if nine equal variants had one sample each.
+ */
+static void curse(Problem *p, const double ms[TILES])
+{
+    int tile = fastest_of(ms);
+    double sum = 0;
+
+    for (int t = 0; t < TRIES; t++) {
+        double winner = sample(p, tile);
+        for (int s = 1; s < TILES; s++)
+            winner = fmin(winner, sample(p, tile));
+        sum += winner / ms[tile];
+    }
+    printf("%-13s nine equal variants: the winner's time is %.3f of the median\n", p->shape.name,
+           sum / TRIES);
+    bench_figure(sum / TRIES, "%s/nine equal variants/winner's time", p->shape.name);
+}
+
 static void race(Problem *p, const double ms[TILES])
 {
     Bench bench = { p, 1 };
@@ -291,6 +309,7 @@ int main(void)
         search(&p, "one cold sample", 1, true, ms, flush, flush_bytes);
         search(&p, "one sample", 1, false, ms, flush, flush_bytes);
         search(&p, "median of 9", SAMPLES, false, ms, flush, flush_bytes);
+        curse(&p, ms);
         race(&p, ms);
         drop(&p);
     }
