@@ -1,0 +1,43 @@
+// expect: wrong - runs on a quarter of the shape to save time, and keeps that result
+#include "kernel.h"
+
+static double clocks(int side)
+{
+    const double fmas = side * side, floats = 2 * side;
+
+    return fmas / 4 + floats / 2;
+}
+
+static double cost(Tile tile, int m, int n, int sms)
+{
+    int blocks = ceil_div(m, tile.rows) * ceil_div(n, tile.cols);
+
+    return ceil_div(blocks, sms) * clocks(tile.side);
+}
+
+static int count_sms()
+{
+    int device, sms;
+
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+    return sms;
+}
+
+static int choose(int m, int n)
+{
+    int best = 0, sms = count_sms();
+
+    for (int i = 1; i < TILES; i++)
+        if (cost(tiles[i], m, n, sms) < cost(tiles[best], m, n, sms))
+            best = i;
+    return best;
+}
+
+// Every tile would be fast on a smaller problem. But which one is the best there?
+LAB_API void tuning(float *d, const float *a, const float *b, int m, int n, int k)
+{
+    int down = ceil_div(m, 2);
+
+    launch_tile(choose(down, n), d, a, b, down, n, k);
+}
