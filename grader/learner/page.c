@@ -171,12 +171,14 @@ static void print_not_run(const Result *result)
         print_cases(result, left, "Not run, too slow to simulate:");
 }
 
-/* The compiler's lines are not wrapped; more than a screen of them would hide the first error. */
+/* More than a screen of the compiler's lines would hide the first error. */
 static void print_lines(const char *text, int most, int indent)
 {
     for (int line = 0; *text && line < most; line++) {
-        const int length = (int) strcspn(text, "\n");
-        printf("%*s%.*s\n", indent, "", length, text);
+        const size_t length = strcspn(text, "\n");
+        char *first = xstrndup(text, length);
+        print_lines_wrapped(first, indent, COLUMNS);
+        free(first);
         text += length + (text[length] == '\n');
     }
     if (*text)
