@@ -178,8 +178,10 @@ static int complain(const Words *words)
 
 static bool save(const char *path, const char *text, size_t bytes)
 {
-    if (write_file(path, text, bytes))
+    if (write_file(path, text, bytes)) {
+        fprintf(stderr, "written: %s\n", path);
         return true;
+    }
     fprintf(stderr, "warpbook: --svg %s: %s\n", path, strerror(errno));
     return false;
 }

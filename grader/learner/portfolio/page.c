@@ -179,7 +179,7 @@ static void put_predictions(Page *page, const PortfolioLab *lab)
         const PredictionRow *row = &lab->predictions[i];
         if (row->is_filled)
             page_print(page,
-                       "<tr><td>%s</td><td class=\"number\">%.6g</td><td class=\"number\">%.6g"
+                       "<tr><td>%s</td><td class=\"number\">%.10g</td><td class=\"number\">%.10g"
                        "</td><td class=\"%s\">%s</td></tr>\n",
                        row->about->question, row->guess, row->about->answer,
                        row->is_right ? "good" : "bad", row->is_right ? "right" : "not right");
