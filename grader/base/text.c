@@ -1,7 +1,9 @@
 /* text.c - wraps prose for a terminal. */
 #include "base/text.h"
+#include "base/util.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Number of columns that UTF-8 text takes: bytes that do not continue a character. */
@@ -38,6 +40,20 @@ void print_wrapped_to(FILE *to, const char *text, int indent, int columns)
     }
     if (column)
         fputc('\n', to);
+}
+
+void print_lines_wrapped(const char *text, int indent, int columns)
+{
+    while (*text) {
+        const size_t length = strcspn(text, "\n");
+        char *line = xstrndup(text, length);
+        if (indent + width_of(text, length) > columns)
+            print_wrapped(line, indent, columns);
+        else
+            printf("%*s%s\n", *line ? indent : 0, "", line);
+        free(line);
+        text += length + (text[length] == '\n');
+    }
 }
 
 void print_wrapped(const char *text, int indent, int columns)

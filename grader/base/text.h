@@ -9,4 +9,7 @@
 void print_wrapped(const char *text, int indent, int columns);
 void print_wrapped_to(FILE *to, const char *text, int indent, int columns);
 
+/* Wraps only the lines that are too wide: the others may be aligned, such as a compiler's. */
+void print_lines_wrapped(const char *text, int indent, int columns);
+
 #endif

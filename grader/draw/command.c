@@ -2,6 +2,7 @@
 #include "draw/command.h"
 #include "base/number.h"
 #include "base/options.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "draw/collect.h"
 
@@ -10,7 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DONE = 0, NOTHING_TO_DRAW = 1, USAGE = 2, COULD_NOT = 3, MOST_SOURCE = 256 << 10 };
+enum {
+    DONE = 0,
+    NOTHING_TO_DRAW = 1,
+    USAGE = 2,
+    COULD_NOT = 3,
+    MOST_SOURCE = 256 << 10,
+    COLUMNS = 80
+};
 
 static const char usage_begin[] = "usage: warpbook draw KIND LAB [OPTION...]\n\n"
                                   "Draws what a kernel does when it runs on the simulated GPU.\n\n";
@@ -170,8 +178,10 @@ static int complain(const Words *words)
 
 static bool save(const char *path, const char *text, size_t bytes)
 {
-    if (write_file(path, text, bytes))
+    if (write_file(path, text, bytes)) {
+        fprintf(stderr, "written: %s\n", path);
         return true;
+    }
     fprintf(stderr, "warpbook: --svg %s: %s\n", path, strerror(errno));
     return false;
 }
@@ -195,11 +205,35 @@ static int draw_svg(const Options *o, const Picture *picture)
     return !drawn ? complain(&words) : saved ? DONE : COULD_NOT;
 }
 
+/* A text form is a title and a place, a grid, and a legend, with an empty line after each: the
+ * grid must not be wrapped. */
+static void print_form(char *text)
+{
+    char *grid = strstr(text, "\n\n"), *legend = grid ? strstr(grid + 2, "\n\n") : NULL;
+
+    if (!legend) {
+        fputs(text, stdout);
+        return;
+    }
+    *grid = *legend = 0;
+    print_lines_wrapped(text, 0, COLUMNS);
+    printf("\n%s\n\n", grid + 2);
+    print_lines_wrapped(legend + 2, 0, COLUMNS);
+}
+
 static int print_text(const Options *o, const Picture *picture)
 {
     Words words = { .why = "" };
+    char *text;
+    size_t bytes;
+    FILE *to = text_open(&text, &bytes);
+    const bool printed = o->kind->print(picture, to, &words);
 
-    if (!o->kind->print(picture, stdout, &words))
+    text_close(to);
+    if (printed)
+        print_form(text);
+    free(text);
+    if (!printed)
         return complain(&words);
     if (*picture->failed)
         printf("The simulated GPU reports: %s\n", picture->failed);

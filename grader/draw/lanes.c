@@ -2,6 +2,7 @@
 #include "base/util.h"
 #include "draw/picture.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,16 +89,20 @@ static void say(const Picture *picture, int launch, const Stretches *all, Words 
     const RecordedLaunch *l = &r->launches[launch];
     const int64_t block = r->filter.block < 0 ? 0 : r->filter.block;
     const int warp = r->filter.warp < 0 ? 0 : r->filter.warp;
+    const double mine = average(all->lanes, (uint64_t) all->instructions);
+    const double launch_mean = average(l->lanes, l->executed);
 
     PUT(words->title, "%s, warp %d of block %lld: on average %.1f of 32 lanes are active",
-        l->kernel, warp, (long long) block, average(all->lanes, (uint64_t) all->instructions));
+        l->kernel, warp, (long long) block, mine);
+    if (fabs(mine - launch_mean) >= 0.05) /* a warp need not be typical */
+        APPEND(words->title, "; all warps: %.1f", launch_mean);
     put(sample, size, "These are the first %d PTX instructions of this warp", all->shown);
     if (all->instructions > all->shown)
         append(sample, size, "; %d were recorded", all->instructions);
     append(sample, size,
            ". Over all warps of this launch, %.1f of 32 lanes are active. Simulated on "
            "the %s.",
-           average(l->lanes, l->executed), r->device.name);
+           launch_mean, r->device.name);
 }
 
 /* ---- Drawing ---- */

@@ -28,12 +28,12 @@ static size_t without_commas(const char *text, char *plain, size_t size)
     return from;
 }
 
-/* True if the rest may follow a number: nothing, a unit ("32 sectors", "50%", "5 µs") or a comment,
- * but no further arithmetic ("3/4", "32 * 33", "2x"). */
+/* True if the rest may follow a number: nothing, a unit ("32 sectors", "50%", "5 µs", "2x") or a
+ * comment, but no further arithmetic ("3/4", "32 * 33", "32 x 33"). */
 static bool is_unit(const char *rest)
 {
     rest += strspn(rest, " \t");
-    if (rest[0] == 'x' && !isalpha((unsigned char) rest[1]))
+    if (rest[0] == 'x' && isdigit((unsigned char) rest[1 + strspn(rest + 1, " \t(.+-")]))
         return false;
     return !*rest || isalpha((unsigned char) *rest) || strchr("%#(", *rest) ||
            (unsigned char) *rest >= 0x80;

@@ -171,12 +171,14 @@ static void print_not_run(const Result *result)
         print_cases(result, left, "Not run, too slow to simulate:");
 }
 
-/* The compiler's lines are not wrapped; more than a screen of them would hide the first error. */
+/* More than a screen of the compiler's lines would hide the first error. */
 static void print_lines(const char *text, int most, int indent)
 {
     for (int line = 0; *text && line < most; line++) {
-        const int length = (int) strcspn(text, "\n");
-        printf("%*s%.*s\n", indent, "", length, text);
+        const size_t length = strcspn(text, "\n");
+        char *first = xstrndup(text, length);
+        print_lines_wrapped(first, indent, COLUMNS);
+        free(first);
         text += length + (text[length] == '\n');
     }
     if (*text)
@@ -355,21 +357,23 @@ static bool is_well_done(const Result *result)
 
 static void say_way(const Result *result, const Progress *p, char *text, size_t size)
 {
-    const CaseSpeed *nearest = record_case(result);
+    /* The deciding case may have changed, but "from ... to" compares one and the same. */
+    const CaseSpeed *now = record_now(result, p->first_case);
     char from[16], to[16];
 
     put(text, size, is_well_done(result) ? "Well done" : "Passed");
-    if (nearest && p->first_ratio > 0 && p->first_ratio < nearest->ratio.median)
+    if (now && p->first_ratio > 0 && p->first_ratio < now->ratio.median)
         append(text, size, ": from %s to %s of the reference's speed",
                bar_percent(p->first_ratio, 0, from, sizeof from),
-               bar_percent(nearest->ratio.median, 0, to, sizeof to));
+               bar_percent(now->ratio.median, 0, to, sizeof to));
     if (p->attempts)
         append(text, size, "%s after %d attempt%s",
                strchr(text, ':') ? "; first pass" : ": first pass", p->attempts,
                p->attempts == 1 ? "" : "s");
-    if (p->attempts && p->hints)
-        append(text, size, " with %d hint%s", p->hints, p->hints == 1 ? "" : "s");
-    append(text, size, p->attempts && !p->hints && !p->remedy_shown ? " without a hint." : ".");
+    if (p->attempts && p->hints_used)
+        append(text, size, " with %d hint%s", p->hints_used, p->hints_used == 1 ? "" : "s");
+    append(text, size,
+           p->attempts && !p->hints_used && !p->remedy_shown ? " without a hint." : ".");
 }
 
 static void print_pass(const Session *session, const Result *result, const Progress *p)

@@ -5,6 +5,7 @@
  * by hand) is never removed.
  */
 #include "learner/progress.h"
+#include "learner/bar.h"
 #include "learner/state_file.h"
 #include "learner/next.h"
 
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_MOST = 512, FORMAT = 3 };
+enum { LINE_MOST = 512, FORMAT = 4 };
 
 /* ---- The progress file ---- */
 
@@ -37,18 +38,28 @@ static char *label_word(const Case *c, char *text, size_t size)
     return text;
 }
 
-/* Reads the fields that format 2 added. A case that the lab no longer has is ignored. */
-static void read_format_2(const char *line, const Lab *lab, Progress *progress)
+/* The case that a field names; NULL: none, or one that the lab no longer has. */
+static const Case *read_case(const char *line, const char *key, const Lab *lab)
 {
     char text[LINE_MOST], label[LINE_MOST];
+
+    if (!field(line, key, text, sizeof text))
+        return NULL;
+    for (const Case *c = lab->cases; c && c->label; c++)
+        if (!strcmp(label_word(c, label, sizeof label), text))
+            return c;
+    return NULL;
+}
+
+/* Reads the fields that format 2 added. */
+static void read_format_2(const char *line, const Lab *lab, Progress *progress)
+{
+    char text[LINE_MOST];
     double shown;
 
     if (field(line, "saw", text, sizeof text))
         progress->diagnosis.saw = diagnosis_bits(text, progress->latest);
-    if (field(line, "case", text, sizeof text))
-        for (const Case *c = lab->cases; c && c->label && !progress->diagnosis.lab_case; c++)
-            if (!strcmp(label_word(c, label, sizeof label), text))
-                progress->diagnosis.lab_case = c;
+    progress->diagnosis.lab_case = read_case(line, "case", lab);
     if (field(line, "slow", text, sizeof text))
         progress->diagnosis.slow_cases = strtoull(text, NULL, 16);
     if (field_double(line, "told", &shown))
@@ -79,6 +90,17 @@ static void read_format_3(const char *line, Progress *progress)
     progress->bar = read_positive(line, "bar");
     if (field(line, "key", text, sizeof text))
         progress->key = strtoull(text, NULL, 16);
+}
+
+/* Reads the fields that format 4 added. Older lines have only the number of hints seen so far. */
+static void read_format_4(const char *line, const Lab *lab, Progress *progress)
+{
+    double hints;
+
+    progress->first_case = read_case(line, "first_case", lab);
+    progress->hints_used = progress->hints;
+    if (field_double(line, "hints_used", &hints))
+        progress->hints_used = (int) fmin(fmax(hints, 0), LAB_HINTS);
 }
 
 /* True if this version knows the line's format. */
@@ -115,6 +137,7 @@ static bool read_progress(const char *line, const LabEntry *entry, Progress *pro
         found.date[0] = 0;
     read_format_2(line, entry->lab, &found);
     read_format_3(line, &found);
+    read_format_4(line, entry->lab, &found);
     *progress = found;
     return true;
 }
@@ -142,6 +165,17 @@ static bool needs_format_3(const Progress *progress)
 {
     return progress->time[0] || progress->attempts || progress->first_ratio > 0 ||
            progress->reached > 0 || progress->key;
+}
+
+/* Up to the first pass, all hints count as used. */
+static bool has_more_hints(const Progress *progress)
+{
+    return verdict_passed(progress->best) && progress->hints_used != progress->hints;
+}
+
+static bool needs_format_4(const Progress *progress)
+{
+    return progress->first_case || has_more_hints(progress);
 }
 
 static void write_format_2(char *line, size_t size, const Progress *progress)
@@ -178,9 +212,21 @@ static void write_format_3(char *line, size_t size, const Progress *progress)
         append(line, size, " key:%016llx", (unsigned long long) progress->key);
 }
 
+static void write_format_4(char *line, size_t size, const Progress *progress)
+{
+    char text[LINE_MOST];
+
+    if (progress->first_case)
+        append(line, size, " first_case:%s", label_word(progress->first_case, text, sizeof text));
+    if (has_more_hints(progress))
+        append(line, size, " hints_used:%d", progress->hints_used);
+}
+
 /* An older version of this program does not lose what it does not know. */
 static int format_of(const Progress *progress)
 {
+    if (needs_format_4(progress))
+        return 4;
     return needs_format_3(progress) ? 3 : needs_format_2(progress) ? 2 : 1;
 }
 
@@ -199,6 +245,7 @@ static void write_line(char *line, size_t size, const LabEntry *entry, const Pro
         append(line, size, " format:%d", format_of(progress));
     write_format_2(line, size, progress);
     write_format_3(line, size, progress);
+    write_format_4(line, size, progress);
     append(line, size, "\n");
 }
 
@@ -291,8 +338,10 @@ static void print_row(const LabEntry *entry, const Progress *p)
 {
     char ratio[16] = "-";
 
-    if (p->ratio > 0)
-        PUT(ratio, "%.0f %%", floor(100 * p->ratio));
+    if (p->reached > 0)
+        bar_percent(p->reached, p->bar, ratio, sizeof ratio);
+    else if (p->ratio > 0) /* recorded before `reached` was */
+        bar_percent(p->ratio, 0, ratio, sizeof ratio);
     printf("%02d %-22.22s  %-11s  %-11s  %8.8s  %-10.10s\n", lab_number(entry), lab_name(entry),
            p->graded ? verdict_label(p->best) : "-", p->graded ? verdict_label(p->latest) : "-",
            ratio, p->date[0] ? p->date : "-");

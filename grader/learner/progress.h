@@ -8,11 +8,12 @@
 #include "base/remedy.h"
 
 /* .warpbook/progress has one line per lab: `lab:06_transpose verdict:slow best:pass ratio:0.55
- * hints:1 date:2026-11-21 format:3 saw:sectors_written case:flat slow:400 told:3
+ * hints:2 date:2026-11-21 format:4 saw:sectors_written case:flat slow:400 told:3
  * explained:0123456789abcdef best_lab:0123456789abcdef time:22:51 attempts:4 first:0.0600
- * reached:0.5500 bar:0.75 key:0123456789abcdef`. The fields after `format` are written only if
- * they are needed; without them, the line has format 1, and without those after `best_lab`, format
- * 2. Lines that cannot be read, or have a later format, are kept unchanged. */
+ * reached:0.5500 bar:0.75 key:0123456789abcdef first_case:flat hints_used:1`. The fields after
+ * `format` are written only if they are needed; without them, the line has format 1, without those
+ * after `best_lab`, format 2, and without those after `key`, format 3. Lines that cannot be read,
+ * or have a later format, are kept unchanged. */
 typedef struct Progress {
     Verdict latest, best;
     double ratio; /* of the latest grading, lowest over the timed cases; 0 if not judged */
@@ -28,6 +29,8 @@ typedef struct Progress {
     double first_ratio;  /* the first speed that was seen, usually the starter's; 0: none */
     double reached, bar; /* the latest grading's case nearest to failing: its ratio and its bar */
     uint64_t key;        /* what the latest grading depended on (record.h); 0: unknown */
+    const Case *first_case; /* the case of first_ratio: the one that was nearest to failing */
+    int hints_used;         /* levels shown up to the first pass */
 } Progress;
 
 /* `file` is the path of the progress file. Loading a lab without a line gives zeros. Saving

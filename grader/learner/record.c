@@ -47,6 +47,14 @@ const CaseSpeed *record_case(const Result *result)
     return nearest;
 }
 
+const CaseSpeed *record_now(const Result *result, const Case *lab_case)
+{
+    for (int i = 0; lab_case && i < result->speeds; i++)
+        if (result->speed[i].measured && !strcmp(result->speed[i].lab_case->label, lab_case->label))
+            return &result->speed[i];
+    return NULL;
+}
+
 static void add_date(Progress *progress)
 {
     time_t now = time(NULL);
@@ -56,16 +64,21 @@ static void add_date(Progress *progress)
     strftime(progress->time, sizeof progress->time, "%H:%M", local);
 }
 
-/* The way to the first pass: how many kernels it took, and where it began. */
+/* The way to the first pass: how many kernels and hints it took, and where it began. */
 static void add_way(const Result *result, uint64_t key, Progress *progress)
 {
+    const CaseSpeed *nearest = record_case(result);
     const bool same_lab = !progress->best_lab || progress->best_lab == result->hash;
     const bool was_passed = progress->graded && verdict_passed(progress->best) && same_lab;
 
     if (result->verdict != UNCHANGED && !was_passed && (!key || key != progress->key))
         progress->attempts++;
-    if (progress->first_ratio <= 0)
-        progress->first_ratio = result->ratio;
+    if (!was_passed)
+        progress->hints_used = progress->hints;
+    if (progress->first_ratio <= 0 && nearest) {
+        progress->first_ratio = nearest->ratio.median;
+        progress->first_case = nearest->lab_case;
+    }
 }
 
 void record_add(const Result *result, uint64_t key, Progress *progress)

@@ -13,6 +13,9 @@ uint64_t record_key(const Session *session, const LabEntry *entry, const char *s
 /* The timed case that is nearest to failing, or farthest below its bar; NULL if none was timed. */
 const CaseSpeed *record_case(const Result *result);
 
+/* The result's speed in this case; NULL if it was not measured. */
+const CaseSpeed *record_now(const Result *result, const Case *lab_case);
+
 /* Adds the result to the lab's progress. `key`: record_key(), 0: unknown. */
 void record_add(const Result *result, uint64_t key, Progress *progress);
 

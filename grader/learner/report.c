@@ -170,7 +170,7 @@ static void report_reason(const Policy *policy, const Result *result, bool alone
     if (result->why[0])
         APPEND(text, ": %s", result->why);
     if ((result->verdict == BUILD || result->verdict == UNSOUND) && strchr(text, '\n'))
-        printf("%s\n", text); /* the compiler's lines are not wrapped */
+        print_lines_wrapped(text, 0, 80);
     else
         print_wrapped(text, 4, 80);
     if (result->verdict == SLOW && result->ratio > 0)

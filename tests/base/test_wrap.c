@@ -33,11 +33,24 @@ static void wrapped(void)
     }
 }
 
+/* A line that fits keeps its spaces; a wider one breaks between words. */
+static void only_wide_lines_are_wrapped(void)
+{
+    static const char text[] = "  int  x;\n       ^\n\none two (three\n  four   five six\n";
+    Capture capture;
+
+    capture_begin(&capture, stdout);
+    print_lines_wrapped(text, 1, 11);
+    CU_ASSERT_STRING_EQUAL(capture_end(&capture),
+                           "   int  x;\n        ^\n\n one two\n (three\n four five\n six\n");
+}
+
 CU_SuiteInfo test_wrap = {
     "wrap",
     .pTests =
         (CU_TestInfo[]){
             { "wrapped", wrapped },
+            { "only wide lines are wrapped", only_wide_lines_are_wrapped },
             CU_TEST_INFO_NULL,
         },
 };

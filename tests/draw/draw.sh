@@ -32,8 +32,9 @@ exits() {
 
 # draws KIND LAB...: the picture is well-formed, and a second run gives the same bytes.
 draws() {
-    "$build/warpbook" draw "$@" --svg "$out/a.svg" && "$build/warpbook" draw "$@" --svg "$out/b.svg" ||
+    "$build/warpbook" draw "$@" --svg "$out/a.svg" 2> "$out/said" && "$build/warpbook" draw "$@" --svg "$out/b.svg" ||
         fail "draw $*"
+    grep -qxF "written: $out/a.svg" "$out/said" || fail "draw $*: does not say what it wrote"
     cmp -s "$out/a.svg" "$out/b.svg" || fail "draw $*: another run gives other bytes"
     ! command -v xmllint > /dev/null || xmllint --noout "$out/a.svg" || fail "draw $*: not well-formed"
 }

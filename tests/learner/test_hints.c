@@ -276,7 +276,7 @@ static void what_was_seen_is_remembered(void)
 
 static void later_formats_are_not_read(void)
 {
-    static const char *const rows[] = { "format:4", "format:", "format:x", "format:nan",
+    static const char *const rows[] = { "format:5", "format:", "format:x", "format:nan",
                                         "format:0" };
     char text[256], *after;
 

@@ -115,7 +115,7 @@ static void lines_are_read(void)
 
 static void one_line_is_replaced(void)
 {
-    static const Progress ours = { SLOW, CLOSE, 0.74, 2, true, "2026-11-21" };
+    static const Progress ours = { SLOW, CLOSE, 0.74, 2, true, "2026-11-21", .hints_used = 2 };
     static const struct {
         const char *before, *after;
     } rows[] = {
@@ -164,6 +164,22 @@ static void the_way_is_kept(void)
     CU_ASSERT_DOUBLE_EQUAL(back.reached, 0.55, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(back.bar, 0.75, 1e-9);
     CU_ASSERT_EQUAL(back.key, 0xabc);
+}
+
+/* Hints that were read after the first pass do not count as used. */
+static void used_hints_are_kept(void)
+{
+    Progress back;
+
+    begin_with("lab:01_first verdict:pass best:pass ratio:0.5500 hints:1\n");
+    progress_load(file, &first, &back);
+    CU_ASSERT_EQUAL(back.hints_used, 1);
+    back.hints = 3;
+    CU_ASSERT_TRUE(progress_save(file, &first, &back));
+    file_is("lab:01_first verdict:pass best:pass ratio:0.5500 hints:3 format:4 hints_used:1\n");
+    progress_load(file, &first, &back);
+    CU_ASSERT_EQUAL(back.hints, 3);
+    CU_ASSERT_EQUAL(back.hints_used, 1);
 }
 
 static void strange_lines_are_kept(void)
@@ -330,6 +346,16 @@ static void progress_moves_on(void)
     CU_ASSERT(has(text, "close        wrong            76 %  2026-11-21\n"));
 }
 
+/* The table of make grade shows the same: the deciding case, never rounded up to its bar. */
+static void progress_shows_the_deciding_case(void)
+{
+    const Progress p = { SLOW, SLOW, 0.52, 0, true, "2026-11-21", .reached = 0.748, .bar = 0.75 };
+
+    begin_with(NULL);
+    CU_ASSERT_TRUE(progress_save(file, &all_labs[0], &p));
+    CU_ASSERT(has(progress_text(), "slow         slow             74 %  2026-11-21\n"));
+}
+
 /* Without a GPU, `correct` is the best verdict; students used to be sent back to the first lab
  * forever. */
 static void progress_without_a_gpu(void)
@@ -394,7 +420,8 @@ static void hints_leave_the_verdict_alone(void)
 {
     begin_with("lab:01_first verdict:slow best:pass ratio:0.5500 hints:0 date:2026-11-21\n");
     hint_text(&first, 0);
-    file_is("lab:01_first verdict:slow best:pass ratio:0.5500 hints:1 date:2026-11-21\n");
+    file_is("lab:01_first verdict:slow best:pass ratio:0.5500 hints:1 date:2026-11-21 format:4 "
+            "hints_used:0\n");
 }
 
 static void fewer_hints_than_there_may_be(void)
@@ -433,6 +460,7 @@ CU_SuiteInfo test_learn = {
             { "lines are read", lines_are_read },
             { "one line is replaced", one_line_is_replaced },
             { "the way is kept", the_way_is_kept },
+            { "used hints are kept", used_hints_are_kept },
             { "strange lines are kept", strange_lines_are_kept },
             { "what cannot be read is not overwritten", what_cannot_be_read_is_not_overwritten },
             { "a failed save is reported", a_failed_save_is_reported },
@@ -440,6 +468,7 @@ CU_SuiteInfo test_learn = {
             { "better is an order", better_is_an_order },
             { "progress of a beginner", progress_of_a_beginner },
             { "progress moves on", progress_moves_on },
+            { "progress shows the deciding case", progress_shows_the_deciding_case },
             { "progress without a GPU", progress_without_a_gpu },
             { "hints come one by one", hints_come_one_by_one },
             { "hints leave the verdict alone", hints_leave_the_verdict_alone },

@@ -110,6 +110,20 @@ static void not_begun(void)
     free(text);
 }
 
+/* A speed below its bar is not rounded up to it, and a large number has no exponent. */
+static void numbers_are_exact(void)
+{
+    char *text;
+
+    begun()->progress.reached = 0.748;
+    two_labs[0].progress.bar = 0.75;
+    two_labs[0].predictions[0].guess = 8e6;
+    text = page_of("");
+    CU_ASSERT(has(text, ">0.74<"));
+    CU_ASSERT(has(text, ">8000000<"));
+    free(text);
+}
+
 /* The answer to a prediction that is still open must not be on the page. */
 static void no_answer_is_given_away(void)
 {
@@ -189,6 +203,7 @@ CU_SuiteInfo test_portfolio = {
             { "what is known is shown", what_is_known_is_shown },
             { "labs are counted as elsewhere", labs_are_counted_as_elsewhere },
             { "a lab that was not begun", not_begun },
+            { "numbers are exact", numbers_are_exact },
             { "no answer is given away", no_answer_is_given_away },
             { "speeds over time", speeds_over_time },
             { "no text becomes markup", no_text_becomes_markup },

@@ -395,11 +395,11 @@ static void questions_are_numbered(void)
 }
 
 /* Within the tolerance, the answer that was given is shown next to the counted one. */
-static void near_answers_are_about(void)
+static void near_answers_are_named(void)
 {
     static const struct {
         const char *given;
-        bool about;
+        bool near;
     } rows[] = { { "4,b,7", false }, { "4,b,7.4", true }, { "4,b,8", false } };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -409,8 +409,8 @@ static void near_answers_are_about(void)
         Answers answers = { rows[i].given, NULL, text_open(&text, &bytes), false };
         quiz_ask(&quiz, &answers);
         text_close(answers.to);
-        CU_ASSERT_EQUAL(has(text, ", about 7.4."), rows[i].about);
-        CU_ASSERT_EQUAL(has(text, "about"), rows[i].about);
+        CU_ASSERT_EQUAL(has(text, "Right: it is 7, you said 7.4."), rows[i].near);
+        CU_ASSERT_EQUAL(has(text, "it is"), rows[i].near);
         free(text);
     }
 }
@@ -424,7 +424,7 @@ CU_SuiteInfo test_quiz = {
             { "lines of the quiz are read", quiz_lines_are_read },
             { "hostile files", hostile_files },
             { "a quiz is saved", quiz_is_saved },
-            { "near answers are about right", near_answers_are_about },
+            { "near answers are named", near_answers_are_named },
             { "other lines are kept", other_lines_are_kept },
             { "what is unreadable is not overwritten", unreadable_is_not_overwritten },
             { "a history is added to", history_is_added },

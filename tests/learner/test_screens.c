@@ -142,17 +142,21 @@ static void the_way_to_a_pass_is_counted(void)
     CU_ASSERT_DOUBLE_EQUAL(p.first_ratio, 0.06, 1e-9);
     record_add(&wrong, 2, &p);
     record_add(&wrong, 2, &p); /* the same kernel again is no new attempt */
+    p.hints = 1;
     CU_ASSERT_EQUAL(p.attempts, 1);
     record_add(&slow, 3, &p);
     CU_ASSERT_DOUBLE_EQUAL(p.reached, 0.42,
                            1e-9); /* 0.42 of 0.75 is farther off than 0.40 of 0.50 */
     CU_ASSERT_DOUBLE_EQUAL(p.bar, 0.75, 1e-9);
     record_add(&pass, 4, &p);
-    record_add(&slow, 5, &p); /* experiments after the pass are none */
+    p.hints = 3;
+    record_add(&slow, 5, &p); /* experiments after the pass are none, nor do its hints count */
+    CU_ASSERT_EQUAL(p.hints_used, 1);
     CU_ASSERT_EQUAL(p.attempts, 3);
     CU_ASSERT_EQUAL(p.best, PASS);
     CU_ASSERT_EQUAL(p.latest, SLOW);
     CU_ASSERT_DOUBLE_EQUAL(p.first_ratio, 0.06, 1e-9);
+    CU_ASSERT_PTR_EQUAL(p.first_case, &cases[3]);
     CU_ASSERT_EQUAL(p.key, 5);
 }
 
@@ -209,7 +213,12 @@ static void page(const char *name, const Result *result, const Progress *progres
 
 static void a_page_has_one_next_step(void)
 {
-    Progress p = { .graded = true, .attempts = 3, .hints = 1, .first_ratio = 0.06 };
+    Progress p = { .graded = true,
+                   .attempts = 3,
+                   .hints = 3,
+                   .hints_used = 1,
+                   .first_ratio = 0.06,
+                   .first_case = &cases[4] };
     Result pass = timed(PASS, 0.998, 0.97), slow = timed(SLOW, 0.42, 0.49),
            starter = timed(UNCHANGED, 0.06, 0.11),
            wrong = { .entry = &entry,

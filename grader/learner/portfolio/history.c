@@ -1,6 +1,7 @@
 /* history.c - every grading of a learner, one line each. The file may have been edited by anyone.
  */
 #include "learner/portfolio/history.h"
+#include "learner/record.h"
 #include "learner/state_file.h"
 #include "base/number.h"
 #include "base/util.h"
@@ -145,8 +146,9 @@ bool history_add(const char *file, const LabEntry *entry, const HistoryEntry *wh
 
 void history_keep(const char *progress, const Result *result, const char *device)
 {
+    const CaseSpeed *nearest = record_case(result);
     HistoryEntry now = { .verdict = result->verdict,
-                         .ratio = result->ratio,
+                         .ratio = nearest ? nearest->ratio.median : 0,
                          .kernel = result->source_hash };
     char path[PATH];
 

@@ -1,9 +1,9 @@
 /* history.h - .warpbook/history: one line per grading, oldest first.
  *
  * `at:2026-11-25T00:12:07Z lab:06_transpose verdict:slow ratio:0.4060 device:Teaching_GPU
- * kernel:0123456789abcdef`. `ratio` is left out if speed was not judged; a device's blanks are
- * underscores. Lines are only added. When the file would exceed HISTORY_MOST bytes, its older half
- * is dropped. Lines that cannot be read are skipped.
+ * kernel:0123456789abcdef`. `ratio` is that of the deciding case (record.h) and left out if speed
+ * was not judged; a device's blanks are underscores. Lines are only added. When the file would
+ * exceed HISTORY_MOST bytes, its older half is dropped. Lines that cannot be read are skipped.
  */
 #ifndef LEARNER_PORTFOLIO_HISTORY_H
 #define LEARNER_PORTFOLIO_HISTORY_H

@@ -2,6 +2,7 @@
 #include "learner/portfolio/page.h"
 #include "learner/next.h"
 #include "learner/quiz/quiz.h"
+#include "base/marks.h"
 #include "base/util.h"
 
 #include <string.h>
@@ -72,7 +73,9 @@ static void put_row(Page *page, const PortfolioLab *lab)
     int filled;
     const int right = predictions_right(lab, &filled);
 
-    if (p->ratio > 0)
+    if (p->reached > 0)
+        PUT(ratio, "%.2f", ratio_shown(p->reached, p->bar, 2));
+    else if (p->ratio > 0) /* recorded before `reached` was */
         PUT(ratio, "%.2f", p->ratio);
     say_right(right, lab->prediction_count, filled, predictions, sizeof predictions);
     say_right(quiz_right_in_all(&lab->quiz), quiz_questions(lab->entry->lab), lab->quiz.count, quiz,
@@ -99,8 +102,8 @@ static void put_table(Page *page, const Portfolio *portfolio)
     for (int i = 0; i < portfolio->count; i++)
         done += next_is_done(&portfolio->labs[i].progress);
     page_print(page,
-               "<p>%d of %d labs are done. Speed is a share of the reference's: the lowest over a "
-               "lab's timed cases, in the latest grading.</p>\n"
+               "<p>%d of %d labs are done. Speed is a share of the reference's, in the timed case "
+               "that was nearest to failing or failed by most, in the latest grading.</p>\n"
                "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All labs\">\n"
                "<table>\n<thead><tr><th scope=\"col\">lab</th><th scope=\"col\">best</th>"
                "<th scope=\"col\">latest</th><th scope=\"col\">speed</th>"
@@ -176,7 +179,7 @@ static void put_predictions(Page *page, const PortfolioLab *lab)
         const PredictionRow *row = &lab->predictions[i];
         if (row->is_filled)
             page_print(page,
-                       "<tr><td>%s</td><td class=\"number\">%.6g</td><td class=\"number\">%.6g"
+                       "<tr><td>%s</td><td class=\"number\">%.10g</td><td class=\"number\">%.10g"
                        "</td><td class=\"%s\">%s</td></tr>\n",
                        row->about->question, row->guess, row->about->answer,
                        row->is_right ? "good" : "bad", row->is_right ? "right" : "not right");

@@ -293,14 +293,16 @@ const QuestionKind question_kinds[] = {
       0.05,
       "Line {line}: {source}\n"
       "How many 32-byte sectors does one warp touch per load from global memory, on average?",
-      "{other} sectors would hold the bytes that the lanes of a warp use in one load. make draw "
+      "At least {other} would be needed for the bytes that the lanes of a warp use in one load. "
+      "make draw "
       "KIND=sectors LAB={lab} FLAGS=\"--line {line}\" shows which lane uses which "
       "sector." },
     { "store_sectors", "sectors per store", "sectors", true, stores, store_sectors, store_least,
       0.25, 0.05,
       "Line {line}: {source}\n"
       "How many 32-byte sectors does one warp touch per store to global memory, on average?",
-      "{other} sectors would hold the bytes that the lanes of a warp write in one store. make draw "
+      "At least {other} would be needed for the bytes that the lanes of a warp write in one store. "
+      "make draw "
       "KIND=sectors LAB={lab} FLAGS=\"--line {line}\" shows which lane uses which "
       "sector." },
     { "wavefronts", "wavefronts per request", "shared", true, uses_shared, wavefronts,

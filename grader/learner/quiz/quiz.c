@@ -81,16 +81,17 @@ static QuizRecord *record_of(Quiz *quiz, const Question *question)
     return known;
 }
 
-/* "Right: 7.49, about 8." if 8 was answered. */
+/* "Right: it is 7.49, you said 8." if 8 was answered. */
 static void explain(const Question *question, const QuizRecord *record, FILE *to)
 {
     char text[sizeof question->because + 300], answer[QUIZ_CHOICE + 8], given[32];
 
-    PUT(text, "%s: %s", record->right ? "Right" : "The answer",
-        question_answer(question, answer, sizeof answer));
+    question_answer(question, answer, sizeof answer);
     PUT(given, "%.6g", record->given);
     if (record->right && !question->choice_count && strcmp(given, answer) != 0)
-        APPEND(text, ", about %s", given);
+        PUT(text, "Right: it is %s, you said %s", answer, given);
+    else
+        PUT(text, "%s: %s", record->right ? "Right" : "The answer", answer);
     APPEND(text, ". %s", question->because);
     print_wrapped_to(to, text, 4, COLUMNS);
 }
