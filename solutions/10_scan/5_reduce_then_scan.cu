@@ -1,4 +1,4 @@
-// rung: 5, expect: device (sim: slow) - sums first, then the scan: reads the input twice, but writes only once
+// rung: 5, expect: device (sim: slow) - sums first, then the scan: two reads, but only one write
 #include "cudalab.cuh"
 #include "kernel.h"
 
