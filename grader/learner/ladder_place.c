@@ -70,8 +70,8 @@ static void say_where(const Ladder *ladder, char *text, size_t size)
     const char *from = strstr(ladder->where, ": ");
 
     from = from ? from + 2 : ladder->where;
-    append(text, size, " of solutions/, whose speeds were measured on an %.*s.", (int) strcspn(from, ","),
-           from);
+    append(text, size, " of solutions/, whose speeds were measured on an %.*s.",
+           (int) strcspn(from, ","), from);
 }
 
 /* The rungs' measured ratios in the case that counts; returns their number, 0 if unknown. */
