@@ -194,8 +194,8 @@ typedef struct Lab {
     /* Writes the right values of elements first .. first + count - 1 of out[out] to `want`,
      * which has that array's type, and to `error` the allowed distance from each. Errors are
      * zero on entry: elements whose error is left at zero must be right bit for bit, except that
-     * -0 equals 0, and any NaN that the kernel wrote a NaN. Slow and plain; called for whole arrays
-     * and for small windows. */
+     * -0 equals 0, and that any NaN is right where NaN is, if the kernel wrote it. Slow and plain;
+     * called for whole arrays and for small windows. */
     void (*truth)(const Case *, const Inputs *, int out, size_t first, size_t count, void *want,
                   double *error);
 
