@@ -70,11 +70,20 @@ static void say_where(const Ladder *ladder, char *text, size_t size)
     const char *from = strstr(ladder->where, ": ");
 
     from = from ? from + 2 : ladder->where;
-    append(text, size, " of solutions/, whose speeds were measured on an %.*s.",
+    append(text, size, ", speeds of the files there, measured on an %.*s.",
            (int) strcspn(from, ","), from);
 }
 
-/* The rungs' measured ratios in the case that counts; returns their number, 0 if unknown. */
+static bool is_reference(const Workbook *book, const LabEntry *entry, int rung)
+{
+    static FileList files;
+
+    list_rungs(book, entry, &files);
+    return rung > 0 && rung == files.count;
+}
+
+/* The rungs' measured ratios in the case that counts; returns their number, 0 if unknown. Without
+ * the reference's, a kernel faster than the last measured rung would seem to be above all. */
 static int ratios_of(const Workbook *book, const Result *result, Ladder *ladder,
                      double ratios[MOST_RUNGS])
 {
@@ -90,7 +99,7 @@ static int ratios_of(const Workbook *book, const Result *result, Ladder *ladder,
         ratios[number - 1] = ladder->rungs[i].ratio;
         rungs = number > rungs ? number : rungs;
     }
-    return rungs;
+    return is_reference(book, result->entry, rungs) ? rungs : 0;
 }
 
 int ladder_nearest_of(const double *ratios, int count, double mine)

@@ -256,11 +256,12 @@ const Lab lab_launches = {
           .text = "Divide the time of the call by the number of launches. If that is a few "
                   "microseconds, you time launches: put many tensors into one. If there are few "
                   "launches: how many blocks work on the largest tensor, which has a third of all "
-                  "floats?" },
+                  "floats, and how many blocks have nothing to do?" },
         { "slow",
           "There are few launches now. Two things may be left. Does each launch wait for the "
           "last block of the launch before it? How many loads does a thread have in flight before "
-          "it needs the first value? make explain LAB=launches says which one." },
+          "it needs the first value? In make explain LAB=launches, compare the rows for the tail and "
+          "for latency." },
         { "correct",
           "Speed was not judged here. Count the launches of a call with 400 tensors on paper, and "
           "the blocks that the largest tensor gets." },
@@ -269,7 +270,11 @@ const Lab lab_launches = {
           "next? Each call has other tensors at other places, so a kept table is an old table." },
         { "wrong tail unwritten",
           "The ends are missing. A tensor's size is a multiple of nothing: what handles its last "
-          "floats, if a thread takes four at a time or a block a whole chunk?" },
+          "floats, if a thread takes four at a time or a block a whole chunk? If whole chunks or "
+          "tensors are missing: does the search compare with < or with <=?" },
+        { "wrong unwritten", .in = "empty",
+          .text = "An empty tensor has no chunk and no block. What does your search find if two "
+                  "tensors begin at the same block?" },
         { "wrong unwritten",
           "Some floats were never written. Do whole tensors lack them, for instance all after the "
           "table was full? Or the end of each tensor?" },
@@ -277,8 +282,8 @@ const Lab lab_launches = {
           .text = "Compute one float by hand: unscale, then clip on both sides, then step. Are the "
                   "operations in this order, and is the rate that of the float's own tensor?" },
         { "wrong", .in = "empty",
-          .text = "An empty tensor has no chunk and no block. What does your search find if two "
-                  "tensors begin at the same block?" },
+          .text = "An empty tensor has no chunk and no block. Which tensor does your search find "
+                  "if two begin at the same block?" },
         { "wrong", .in = "bytes of table",
           .text = "The table is full, and tensors are left. Is a second launch made for them, and "
                   "does it begin counting its blocks at 0 again?" },
@@ -294,7 +299,8 @@ const Lab lab_launches = {
           "values are in `weights`." },
         { "unsafe",
           "A thread reads past the end of an array. Tensors lie next to each other, so only the end "
-          "of the last one is noticed here, but each end needs the check." },
+          "of the last one is noticed here, but each end needs the check. If only cases with many "
+          "tensors fail: does the next table count its blocks from 0 again?" },
         { "stray input",
           "Inputs must not change: the new weights go to `updated`, also those in between." },
         { "stray",

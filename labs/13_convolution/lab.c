@@ -264,17 +264,18 @@ const Lab lab_convolution = {
         "Count for one result, at radius 16: how many pixels does the starter load, how many weights, "
         "and how many multiply-adds does it do? Then look at the weight of tap (i, j): it is a "
         "product. Which part of the sum over j is the same for all i?",
-        "Sum the rows first: across[y, x] = sum over j of w[j] * in[y, x + j]. A result is a sum "
+        "Sum the rows first: sums[y, x] = sum over j of across[j] * in[y, x + j]. A result is a sum "
         "over 2r + 1 of these, down a column. Pass the filter to the kernel by value: its weights "
         "are then in constant memory. With the radius as a template parameter the loops "
         "disappear. Two kernels with the sums in `scratch` move 16 bytes per pixel; the least is 8, "
         "so at radius 2 both passes belong into one kernel.",
         "Radius 2: each thread takes four neighbouring columns and 16 rows. It loads the 8 pixels that "
-        "it needs of each of 20 rows, all before it uses the first, and sums them across. The results "
-        "of a column that are not complete yet wait in registers: each new row adds to all of "
+        "it needs of each of 20 rows (as float2, float4, float2), all 160 before the first sum, and "
+        "stores float4. The results of a column that are not complete yet wait in registers: each new row adds to all of "
         "them. Radius 16: a block slides down a strip. In each step it loads 32 rows with their "
         "apron into shared memory; threads sum 16 neighbouring results across from registers, "
-        "store these sums in shared memory, and then sum 16 results down a column.",
+        "store these sums in shared memory, and then sum 16 results down a column. Lanes that take "
+        "different rows need rows of an odd length.",
     },
     .remedies = {
         { "slow loads_an_fma",
@@ -290,7 +291,8 @@ const Lab lab_convolution = {
         { "slow", .in = "radius 2", .also = "radius 16",
           .text = "Radius 2 first: count the bytes per pixel that your kernels move. The least is "
                   "8, one read and one write. Where do the sums of rows wait until they are summed "
-                  "down?" },
+                  "down? If you move no more, count loads: a thread that computes four neighbours "
+                  "and slides down a column needs the fewest." },
         { "slow", .in = "radius 16",
           .text = "Radius 16 takes 66 multiply-adds per result at least. How many loads does your "
                   "kernel need for them? A thread that computes 4 neighbouring results needs 36 "
@@ -354,7 +356,8 @@ const Lab lab_convolution = {
           "to load, and reach all barriers; only their stores to `out` are left out." },
         { "unsafe uninitialised",
           "Your kernel reads shared memory or `scratch` that was never written. Which part of the "
-          "apron does no thread load: a corner, or what lies further than one block's width?" },
+          "apron does no thread load: a corner, or what lies further than one block's width? Did threads "
+          "outside the image return before they loaded their part?" },
         { "unsafe",
           "A thread accesses memory outside an array. Is each index limited to 0 .. rows - 1 and 0 "
           ".. cols - 1 before the load? An unsigned index is never below 0." },
