@@ -67,8 +67,8 @@ labs() {
 quick() {
     labs &
     units
+    wait # the scripted GPU sleeps for its times, so the rest runs alone
     each end_to_end="tests/end_to_end.sh $build"
-    wait
     each formats="tests/formats/formats.sh $build" watch="tests/learner/watch.sh $build"
 }
 

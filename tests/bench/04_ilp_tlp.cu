@@ -271,15 +271,16 @@ static void by_reference(void *self, int set)
 {
     Problem *p = (Problem *) self;
 
-    reference::advance_reference(p->x1[set], p->v1[set], p->x0[set], p->v0[set], dt, p->n,
-                                 p->steps);
+    reference::advance_kernel<<<sms, reference::BLOCK>>>(p->x1[set], p->v1[set], p->x0[set],
+                                                         p->v0[set], dt, p->n, p->steps);
 }
 
 static void by_fastest(void *self, int set)
 {
     Problem *p = (Problem *) self;
 
-    fastest::advance_fastest(p->x1[set], p->v1[set], p->x0[set], p->v0[set], dt, p->n, p->steps);
+    fastest::advance_kernel<<<sms, fastest::BLOCK>>>(p->x1[set], p->v1[set], p->x0[set], p->v0[set],
+                                                     dt, p->n, p->steps);
 }
 
 static __global__ void fill_kernel(float *data, int count, FillKey key)
