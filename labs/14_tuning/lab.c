@@ -218,7 +218,7 @@ const Lab lab_tuning = {
         "With any one of the three alone, another shape is slow.",
         "The time is that of the busiest SM: it gets ceil(tiles / SMs) of them. Every tile has 256 "
         "threads, so one tile costs what a thread costs: per step of k, side * side / 4 clocks of "
-        "FMAs and about side clocks of loads from shared memory. Multiply the two. "
+        "FMAs and about side clocks of loads from shared memory. Multiply tiles by clocks. "
         "cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) returns the SMs.",
     },
     .remedies = {
@@ -236,7 +236,8 @@ const Lab lab_tuning = {
         { "slow", .in = "large square", .below = 0.70,
           .text = "The large square has enough tiles of every size for all SMs. So what one result "
                   "costs decides: how many floats from shared memory does a thread load per FMA, "
-                  "with 8 x 8, 4 x 4 and 2 x 2 results?" },
+                  "with 8 x 8, 4 x 4 and 2 x 2 results? If your cost has that: do not divide by the "
+                  "blocks that fit on an SM at once, since they share its clocks." },
         { "slow", .in = "tall",
           .text = "d has 32 columns here. Count the results that the tiles cover, also those that d "
                   "does not have: ceil(n / columns of the tile) * columns. Is the choice kept from "
@@ -316,8 +317,9 @@ const Lab lab_tuning = {
         { "smaller_gpu",
           "A table of best tiles was measured on 132 SMs. For d of 512 x 512 it says 32 x 32: 256 "
           "tiles. On a GPU with 16 SMs, how many tiles of 64 x 64 does the busiest SM get?",
-          4, 0, "64 tiles on 16 SMs: 4 each, and none is idle. The larger tile has cheaper results, "
-                "so the table is wrong on this GPU." },
+          4, 0, "64 tiles on 16 SMs: 4 each, and none is idle, at 4 * 8 = 32 clocks per step of k; "
+                "32 x 32 takes 16 * 3 = 48, and 128 x 128 only 24. The table is wrong on this "
+                "GPU." },
         { 0 },
     },
     .profile = "shared_loads occupancy fma_loads",
