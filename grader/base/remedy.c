@@ -12,7 +12,7 @@ void diagnosis_say(const Diagnosis *diagnosis, Verdict verdict, double ratio, ch
     if (diagnosis->lab_case)
         append(text, size, ", case %s", diagnosis->lab_case->label);
     if (verdict == SLOW && ratio > 0)
-        append(text, size, ", lowest ratio %.2f", ratio);
+        append(text, size, ", ratio %.2f", ratio);
     for (int i = 0, said = 0; i < DIAGNOSIS_COUNT; i++)
         if (diagnosis->saw & diagnosis_possible(verdict) & SAW(i))
             append(text, size, "%s %s", said++ ? "," : ":", diagnosis_clause((DiagnosisCode) i));

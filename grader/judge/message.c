@@ -1,6 +1,7 @@
 /* message.c - describes a grading's observations to the student. */
 #include "judge/message.h"
 #include "judge/compare.h"
+#include "sim/base/source_shape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -378,13 +379,15 @@ void message_neighbour(const char *source, char *why, size_t size)
     const char *at = strstr(why, "kernel.cu:"), *but = strstr(why, ", but `");
     const int number = at ? atoi(at + strlen("kernel.cu:")) : 0;
     char array[80], line[400];
+    long dims[SHAPE_DIMS];
 
-    if (!but || !number)
+    if (!but || !number || !source)
         return;
     but += strlen(", but `");
     PUT(array, "%.*s", (int) strcspn(but, "`"), but);
     take_source_line(source, number, line, sizeof line);
-    if (*line && !strstr(line, array) && strstr(but, "` has "))
+    if (*line && !strstr(line, array) && strstr(but, "` has ") &&
+        source_shape(source, array, dims)) /* not by a pointer into global memory */
         append(why, size,
                ". Line %d does not name `%s`: it goes past the end of an array that lies before it "
                "in shared memory",

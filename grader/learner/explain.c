@@ -292,9 +292,9 @@ static void print_table(const Explained *e)
 
     row("", "yours", e->other);
     row_of_time(e);
-    printf("share of that time that each limit takes; they add up to 100 %%, and a unit that\n"
-           "is busy while another one decides may have a small share\n");
+    printf("share of that time that each limit takes; they add up to 100 %%\n");
     rows_of_limits(e);
+    printf("  (a unit that is busy while another one decides may have a small share)\n");
     rows_of(e, "of that time, schedulers that have warps wait for", wait_words, a->waits, b->waits,
             WAITS);
     if (e->session->verbose)

@@ -30,9 +30,11 @@ static void note(const char *file, const LabEntry *entry, const Progress *progre
 
 static void print_remedy(const Progress *progress, const Lab *lab, int remedy)
 {
+    /* That of the case it names: the one nearest to failing, not always the lowest. */
+    const double ratio = progress->reached > 0 ? progress->reached : progress->ratio;
     char text[512], said[400];
 
-    diagnosis_say(&progress->diagnosis, progress->latest, progress->ratio, said, sizeof said);
+    diagnosis_say(&progress->diagnosis, progress->latest, ratio, said, sizeof said);
     print_wrapped(PUT(text, "Your last grading: %s.", said), 0, COLUMNS);
     print_wrapped(lab->remedies[remedy - 1].text, 4, COLUMNS);
     printf("\n");

@@ -106,13 +106,14 @@ static __device__ float push(float (&pending)[2 * R], float value, const Filter 
 template <typename Kernel>
 static int height_of_band(Kernel *kernel, int threads, int strips, int rows, int radius, int step)
 {
-    int device, sms, per_sm, bands;
+    int device, sms, per_sm, bands, height;
 
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
     CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, threads, 0));
-    bands = max(sms * per_sm / strips, 1);
-    return ceil_div(max(ceil_div(rows, bands), step) + 2 * radius, step) * step - 2 * radius;
+    bands = sms * per_sm > strips ? sms * per_sm / strips : 1;
+    height = ceil_div(rows, bands) > step ? ceil_div(rows, bands) : step;
+    return ceil_div(height + 2 * radius, step) * step - 2 * radius;
 }
 
 // ---- Both passes in registers: a thread has four columns of a few rows ----

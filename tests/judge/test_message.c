@@ -229,7 +229,8 @@ static void notes(void)
 /* Only an array that the line does not name is a neighbour. */
 static void neighbours_in_shared_memory(void)
 {
-    static const char source[] = "int a;\nqueue[kind[i]][place] = i;\ncount[8] = 1;\n";
+    static const char source[] = "__shared__ int queue[8][64], count[8];\n"
+                                 "queue[kind[i]][place] = i;\ncount[8] = 1;\n*to = 1;\n";
     static const struct {
         const char *why;
         bool says;
@@ -239,6 +240,7 @@ static void neighbours_in_shared_memory(void)
         { "kernel.cu:3: writes `count[8]`, but `count` has 8 elements", false },
         { "kernel.cu:9: writes `count[8]`, but `count` has 8 elements", false },
         { "kernel.cu:2: writes `count[8]`", false },
+        { "kernel.cu:2: writes `out[4]`, but `out` has 1 element", false }, /* float *to = out */
         { "writes `count[8]`, but `count` has 8 elements", false },
     };
 
