@@ -6,9 +6,9 @@
 # the simulated GPU. test-rest: the workbook as files, gradebook, the simulated GPU, hostile submissions, a class.
 # test-validation: the simulated GPU against measurements, and programs of all kinds on it. test-all: all three.
 #
-# Tests that measure time run alone; then two chains of tests that wait run beside two that compute: more at once take
-# longer, not shorter, on 2 cores. Prints a line per
-# script with its time; status 1 if one failed. Outputs: BUILD/tests/NAME.log.
+# Tests that measure time run alone. Then two chains of tests that wait run in parallel with two that compute; on 2 cores,
+# more chains would take longer. Prints a line per script with its time; status 1 if one failed. Outputs:
+# BUILD/tests/NAME.log.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 unset MAKEFLAGS MFLAGS MAKELEVEL
