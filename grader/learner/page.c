@@ -290,8 +290,10 @@ static void say_predictions(const PredictionScore *score, const LabEntry *entry,
         return;
     append(text, size, "%sPredictions: %d of %d right", *text ? " " : "", score->right,
            score->asked);
-    if (score->filled < score->asked)
-        append(text, size, ", %d not filled in", score->asked - score->filled);
+    if (score->unread)
+        append(text, size, ", %d not understood", score->unread);
+    if (score->filled + score->unread < score->asked)
+        append(text, size, ", %d not filled in", score->asked - score->filled - score->unread);
     if (next_in_watch())
         append(text, size, " (p explains them).");
     else

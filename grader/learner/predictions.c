@@ -16,6 +16,7 @@ enum { FILE_MOST = 1 << 20, LINE_MOST = 512, COLUMNS = 80 };
 typedef struct Guesses {
     double value[LAB_PREDICTIONS];
     bool filled[LAB_PREDICTIONS];
+    bool unread[LAB_PREDICTIONS]; /* something is filled in that is no number */
 } Guesses;
 
 static int prediction_count(const Lab *lab)
@@ -73,7 +74,8 @@ static bool take_line(char *line, const Lab *lab, int count, Guesses *guesses,
     if (!*value || *value == '#')
         return true;
     put(fault, LINE_MOST, "\"%.40s\" is not understood: " ANSWER_FORM, value);
-    if (!answer_number(value, about->question, &guesses->value[i], &percent))
+    guesses->unread[i] = !answer_number(value, about->question, &guesses->value[i], &percent);
+    if (guesses->unread[i])
         return false;
     if (percent)
         guesses->value[i] = answer_of_percent(guesses->value[i], about->answer);
@@ -177,6 +179,7 @@ PredictionScore predictions_score(const char *path, const Lab *lab)
     read_guesses(path, lab, score.asked, &guesses, keep_first, &score);
     for (int i = 0; i < score.asked; i++) {
         score.filled += guesses.filled[i];
+        score.unread += guesses.unread[i] && !guesses.filled[i];
         score.right += guesses.filled[i] && is_right(&lab->predictions[i], guesses.value[i]);
     }
     return score;
@@ -195,7 +198,7 @@ int print_predictions(const char *path, const Lab *lab, uint64_t *explained)
     for (int i = 0; i < count; i++) {
         filled += guesses.filled[i];
         right += guesses.filled[i] && is_right(&lab->predictions[i], guesses.value[i]);
-        if (!guesses.filled[i])
+        if (!guesses.filled[i] && !guesses.unread[i])
             APPEND(missing, "%s%s", *missing ? ", " : "", lab->predictions[i].key);
     }
     if (!filled) {

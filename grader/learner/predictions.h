@@ -11,11 +11,11 @@
  * explained last (0: none); on output, the current ones. Returns how many are filled in. */
 int print_predictions(const char *path, const Lab *lab, uint64_t *explained);
 
-/* The numbers that the lab asks for: how many are filled in, and how many of those are right; how
- * many lines cannot be read, and what is wrong with the first one: "labs/01_coalescing/
- * predictions.txt:12: ...". */
+/* The numbers that the lab asks for: how many are filled in, how many are something else than a
+ * number, and how many of those filled in are right; how many lines cannot be read, and what is
+ * wrong with the first one: "labs/01_coalescing/predictions.txt:12: ...". */
 typedef struct PredictionScore {
-    int asked, filled, right, faults;
+    int asked, filled, unread, right, faults;
     char fault[400];
 } PredictionScore;
 PredictionScore predictions_score(const char *path, const Lab *lab);

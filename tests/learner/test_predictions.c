@@ -178,13 +178,14 @@ static void faults_are_counted(void)
 {
     static const struct {
         const char *text;
-        int filled, right, faults;
+        int filled, right, unread, faults;
         const char *fault;
     } rows[] = {
-        { "", 0, 0, 0, "" },
-        { "sectors: 32\nshare: 1\n", 2, 1, 0, "" },
-        { "sectors: 32\nbytes: 8 MB\n", 1, 1, 1, "labs/01_first/predictions.txt:2: \"8 MB\"" },
-        { "sectors: no\nshare: idea\n", 0, 0, 2, "labs/01_first/predictions.txt:1: \"no\"" },
+        { "", 0, 0, 0, 0, "" },
+        { "sectors: 32\nshare: 1\n", 2, 1, 0, 0, "" },
+        { "sectors: 32\nbytes: 8 MB\n", 1, 1, 1, 1, "labs/01_first/predictions.txt:2: \"8 MB\"" },
+        { "sectors: no\nshare: idea\n", 0, 0, 2, 2, "labs/01_first/predictions.txt:1: \"no\"" },
+        { "sectors: 32\nsector: 4\n", 1, 1, 0, 1, "labs/01_first/predictions.txt:2: the lab" },
     };
     char path[160];
     int filled;
@@ -194,7 +195,8 @@ static void faults_are_counted(void)
         PUT(path, "%s/labs/01_first/predictions.txt", folder);
         const PredictionScore score = predictions_score(path, &some_lab);
         if (score.asked != 4 || score.filled != rows[i].filled || score.right != rows[i].right ||
-            score.faults != rows[i].faults || !has(score.fault, rows[i].fault))
+            score.unread != rows[i].unread || score.faults != rows[i].faults ||
+            !has(score.fault, rows[i].fault))
             FAIL_SAYING("row %zu: %d filled, %d right, %d faults: %s", i, score.filled, score.right,
                         score.faults, score.fault);
     }

@@ -198,8 +198,9 @@ static void of_units(const Sentence *t)
         t->share);
 }
 
-/* In %: a unit that is busy less of the time than this is not a limit. */
-enum { FULL = 67 };
+/* In %: a unit that is busy less of the time than FULL is not a limit; only one that is busy for at
+ * least ALWAYS is the only one. */
+enum { FULL = 67, ALWAYS = 90 };
 
 /* If the unit is not busy enough to be the limit, reports that warps wait for it and returns true.
  */
@@ -248,8 +249,12 @@ static void of_dram(const Sentence *t)
         say(t, ": more loads in flight would help, per thread or, if they fit, from more warps");
     else
         say(t, "the device's memory is busy %.0f %% of the time", busy(t, AT_DRAM));
-    if (!say_sectors(t) && busy(t, AT_DRAM) >= FULL)
+    if (say_sectors(t) || busy(t, AT_DRAM) < FULL)
+        return;
+    if (busy(t, AT_DRAM) >= ALWAYS)
         say(t, ", and nearly all of these bytes are needed: only moving fewer would help");
+    else
+        say(t, ": fewer bytes would help, and so would more loads in flight");
 }
 
 static void of_atomics(const Sentence *t)
