@@ -47,6 +47,7 @@ typedef struct Trial {
     Gpu *gpu;         /* models the time; NULL: time is not modelled */
     int blocks_an_sm; /* for the model; 0: 1 */
     uint64_t most_played;
+    const struct Lowering *lowering; /* the machine code; NULL: unknown */
     /* Results. */
     TimingResult time;
     bool well;
@@ -127,6 +128,7 @@ static inline bool trial_run(Trial *trial)
     trial->launch = (Launch){ .module = trial->module,
                               .kernel = trial->code,
                               .name = "k",
+                              .lowering = trial->lowering,
                               .grid = { trial->blocks ? trial->blocks : 1, 1, 1 },
                               .block = { trial->threads ? trial->threads : 32, 1, 1 },
                               .cluster = { trial->cluster, trial->cluster > 0, trial->cluster > 0 },

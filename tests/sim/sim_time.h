@@ -54,6 +54,7 @@ static const Device plain = {
     .memory_ecc = 1,
     .block_start_cycles = 101,
     .l2_gbps = 32, /* one sector per cycle */
+    .l2_store_gbps = 32,
     .memory_read_share = 1,
     .memory_write_share = 1,
     .atomic_ns = 3,

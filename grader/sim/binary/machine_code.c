@@ -110,6 +110,70 @@ static bool is_conditional(unsigned opcode, const unsigned char *bytes)
     return field(bytes, 87, 3) != always;
 }
 
+/* LDL and STL: bits 40 to 63 are an offset in bytes, bits 73 to 75 the size: 4 for one word, 5 for
+ * two, 6 for four, less for a part of one. */
+static void decode_stack(const unsigned char *bytes, MachineInstruction *in)
+{
+    const unsigned operation = in->opcode & MACHINE_OPERATION_BITS;
+    const int64_t offset = signed_field(field(bytes, 40, 24), 24);
+    const uint64_t size = field(bytes, 73, 3);
+
+    if (operation != MACHINE_LDL && operation != MACHINE_STL)
+        return;
+    in->stack_words = (uint8_t) (size == 6 ? 4 : size == 5 ? 2 : 1);
+    in->stack_word = offset > 0 ? (uint32_t) offset / 4 : 0;
+}
+
+/* ---- Registers ---- */
+
+/* Operations that can read three registers of 32 bits: FFMA, IMAD, IADD3, LEA, LOP3, PRMT, SHF,
+ * HFMA2. */
+static bool has_three_sources(unsigned operation)
+{
+    static const uint16_t list[] = { 0x023, 0x024, 0x010, 0x011, 0x012, 0x016, 0x019, 0x031 };
+
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (list[i] == operation)
+            return true;
+    return false;
+}
+
+/* The first operand is in bits 24 to 31. In form 1 the others are in bits 32 to 39 and 64 to 71. In
+ * other forms one of them is no register: the third in forms 2 and 3, else the second. */
+static void decode_sources(const unsigned char *bytes, MachineInstruction *in)
+{
+    const unsigned form = (unsigned) in->opcode >> 9;
+    const uint8_t far = (uint8_t) field(bytes, 64, 8);
+
+    memset(in->source, MACHINE_NO_REGISTER, sizeof in->source);
+    if (!has_three_sources(in->opcode & MACHINE_OPERATION_BITS))
+        return;
+    in->source[0] = (uint8_t) field(bytes, 24, 8);
+    if (form == 1)
+        in->source[1] = (uint8_t) field(bytes, 32, 8);
+    in->source[form == 2 || form == 3 ? 1 : 2] = far;
+}
+
+static bool is_reused(const MachineInstruction *in, const MachineInstruction *before, int i)
+{
+    return before && before->reuse >> i & 1 && before->source[i] == in->source[i];
+}
+
+int machine_operands(const MachineInstruction *in, const MachineInstruction *before)
+{
+    int count = 0;
+
+    for (int i = 0; i < MACHINE_SOURCES; i++) {
+        bool is_new = in->source[i] != MACHINE_NO_REGISTER && !is_reused(in, before, i);
+        for (int k = 0; k < i; k++)
+            is_new &= in->source[k] != in->source[i];
+        count += is_new;
+    }
+    return count;
+}
+
+/* ---- An instruction ---- */
+
 MachineInstruction machine_decode(int arch, const unsigned char bytes[MACHINE_BYTES], int i,
                                   int count)
 {
@@ -129,6 +193,8 @@ MachineInstruction machine_decode(int arch, const unsigned char bytes[MACHINE_BY
         in.target = target_of(arch, bytes, i, count);
     in.is_conditional = is_conditional(opcode, bytes);
     in.if_diverged = (opcode & MACHINE_OPERATION_BITS) == MACHINE_BRA && field(bytes, 32, 2) == 2;
+    decode_stack(bytes, &in);
+    decode_sources(bytes, &in);
     return in;
 }
 

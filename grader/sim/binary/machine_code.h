@@ -40,9 +40,12 @@ enum {
     MACHINE_EXIT = 0x14d,
     MACHINE_RET = 0x150,
     MACHINE_KILL = 0x15b,
+    MACHINE_LDL = 0x183,
+    MACHINE_STL = 0x187,
     MACHINE_OPERATION_BITS = 0x1ff,
 };
 
+enum { MACHINE_SOURCES = 3, MACHINE_NO_REGISTER = 255 };
 enum { MACHINE_BYTES = 16, MACHINE_ALWAYS = 7, MOST_MACHINE_INSTRUCTIONS = 1 << 20 };
 
 typedef struct MachineInstruction {
@@ -56,6 +59,10 @@ typedef struct MachineInstruction {
                           */
     uint8_t stall, write_barrier, read_barrier, wait, reuse;
     bool yield;
+    uint8_t source[MACHINE_SOURCES]; /* registers that it reads, by operand, if it can read three;
+                                      * MACHINE_NO_REGISTER: none */
+    uint8_t stack_words; /* of LDL and STL: the words of 4 bytes that each lane accesses */
+    uint32_t stack_word; /* the first one, from the register of the address on */
 } MachineInstruction;
 
 typedef struct MachineCode {
@@ -71,6 +78,10 @@ MachinePipe machine_pipe(int arch, unsigned opcode);
 /* Decodes one instruction, at index `i`. Its line is 0. */
 MachineInstruction machine_decode(int arch, const unsigned char bytes[MACHINE_BYTES], int i,
                                   int count);
+
+/* The number of `source` registers that it reads from the register file. `before`: the instruction
+ * that its warp has just issued, some of whose operands may be reused; NULL: another warp's. */
+int machine_operands(const MachineInstruction *in, const MachineInstruction *before);
 
 /* Reads a kernel of a cubin for architecture `arch`. Returns false if the kernel or its line table
  * is missing or malformed, or memory ran out. Free with machine_code_free. */

@@ -96,6 +96,7 @@ static const Field fields[] = {
     FIELD(memory_ecc, WHOLE, 0, 1),
     FIELD(block_start_cycles, WHOLE, 0, 100000),
     FIELD(l2_gbps, REAL, 0.1, 1e6),
+    FIELD(l2_store_gbps, REAL, 0.1, 1e6),
     FIELD(memory_read_share, REAL, 0.01, 1),
     FIELD(memory_write_share, REAL, 0.01, 1),
     FIELD(atomic_ns, REAL, 0.01, 1e4),
@@ -402,6 +403,7 @@ void device_slice(Device *device)
     device->l2_bytes *= share;
     device->memory_gbps *= share;
     device->l2_gbps *= share;
+    device->l2_store_gbps *= share;
     device->memory_bus_bits = (int) (device->memory_bus_bits * share + 0.5);
     device->pcie_gbps *= share;
     device->fp32_tflops *= share;

@@ -12,9 +12,7 @@ static bool is_one_of(unsigned operation, const uint16_t *list)
     return *list != 0;
 }
 
-/* Whether one execution of `in` always executes exactly one machine instruction of this operation,
- * or of the others for which it is true. */
-static bool is_counterpart(const Instruction *in, unsigned operation)
+bool flow_is_counterpart(const Instruction *in, unsigned operation)
 {
     static const struct {
         Op op;
@@ -29,6 +27,7 @@ static bool is_counterpart(const Instruction *in, unsigned operation)
         { OP_vote, { 0x006, 0x086 } },
         { OP_match, { 0x1a1 } },
         { OP_bar, { 0x11d } },
+        { OP_call, { MACHINE_CALL_ABSOLUTE, MACHINE_CALL } },
         { OP_barrier, { 0x11d } },
         { OP_fma, { 0x023, 0x02b, 0x031, 0x035 } },
         { OP_mul, { 0x020, 0x028, 0x032, 0x024, 0x025, 0x027 } },
@@ -89,7 +88,7 @@ void flow_copies(FlowFinder *finder)
             const LineCount *line = line_count_at(&finder->counts, in->line);
             if (!line)
                 continue;
-            const bool is_pair = is_counterpart(line->step->in, flow_operation(in));
+            const bool is_pair = flow_is_counterpart(line->step->in, flow_operation(in));
             const bool guarded = flow_is_guarded(in);
             if (!is_pair && is_elsewhere(lowering->code.arch, flow_operation(in)))
                 continue;

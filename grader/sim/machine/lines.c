@@ -12,8 +12,7 @@ static bool is_branch(const Step *step)
             step->in->op == OP_exit || step->in->op == OP_trap || step->in->op == OP_call);
 }
 
-/* starts[i]: a basic block starts at step i. */
-static void mark_starts(const Code *code, bool *starts)
+void code_blocks(const Code *code, bool *starts)
 {
     const Function *function = code->function;
 
@@ -107,7 +106,7 @@ static bool add_code(LineCounts *to, int function, const Code *code, const Count
     const bool fine = starts && parts;
 
     if (fine) {
-        mark_starts(code, starts);
+        code_blocks(code, starts);
         add_parts(code, counts, parts);
         add_blocks(to, function, code, counts, starts, parts);
     }

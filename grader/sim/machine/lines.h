@@ -24,6 +24,11 @@ typedef struct LineCounts {
     int block_count;
 } LineCounts;
 
+/* starts[i]: a basic block of the PTX starts at step i; room for step_count + 2. All false on
+ * entry.
+ */
+void code_blocks(const Code *code, bool *starts);
+
 /* Returns false if memory ran out. Free with line_counts_free. */
 bool line_counts_make(const Launch *launch, LineCounts *counts);
 void line_counts_free(LineCounts *counts);

@@ -11,6 +11,7 @@ typedef struct OperationMaker {
     const Code *code;
     const Function *function;
     const Device *device;
+    Lowered lowered;
     const Instruction **writer; /* by register: its only writer; NULL: none or several */
     bool *only_added;           /* by register: all its readers are 64-bit additions */
     bool *none;                 /* by step: a branch that predicates replace */
@@ -32,6 +33,9 @@ bool add_registers(OperationMaker *maker, Operation *to, const Instruction *in);
 /* Adds the registers that another instruction writes. `to` must be the operation to which registers
  * were last added. */
 bool add_result(OperationMaker *maker, Operation *to, const Instruction *in);
+/* Adds an access to the stack for a step: a load writes the n-th of the registers that the step
+ * reads; a store reads the first one that it writes. Returns false if out of memory. */
+bool add_stack_registers(OperationMaker *maker, Operation *to, const Operation *step, int n);
 /* Finds the distinct 32-bit registers that an instruction computes from. */
 void find_operands(const OperationMaker *maker, const Step *step, Operation *to);
 

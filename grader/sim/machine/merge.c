@@ -16,7 +16,8 @@ enum { WORD = 4, WORDS = 4, MOST_DEPTH = 6 };
 
 static const int most_alignment = WORD * WORDS;
 
-/* The loads of one quad of words, at a register's address + WORD * WORDS * quad. */
+/* The loads of one quad of words, at an address + WORD * WORDS * quad. The address is that of a
+ * register, or of variable -1 - base. */
 typedef struct LoadGroup {
     int block; /* the block in which it was made; 0: none */
     int base, next;
@@ -125,8 +126,8 @@ static bool is_word(const OperationMaker *maker, const Step *step)
     return in && in->op == OP_ld && step->space == SPACE_SHARED && in->guard < 0 &&
            in->vector <= 1 && in->type_count && type_size(in->types[0]) == WORD && !is_strong(in) &&
            to->kind == OPERAND_REGISTER && maker->writer[to->index] == in &&
-           at->kind == OPERAND_ADDRESS && at->is_register && maker->writer[at->index] &&
-           at->offset % WORD == 0;
+           at->kind == OPERAND_ADDRESS && at->offset % WORD == 0 &&
+           (at->is_register ? maker->writer[at->index] != NULL : at->index >= 0);
 }
 
 /* Whether step i may change shared memory or make lanes diverge. */
@@ -165,7 +166,8 @@ static void add_word(Merger *merger, int i)
 {
     const Operand *at = address_of(merger->maker, &merger->maker->code->steps[i]);
     const int64_t within = ((at->offset % most_alignment) + most_alignment) % most_alignment;
-    LoadGroup *group = group_at(merger, at->index, (at->offset - within) / most_alignment);
+    const int base = at->is_register ? at->index : -1 - at->index;
+    LoadGroup *group = group_at(merger, base, (at->offset - within) / most_alignment);
 
     if (!group->step[within / WORD])
         group->step[within / WORD] = i + 1;
@@ -191,7 +193,12 @@ static bool merge(Merger *merger, const int *steps, int count)
         if (!add_result(merger->maker, to, maker->code->steps[steps[i] - 1].in))
             return false;
         to->wavefronts = count == WORDS ? 2 : 1;
-        *other = (Operation){ .action = NO_INSTRUCTION, .pipe = PIPE_LSU, .spent = other->spent };
+        to->place = to->place < 0 ? other->place : to->place;
+        *other = (Operation){ .action = NO_INSTRUCTION,
+                              .pipe = PIPE_LSU,
+                              .spent = other->spent,
+                              .block = other->block,
+                              .place = -1 };
     }
     return true;
 }
@@ -199,7 +206,9 @@ static bool merge(Merger *merger, const int *steps, int count)
 static bool merge_group(Merger *merger, const LoadGroup *group)
 {
     const OperationMaker *maker = merger->maker;
-    const Operand base = { .kind = OPERAND_REGISTER, .index = group->base };
+    const bool is_register = group->base >= 0;
+    const Operand base = { .kind = is_register ? OPERAND_REGISTER : OPERAND_VARIABLE,
+                           .index = is_register ? group->base : -1 - group->base };
     const int *step = group->step, alignment = alignment_of(maker, &base, 0);
     bool well = true;
 

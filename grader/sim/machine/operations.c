@@ -5,88 +5,13 @@
  * its reason; every other step is one instruction on the pipe of its class.
  */
 #include "sim/exec/access.h"
+#include "sim/machine/corrections.h"
 #include "sim/machine/issue.h"
-#include "sim/machine/maker.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Pipes ---- */
-
-#define FIGURE(name) offsetof(Device, name)
-
-typedef struct PipeRow {
-    Action action;
-    Pipe pipe;
-    size_t lanes, latency; /* figures of the device; lanes 0: as wide as issue */
-} PipeRow;
-
-static const PipeRow pipe_of_class[CLASSES] = {
-    [CLASS_NOTHING] = { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) },
-    [CLASS_MOVE] = { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) },
-    [CLASS_INT] = { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) },
-    [CLASS_FP32] = { DO_COMPUTE, PIPE_FMA, FIGURE(fp32_lanes), FIGURE(alu_latency) },
-    [CLASS_FP64] = { DO_COMPUTE, PIPE_FP64, FIGURE(fp64_lanes), FIGURE(fp64_latency) },
-    [CLASS_FP16] = { DO_COMPUTE, PIPE_FP16, FIGURE(fp16_lanes), FIGURE(fp16_latency) },
-    [CLASS_SFU] = { DO_COMPUTE, PIPE_SFU, FIGURE(sfu_lanes), FIGURE(sfu_latency) },
-    [CLASS_CONVERT] = { DO_COMPUTE, PIPE_SFU, FIGURE(convert_lanes), FIGURE(sfu_latency) },
-    [CLASS_CONTROL] = { DO_BRANCH, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(branch_latency) },
-    [CLASS_BARRIER] = { DO_BARRIER, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(barrier_latency) },
-    [CLASS_FENCE] = { DO_FENCE, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(alu_latency) },
-    [CLASS_SHUFFLE] = { DO_SHUFFLE, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(shuffle_latency) },
-    [CLASS_LOAD] = { DO_ACCESS, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(l1_latency) },
-    [CLASS_STORE] = { DO_ACCESS, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(l1_latency) },
-    [CLASS_ATOMIC] = { DO_ACCESS, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(l1_latency) },
-    /* Assumed: 2048 multiply-adds of f16 (mma.m16n8k16) take a scheduler's tensor core 8 cycles
-     * where it has 4 SFU lanes. Since Turing it also computes in fp16. */
-    [CLASS_TENSOR] = { DO_COMPUTE, PIPE_FP16, FIGURE(sfu_lanes), FIGURE(sfu_latency) },
-};
-
-/* Opcodes whose pipe is not that of their class. */
-static const struct {
-    Op op;
-    Mod mod; /* MODS: any */
-    PipeRow row;
-} pipe_of_op[] = {
-    { OP_mul, MODS, { DO_COMPUTE, PIPE_IMAD, FIGURE(int_lanes), FIGURE(alu_latency) } },
-    { OP_mad, MODS, { DO_COMPUTE, PIPE_IMAD, FIGURE(int_lanes), FIGURE(alu_latency) } },
-    { OP_vote, MODS, { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) } },
-    { OP_activemask, MODS, { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) } },
-    /* POPC, FLO, BREV */
-    { OP_popc, MODS, { DO_COMPUTE, PIPE_SFU, FIGURE(sfu_lanes), FIGURE(sfu_latency) } },
-    { OP_clz, MODS, { DO_COMPUTE, PIPE_SFU, FIGURE(sfu_lanes), FIGURE(sfu_latency) } },
-    { OP_bfind, MODS, { DO_COMPUTE, PIPE_SFU, FIGURE(sfu_lanes), FIGURE(sfu_latency) } },
-    { OP_brev, MODS, { DO_COMPUTE, PIPE_SFU, FIGURE(sfu_lanes), FIGURE(sfu_latency) } },
-    /* A warp barrier and an arrival do not wait for other warps. */
-    { OP_bar, MOD_warp, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
-    { OP_bar, MOD_arrive, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
-    { OP_barrier, MOD_arrive, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
-    { OP_mbarrier, MODS, { DO_COMPUTE, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(shuffle_latency) } },
-    { OP_barrier,
-      MOD_cluster,
-      { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
-    { OP_cp_async, MOD_mbarrier, { DO_COMPUTE, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(alu_latency) } },
-    { OP_cp_async, MOD_bulk, { DO_COMPUTE, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(alu_latency) } },
-    { OP_cp_async,
-      MOD_commit_group,
-      { DO_COMMIT, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(alu_latency) } },
-    { OP_cp_async, MOD_wait_group, { DO_WAIT, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(alu_latency) } },
-    { OP_cp_async, MOD_wait_all, { DO_WAIT, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(alu_latency) } },
-    { OP_cp_async, MOD_async, { DO_COPY, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(l1_latency) } },
-};
-
-/* Used by corrections. */
-static const PipeRow pipe_of_product = { DO_COMPUTE, PIPE_IMAD, FIGURE(int_lanes),
-                                         FIGURE(alu_latency) };
-static const PipeRow either_pipe = { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) };
-/* Its width is not published; we assume that it is as wide as issue. */
-static const PipeRow uniform_datapath = { DO_COMPUTE, PIPE_UNIFORM, 0, FIGURE(alu_latency) };
-
-static const PipeRow exact_fraction = { DO_SEQUENCE, PIPE_SFU, FIGURE(sfu_lanes),
-                                        FIGURE(sfu_latency) };
-static const PipeRow double_fraction = { DO_SEQUENCE, PIPE_FP64, FIGURE(fp64_lanes),
-                                         FIGURE(fp64_latency) };
-static const PipeRow vote = { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) };
+/* ---- Figures of the device ---- */
 
 static int figure(const Device *device, size_t offset)
 {
@@ -98,316 +23,6 @@ static int figure(const Device *device, size_t offset)
 static Pipe pipe_on(const Device *device, Pipe pipe)
 {
     return pipe == PIPE_IMAD && device->int_lanes >= device->fp32_lanes ? PIPE_FMA : pipe;
-}
-
-static const PipeRow *pipe_row(const Step *step)
-{
-    for (size_t i = 0; i < sizeof pipe_of_op / sizeof *pipe_of_op; i++)
-        if (pipe_of_op[i].op == step->in->op && step->class_ != CLASS_FP32 &&
-            step->class_ != CLASS_FP64 && step->class_ != CLASS_FP16 &&
-            (pipe_of_op[i].mod == MODS || has_mod(step->in, pipe_of_op[i].mod)))
-            return &pipe_of_op[i].row;
-    return &pipe_of_class[step->class_];
-}
-
-/* ---- Corrections ---- */
-
-static bool is_whole_number(const Instruction *in)
-{
-    return in->type_count && type_is_whole(in->types[0]);
-}
-
-static bool is_branch_none(const OperationMaker *maker, const Step *step)
-{
-    return maker->none[step - maker->code->steps];
-}
-
-/* A kernel parameter at a fixed offset, or a function parameter that registers can hold. Larger or
- * indexed parameters are in memory. */
-static bool is_parameter(const OperationMaker *maker, const Step *step)
-{
-    const size_t in_registers = 16;
-    const Module *module = maker->code->module;
-    const Operand *at = operand_of(maker, step->in, step->in->op == OP_ld);
-
-    if ((step->in->op != OP_ld && step->in->op != OP_st) || step->space != SPACE_PARAM || !at ||
-        at->is_register)
-        return false;
-    return step->kernel_param || (at->index >= 0 && at->index < module->variable_count &&
-                                  module->variables[at->index].size <= in_registers);
-}
-
-static bool is_constant(const OperationMaker *maker, const Step *step)
-{
-    const Operand *from = operand_of(maker, step->in, 1);
-
-    return step->in->op == OP_ld && step->space == SPACE_CONST && from && !from->is_register;
-}
-
-static bool is_copy(const OperationMaker *maker, const Step *step)
-{
-    const Operand *from = operand_of(maker, step->in, 1);
-
-    return step->in->op == OP_mov && from &&
-           (from->kind != OPERAND_SPECIAL || is_known_special(from->special));
-}
-
-static bool is_special(const OperationMaker *maker, const Step *step)
-{
-    const Operand *from = operand_of(maker, step->in, 1);
-
-    return step->in->op == OP_mov && from && from->kind == OPERAND_SPECIAL;
-}
-
-static bool is_space_change(const OperationMaker *maker, const Step *step)
-{
-    (void) maker;
-    return step->in->op == OP_cvta;
-}
-
-static bool is_widening(const OperationMaker *maker, const Step *step)
-{
-    const Instruction *in = step->in;
-
-    /* Extracting a byte or half-word takes an instruction; so does saturating. */
-    (void) maker;
-    return in->op == OP_cvt && in->type_count > 1 && !type_is_float(in->types[0]) &&
-           !type_is_float(in->types[1]) && !has_mod(in, MOD_sat) && type_size(in->types[0]) >= 4 &&
-           type_size(in->types[1]) >= 4;
-}
-
-/* The multiplication of an address computation, if only additions use its result. */
-static bool is_wide_product(const OperationMaker *maker, const Step *step)
-{
-    const Operand *to = operand_of(maker, step->in, 0);
-
-    return step->in->op == OP_mul && has_mod(step->in, MOD_wide) && to &&
-           to->kind == OPERAND_REGISTER && maker->only_added[to->index];
-}
-
-static bool adds_wide_product(const OperationMaker *maker, const Step *step)
-{
-    if (step->in->op != OP_add || !is_whole_number(step->in) || type_size(step->in->types[0]) != 8)
-        return false;
-    for (int i = 1; i < step->in->count; i++) {
-        const Operand *o = operand_of(maker, step->in, i);
-        const Instruction *writer = o->kind == OPERAND_REGISTER ? maker->writer[o->index] : NULL;
-        if (writer && writer->op == OP_mul && has_mod(writer, MOD_wide))
-            return true;
-    }
-    return false;
-}
-
-static bool is_shift_added(const OperationMaker *maker, const Step *step)
-{
-    const Function *f = maker->function;
-    const Instruction *in = step->in, *next = in + 1;
-
-    if (in->op != OP_shl || type_size(in->types[0]) != 4 ||
-        next >= f->instructions + f->instruction_count || next->op != OP_add)
-        return false;
-    for (int i = 1; i < next->count; i++) {
-        const Operand *o = operand_of(maker, next, i), *d = operand_of(maker, in, 0);
-        if (o->kind == OPERAND_REGISTER && d->kind == OPERAND_REGISTER && o->index == d->index)
-            return true;
-    }
-    return false;
-}
-
-static bool is_long_arithmetic(const OperationMaker *maker, const Step *step)
-{
-    (void) maker;
-    return step->class_ == CLASS_INT && is_whole_number(step->in) &&
-           type_size(step->in->types[0]) == 8;
-}
-
-static bool is_long_uniform(const OperationMaker *maker, const Step *step)
-{
-    return is_long_arithmetic(maker, step) && is_uniform(maker, step);
-}
-
-/* Excludes an addition that absorbs a shift, which becomes LEA. */
-static bool is_addition(const OperationMaker *maker, const Step *step)
-{
-    const Instruction *in = step->in;
-    const bool adds = in->op == OP_add || in->op == OP_sub;
-
-    return adds && is_whole_number(in) && type_size(in->types[0]) == 4 && !has_mod(in, MOD_sat) &&
-           !(step > maker->code->steps && is_shift_added(maker, step - 1));
-}
-
-static bool is_absorbed(const OperationMaker *maker, const Step *step)
-{
-    (void) maker;
-    return step->treatment == ABSORBED;
-}
-
-static bool is_fused(const OperationMaker *maker, const Step *step)
-{
-    (void) maker;
-    return step->treatment == FUSED;
-}
-
-static bool is_quotient(const OperationMaker *maker, const Step *step)
-{
-    (void) maker;
-    return (step->in->op == OP_div || step->in->op == OP_rem) && is_whole_number(step->in);
-}
-
-static bool is_long_quotient(const OperationMaker *maker, const Step *step)
-{
-    return is_quotient(maker, step) && type_size(step->in->types[0]) == 8;
-}
-
-static bool is_fraction(const OperationMaker *maker, const Step *step)
-{
-    const Instruction *in = step->in;
-
-    (void) maker;
-    return (in->op == OP_div || in->op == OP_sqrt || in->op == OP_rcp) &&
-           type_is_float(in->types[0]) && !has_mod(in, MOD_approx) && !has_mod(in, MOD_full);
-}
-
-static bool is_double_fraction(const OperationMaker *maker, const Step *step)
-{
-    return is_fraction(maker, step) && type_size(step->in->types[0]) == 8;
-}
-
-static bool is_exact_quotient(const OperationMaker *maker, const Step *step)
-{
-    return is_fraction(maker, step) && step->in->op == OP_div;
-}
-
-static bool is_exact_reciprocal(const OperationMaker *maker, const Step *step)
-{
-    return is_fraction(maker, step) && step->in->op == OP_rcp;
-}
-
-static bool is_high_product(const OperationMaker *maker, const Step *step)
-{
-    const Instruction *in = step->in;
-
-    (void) maker;
-    return (in->op == OP_mul || in->op == OP_mad) && has_mod(in, MOD_hi) &&
-           type_size(in->types[0]) == 4;
-}
-
-/* I2FP is an instruction of the integer pipe since sm_86 (ptxas 13.0). */
-static bool is_quick_conversion(const OperationMaker *maker, const Step *step)
-{
-    const Instruction *in = step->in;
-
-    return in->op == OP_cvt && in->type_count > 1 && in->types[0] == TYPE_F32 &&
-           type_is_whole(in->types[1]) && type_size(in->types[1]) == 4 && maker->device->cc >= 86;
-}
-
-static bool is_vote(const OperationMaker *maker, const Step *step)
-{
-    (void) maker;
-    return step->in->op == OP_vote;
-}
-
-static bool is_predicate_logic(const OperationMaker *maker, const Step *step)
-{
-    (void) maker;
-    return step->in->type_count && step->in->types[0] == TYPE_PRED && step->in->op != OP_setp &&
-           step->in->op != OP_vote;
-}
-
-/* Instructions that depend on each other. Its figures were measured on an H200
- * (tests/sim/time/mechanisms, latency.* and throughput.*) and are numbers of instructions, so that
- * they follow from a device's own widths and latencies. */
-typedef struct Sequence {
-    int on_pipe;        /* instructions that use the row's pipe; 0: the step is no sequence */
-    int sfu, fp64, alu; /* of each kind, those of which each waits for the one before it */
-} Sequence;
-
-/* The first row that applies counts. issues: the number of instructions that replace the step. */
-static const struct Correction {
-    const char *name;
-    bool (*applies)(const OperationMaker *maker, const Step *step);
-    int issues;
-    const PipeRow *row; /* NULL: that of its class */
-    const char *reason;
-    Sequence sequence;
-} corrections[] = {
-    { "short branches", is_branch_none, 0, NULL,
-      "predicates replace a branch over at most 8 instructions (issue.c; checked against the "
-      "counters of an H200)" },
-    { "parameters", is_parameter, 0, NULL,
-      "parameters are in constant memory, which arithmetic can read like a register" },
-    { "constants", is_constant, 0, NULL, "like a parameter if the address is fixed" },
-    { "copies", is_copy, 0, NULL, "ptxas uses one register for both, or an immediate operand" },
-    { "special registers", is_special, 1, &pipe_of_class[CLASS_SFU], "S2R: one slow instruction" },
-    { "spaces", is_space_change, 0, NULL, "global and generic addresses are the same" },
-    { "widening", is_widening, 0, NULL,
-      "between integers: part of the multiplication or address that uses the wide value" },
-    { "wide products", is_wide_product, 0, NULL, "IMAD.WIDE also adds the base of the address" },
-    { "addresses", adds_wide_product, 1, &pipe_of_product, "IMAD.WIDE computes both halves" },
-    { "shifts", is_shift_added, 0, NULL, "LEA shifts and adds" },
-    { "fused", is_fused, 0, NULL, "becomes one FFMA with the product before it (ptxas.c)" },
-    { "logic", is_absorbed, 0, NULL,
-      "one LOP3 computes two operations of at most three different inputs (ptxas_logic.c)" },
-    { "long quotients", is_long_quotient, 60, &pipe_of_class[CLASS_INT],
-      "a function of about 60 instructions (ptxas 13.0)" },
-    { "quotients", is_quotient, 18, &pipe_of_class[CLASS_INT],
-      "a reciprocal and a correction: about 18 instructions (ptxas 13.0)" },
-    { "exact fractions, 64 bits",
-      is_double_fraction,
-      15,
-      &double_fraction,
-      "an estimate, eight dependent multiply-adds, and a branch to a subroutine for rare cases "
-      "(ptxas 13.0)",
-      { 8, 1, 8, 7 } },
-    { "exact quotients",
-      is_exact_quotient,
-      8,
-      &exact_fraction,
-      "div.rn: as below, and FCHK, which uses the same pipe as the estimate",
-      { 2, 1, 0, 10 } },
-    { "exact reciprocals",
-      is_exact_reciprocal,
-      8,
-      &exact_fraction,
-      "rcp.rn: as below; it waits longer for its branches",
-      { 1, 1, 0, 15 } },
-    { "exact fractions",
-      is_fraction,
-      8,
-      &exact_fraction,
-      "an estimate, about 7 instructions to make it exact, and a branch to a subroutine for rare "
-      "cases",
-      { 1, 1, 0, 10 } },
-    { "high products",
-      is_high_product,
-      1,
-      &pipe_of_product,
-      "IMAD.HI is half as fast as IMAD",
-      { 2, 0, 0, 2 } },
-    { "quick conversions", is_quick_conversion, 1, &pipe_of_class[CLASS_INT], "I2FP" },
-    { "votes",
-      is_vote,
-      1,
-      &vote,
-      "VOTE is slower than other integer instructions",
-      { 2, 0, 0, 3 } },
-    { "predicates", is_predicate_logic, 1, &pipe_of_class[CLASS_INT], "PLOP3" },
-    { "uniform, 64 bits", is_long_uniform, 2, &uniform_datapath, "as below, but two instructions" },
-    { "uniform", is_uniform, 1, &uniform_datapath,
-      "since sm_75 a separate datapath computes values that all lanes of a warp share, so they do "
-      "not use the integer pipe (sim/machine/uniform.c)" },
-    { "64 bits", is_long_arithmetic, 2, NULL, "registers have 32 bits: two instructions" },
-    { "additions", is_addition, 1, &either_pipe,
-      "IADD3 or IMAD: ptxas uses the integer pipe or the multiply-add pipe, whichever is less busy "
-      "in the stretch" },
-};
-
-static const struct Correction *correction_of(const OperationMaker *maker, const Step *step)
-{
-    for (size_t i = 0; i < sizeof corrections / sizeof *corrections; i++)
-        if (corrections[i].applies(maker, step))
-            return &corrections[i];
-    return NULL;
 }
 
 /* ---- The operations of a whole code ---- */
@@ -477,11 +92,70 @@ static void set_sequence(const OperationMaker *maker, const Sequence *sequence, 
     to->latency = (uint16_t) (left > to->cycles ? left : to->cycles);
 }
 
+enum { MOST_ISSUES = 8 }; /* of one step that is no algorithm, such as a division */
+
+static LoweredStep lowered_step(const OperationMaker *maker, const Step *step)
+{
+    return maker->lowered.steps ? maker->lowered.steps[step - maker->code->steps]
+                                : (LoweredStep){ .block = -1, .place = -1 };
+}
+
+/* Per execution, rounded, but at least one. */
+static int issues_of(const LoweredStep *lowered)
+{
+    const int copies = lowered->copies > 0 ? lowered->copies : 1;
+    const int issues = (lowered->issues + copies / 2) / copies;
+
+    return issues < 1 ? 1 : least(issues, MOST_ISSUES);
+}
+
+/* Where ptxas unrolled a loop, not every copy has a counter and a branch. */
+static void set_part(Operation *to, const LoweredStep *lowered)
+{
+    const bool may_be_part = to->action == DO_COMPUTE || to->action == DO_BRANCH;
+
+    to->part = to->whole = 1;
+    if (may_be_part && lowered->place >= 0 && lowered->issues < lowered->copies &&
+        lowered->copies <= UINT8_MAX) {
+        to->part = (uint8_t) lowered->issues;
+        to->whole = (uint8_t) lowered->copies;
+    }
+}
+
+/* The pipe of a computation that the machine code has, if it is one of those between which ptxas
+ * chooses. NULL: unknown, or another one. */
+static const PipeRow *machine_row(const Step *step, const LoweredStep *lowered)
+{
+    const bool is_float = step->class_ == CLASS_FP32;
+
+    if (lowered->place < 0 ||
+        (!is_float && step->class_ != CLASS_INT && step->class_ != CLASS_MOVE))
+        return NULL;
+    switch (lowered->pipe) {
+    case MACHINE_ALU:
+        return &pipe_of_class[CLASS_INT];
+    case MACHINE_FMA:
+        return is_float ? &pipe_of_class[CLASS_FP32] : &pipe_of_product;
+    case MACHINE_UNIFORM:
+        return &uniform_datapath;
+    default:
+        return NULL;
+    }
+}
+
+/* A computation that the machine code lacks has no instruction. Accesses, barriers and branches
+ * stay as the PTX has them: the trace records them. */
 static bool make_operation(OperationMaker *maker, const Step *step, Operation *to)
 {
-    const struct Correction *correction = correction_of(maker, step);
-    const PipeRow *row = correction && correction->row ? correction->row : pipe_row(step);
-    const int issues = correction ? correction->issues : 1;
+    const Correction *correction = correction_of(maker, step);
+    const LoweredStep lowered = lowered_step(maker, step);
+    const bool is_sequence = correction && correction->sequence.on_pipe;
+    const bool is_long = correction && correction->issues > MOST_ISSUES;
+    const PipeRow *known = is_sequence || is_long ? NULL : machine_row(step, &lowered);
+    const PipeRow *row = known                           ? known
+                         : correction && correction->row ? correction->row
+                                                         : pipe_row(step);
+    const int issues = known ? issues_of(&lowered) : correction ? correction->issues : 1;
 
     *to = (Operation){ .action = (uint8_t) (issues ? row->action : NO_INSTRUCTION),
                        .pipe = (uint8_t) pipe_on(maker->device, row->pipe),
@@ -491,9 +165,17 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
                        .wavefronts = 1,
                        .keep = groups_kept(maker, step->in) };
     to->busy = (uint16_t) (to->issues * to->cycles);
-    if (correction && correction->sequence.on_pipe)
+    if (is_sequence)
         set_sequence(maker, &correction->sequence, to);
-    maker->either[step - maker->code->steps] = row == &either_pipe;
+    if (lowered.is_absent && (to->action == DO_COMPUTE || to->action == DO_SEQUENCE))
+        *to = (Operation){ .action = NO_INSTRUCTION, .wavefronts = 1 };
+    to->block = lowered.block;
+    to->place = lowered.place;
+    to->is_known = known;
+    to->machine_operands = lowered.operands;
+    to->machine_operands_after = lowered.operands_after;
+    set_part(to, &lowered);
+    maker->either[step - maker->code->steps] = to->issues && row == &either_pipe;
     to->issue_limit = step->class_ == CLASS_FP32 && row->pipe == PIPE_FMA ? AT_FP32 : AT_ISSUE;
     to->unit_limit = to->issue_limit == AT_FP32 ? AT_FP32 : AT_UNITS;
     if (to->action == DO_ACCESS && lies_near(step)) {
@@ -503,6 +185,65 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
     to->memory = (uint8_t) memory_use(step, (Action) to->action);
     find_operands(maker, step, to);
     return add_registers(maker, to, step->in);
+}
+
+/* ---- The stack ---- */
+
+static Operation stack_operation(const OperationMaker *maker, int block, const StackAccess *access)
+{
+    const PipeRow *row = &pipe_of_class[CLASS_LOAD];
+
+    return (Operation){ .action = DO_STACK,
+                        .pipe = PIPE_LSU,
+                        .memory = MEMORY_NEAR,
+                        .issues = 1,
+                        .cycles = (uint8_t) cycles_of(maker, row),
+                        .busy = (uint16_t) cycles_of(maker, row),
+                        .latency = (uint16_t) figure(maker->device, row->latency),
+                        .wavefronts = 1,
+                        .issue_limit = AT_ISSUE,
+                        .unit_limit = AT_UNITS,
+                        .part = 1,
+                        .whole = 1,
+                        .block = block,
+                        .place = access->place,
+                        .stack = *access };
+}
+
+/* A step's loads come before it, its stores after it. */
+static bool add_stack(OperationMaker *maker, int at)
+{
+    const LoweredStep *step = &maker->lowered.steps[at];
+    Operations *made = maker->made;
+    Operation *o = &made->operations[at];
+
+    o->stacked = (uint32_t) step->first;
+    for (int stores = 0, put = step->first; stores < 2; stores++)
+        for (int i = step->first; i < step->first + step->count; i++) {
+            const StackAccess *access = &maker->lowered.accesses[i];
+            uint8_t *count = stores ? &o->after : &o->before;
+            if (access->is_store != stores || *count == UINT8_MAX)
+                continue;
+            made->stack[put] = stack_operation(maker, o->block, access);
+            made->stack[put].spent = o->spent;
+            if (!add_stack_registers(maker, &made->stack[put++], o, (*count)++))
+                return false;
+        }
+    return true;
+}
+
+static bool add_stacks(OperationMaker *maker)
+{
+    Operations *made = maker->made;
+
+    if (!maker->lowered.steps)
+        return true;
+    made->stack_words = maker->lowered.stack_words;
+    made->stack = calloc((size_t) maker->lowered.access_count + 1, sizeof *made->stack);
+    for (int i = 0; made->stack && i < maker->code->step_count; i++)
+        if (maker->lowered.steps[i].count && !add_stack(maker, i))
+            return false;
+    return made->stack != NULL;
 }
 
 static bool is_branch(const OperationMaker *maker, int i)
@@ -570,17 +311,19 @@ static bool make_all(OperationMaker *maker)
     for (int i = 0; i < code->step_count; i++)
         if (!make_operation(maker, &code->steps[i], &maker->made->operations[i]))
             return false;
-    maker->made->operations[code->step_count] = (Operation){ .action = NO_INSTRUCTION };
+    maker->made->operations[code->step_count] =
+        (Operation){ .action = NO_INSTRUCTION, .block = -1, .place = -1 };
     for (int i = 0; i <= code->step_count; i++)
         maker->made->operations[i].spent = &maker->made->spent[i];
-    if (!merge_loads(maker))
+    if (!merge_loads(maker) || !add_stacks(maker))
         return false;
     find_stretches(maker);
     share_additions(maker);
     return true;
 }
 
-bool operations_make(Operations *made, const Code *code, const Device *device, int first_register)
+bool operations_make(Operations *made, const Code *code, const Device *device, int first_register,
+                     const Lowering *lowering)
 {
     const Function *function = code->function;
     OperationMaker maker = { .made = made, .code = code, .function = function, .device = device };
@@ -597,7 +340,9 @@ bool operations_make(Operations *made, const Code *code, const Device *device, i
     maker.either = calloc((size_t) code->step_count + 1, sizeof *maker.either);
     maker.varies = calloc((size_t) function->register_count + 1, sizeof *maker.varies);
     well = made->operations && made->spent && maker.writer && maker.only_added && maker.none &&
-           maker.either && maker.varies && make_all(&maker);
+           maker.either && maker.varies && lowered_make(&maker.lowered, lowering, code) &&
+           make_all(&maker);
+    lowered_free(&maker.lowered);
     free(maker.writer);
     free(maker.only_added);
     free(maker.none);
@@ -611,6 +356,7 @@ bool operations_make(Operations *made, const Code *code, const Device *device, i
 void operations_free(Operations *made)
 {
     free(made->operations);
+    free(made->stack);
     free(made->spent);
     free(made->registers);
     *made = (Operations){ .code = NULL };

@@ -5,6 +5,7 @@
 #include "sim/device/device.h"
 #include "sim/exec/exec.h"
 #include "sim/base/limiter.h"
+#include "sim/machine/lowered.h"
 
 /* Each scheduler has its own pipes, except for the load/store unit, which belongs to the SM. It has
  * one row for warps of the oldest block and one for younger ones. */
@@ -31,7 +32,8 @@ typedef enum Action {
     DO_FENCE,   /* waits for the warp's stores */
     DO_SHUFFLE, /* by the load/store unit */
     DO_ACCESS,  /* load, store, atomic: described by its words in the trace */
-    DO_LOCAL,   /* local memory: assumed to hit the L1 */
+    DO_LOCAL,   /* constants and parameters in memory: assumed to hit the L1 */
+    DO_STACK,   /* a word of the stack that PTX does not name */
     DO_COPY,    /* cp.async */
     DO_COMMIT,
     DO_WAIT
@@ -55,10 +57,17 @@ typedef struct Operation {
     uint16_t busy;    /* the same of all its instructions */
     uint16_t latency; /* to the result, from the cycle in which `busy` has `cycles` left */
     uint8_t reads, writes;
-    uint32_t first;        /* registers[first ..]: those read, then those written */
-    uint16_t straight;     /* steps from this one to the end of its stretch (sim/time/plan.c) */
-    uint8_t wavefronts;    /* minimum number, for shared memory */
-    int keep;              /* DO_WAIT: groups that may still be in flight */
+    uint32_t first;      /* registers[first ..]: those read, then those written */
+    uint16_t straight;   /* steps from this one to the end of its stretch (sim/time/plan.c) */
+    uint8_t wavefronts;  /* minimum number, for shared memory */
+    int keep;            /* DO_WAIT: groups that may still be in flight */
+    uint8_t part, whole; /* it is issued in `part` of `whole` executions: ptxas unrolled the loop */
+    int block, place;    /* in the machine code, as of LoweredStep; place -1: unknown */
+    StackAccess stack;   /* DO_STACK */
+    uint32_t stacked;    /* stack[stacked ..]: those before the step, then those after it */
+    uint8_t before, after;
+    bool is_known; /* from the machine code, as are the next two */
+    uint8_t machine_operands, machine_operands_after;
     uint8_t operand_count; /* operands read from the register file, if it computes */
     uint32_t operands[MOST_OPERANDS];
     uint8_t issue_limit,
@@ -70,15 +79,18 @@ typedef struct Operation {
 typedef struct Operations {
     const Code *code;
     Operation *operations; /* one per step, and one for the end of the code */
+    Operation *stack;      /* accesses to the stack */
     Spent *spent;          /* of each */
     uint32_t *registers;
     int register_count, register_room;
-    int first_register; /* the first register number of this code */
-    int registers_used; /* by its steps */
+    int first_register;   /* the first register number of this code */
+    int registers_used;   /* by its steps */
+    uint32_t stack_words; /* that `stack` accesses */
 } Operations;
 
-/* Returns false if out of memory. */
-bool operations_make(Operations *made, const Code *code, const Device *device, int first_register);
+/* `lowering`: the machine code; NULL: unknown. Returns false if out of memory. */
+bool operations_make(Operations *made, const Code *code, const Device *device, int first_register,
+                     const Lowering *lowering);
 void operations_free(Operations *made);
 
 #endif

@@ -102,6 +102,22 @@ bool add_registers(OperationMaker *maker, Operation *to, const Instruction *in)
     return true;
 }
 
+bool add_stack_registers(OperationMaker *maker, Operation *to, const Operation *step, int n)
+{
+    const bool is_store = to->stack.is_store;
+    const int count = is_store ? step->writes : step->reads;
+    const uint32_t from = step->first + (is_store ? step->reads
+                                         : count  ? (uint32_t) (n % count)
+                                                  : 0);
+
+    to->first = (uint32_t) maker->made->register_count;
+    if (!count)
+        return true;
+    to->reads = is_store;
+    to->writes = !is_store;
+    return add_register(maker, (int) maker->made->registers[from] - maker->made->first_register);
+}
+
 bool add_result(OperationMaker *maker, Operation *to, const Instruction *in)
 {
     const int before = maker->made->register_count;

@@ -352,16 +352,17 @@ Occupancy function_occupancy(const RtFunction *function, int threads, size_t dyn
                             (size_t) function->code->static_shared_bytes + dynamic_bytes);
 }
 
-/* The simulated PTX has no spills. A kernel whose launch bounds force many spills would get the
- * occupancy of few registers without the cost of spilling, so its spilled registers are added back.
- * ptxas spills a few registers where that costs little: an eighth is not added. */
+/* PTX has no spills; machine code has them (sim/machine/lowered.h). Where it is unknown, a kernel
+ * whose launch bounds force many spills would get the occupancy of few registers without the cost
+ * of spilling, so its spilled registers are added back. ptxas spills a few registers where that
+ * costs little: an eighth is not added. */
 static int unspilled_registers(const RtFunction *function)
 {
     const int registers = function_registers(function);
     const int spilled =
         (function->resources.frame_bytes - function->code->local_bytes) / 4 - registers / 8;
 
-    return function->has_resources && spilled > 0 ? registers + spilled : registers;
+    return function->has_resources && !function->lowering && spilled > 0 ? registers + spilled : registers;
 }
 
 Occupancy function_unspilled(const RtFunction *function, int threads, size_t dynamic_bytes)

@@ -146,6 +146,20 @@ static double l1_bytes(const Gpu *gpu, const Launch *launch, int resident)
     return left > 4 * LINE_BYTES ? left : 4 * LINE_BYTES;
 }
 
+static bool add_operations(Gpu *gpu, const Launch *launch, int at, const Code *code)
+{
+    Operations *made = &gpu->operations[at];
+
+    if (!operations_make(made, code, &gpu->device, 0, launch->lowering))
+        return false;
+    if (made->registers_used > gpu->registers)
+        gpu->registers = made->registers_used;
+    if (made->stack_words > gpu->stack_words)
+        gpu->stack_words = made->stack_words;
+    gpu->plans.by_lanes |= made->stack_words > 0;
+    return true;
+}
+
 static bool make_operations(Gpu *gpu, const Launch *launch)
 {
     drop_operations(gpu);
@@ -154,15 +168,14 @@ static bool make_operations(Gpu *gpu, const Launch *launch)
     gpu->spent = calloc((size_t) gpu->operations_count, sizeof *gpu->spent);
     gpu->plans.operations = gpu->operations;
     gpu->plans.register_reads = gpu->device.register_reads;
-    gpu->plans.schedulers = has_cause(gpu->without, CAUSE_DIVERGENCE)
-                                ? gpu->device.sms * gpu->device.schedulers_per_sm
-                                : 0;
+    gpu->plans.schedulers = gpu->device.sms * gpu->device.schedulers_per_sm;
+    gpu->plans.packed = gpu->plans.by_lanes = has_cause(gpu->without, CAUSE_DIVERGENCE);
     gpu->registers = launch->kernel->function->register_count;
+    gpu->stack_words = 0;
     gpu->failed = false;
     gpu->nowhere = (Spent){ 0 };
     memset(gpu->waits, 0, sizeof gpu->waits);
-    return gpu->operations && gpu->spent &&
-           operations_make(&gpu->operations[0], launch->kernel, &gpu->device, 0);
+    return gpu->operations && gpu->spent && add_operations(gpu, launch, 0, launch->kernel);
 }
 
 /* Blocks per SM if only the number of warps limited it. */
@@ -195,6 +208,7 @@ Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, uint64_t most_playe
     timing->room = calloc(sms, sizeof *timing->room);
     timing->room_at = calloc(sms * (size_t) places + 1, sizeof *timing->room_at);
     gpu->watched = NULL;
+    gpu->stack_places = (uint64_t) (timing->wave > 0 ? timing->wave : 1);
     launch->trace_words = has_cause(gpu->without, CAUSE_SECTORS);
     launch->read_clock = read_clock;
     memory_model_begin(&gpu->memory);
@@ -330,13 +344,9 @@ static bool all_operations(Timing *timing)
     Code **codes = timing->launch->codes;
 
     for (int i = 0; codes && i < gpu->operations_count - 1; i++) {
-        Operations *made = &gpu->operations[i + 1];
-        if (!codes[i] || made->code)
-            continue;
-        if (!operations_make(made, codes[i], &gpu->device, 0))
+        if (codes[i] && !gpu->operations[i + 1].code &&
+            !add_operations(gpu, timing->launch, i + 1, codes[i]))
             return false;
-        if (made->registers_used > gpu->registers)
-            gpu->registers = made->registers_used;
     }
     return true;
 }

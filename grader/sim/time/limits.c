@@ -27,7 +27,7 @@ static void read_meters(const Sm *sm, double now, double done[METERS])
 
     done[METER_LSU] = done_by(sm->shared_busy + sm->l1_busy, (double) sm->lsu_free, now);
     done[METER_STORES] = done_by(sm->stores_busy, (double) sm->store_free, now);
-    done[METER_L2] = done_by(m->l2_busy, m->l2_free, now);
+    done[METER_L2] = done_by(m->l2_busy, fmax(m->l2_free, m->store_free), now);
     done[METER_DRAM] = done_by(m->dram_busy, m->dram_free, now);
     done[METER_ATOMICS] = done_by(m->atomics_busy, m->atomics_until, now);
 }
@@ -193,14 +193,16 @@ static void charge_ends(Gpu *gpu, double all)
     }
 }
 
-/* Each step of a plan is issued once each time the plan is played. */
+/* Each step of a plan is issued each time the plan is played, or in part of them. */
 static void charge_issues(Gpu *gpu)
 {
     for (int i = 0; i < gpu->plans.room; i++)
         for (const Plan *plan = gpu->plans.table[i]; plan; plan = plan->next)
             for (int k = 0; k < plan->step_count; k++) {
                 const Operation *o = plan->steps[k].operation;
-                o->spent->at[o->issue_limit] += (double) plan->played * o->issues;
+                if (o->issues)
+                    o->spent->at[o->issue_limit] +=
+                        (double) plan->played * o->issues * o->part / o->whole;
             }
 }
 

@@ -160,6 +160,50 @@ uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now)
     return start + step->operation->latency;
 }
 
+/* ---- The stack ---- */
+
+/* A word of all lanes of a warp is a line, above those of local arrays. As for these, blocks that
+ * are resident at different times share it. */
+static uint64_t stack_line(const Sm *sm, const PlayedWarp *w, uint32_t word)
+{
+    const BlockTrace *block = w->block->trace;
+    const uint64_t place = (uint64_t) block->block % sm->gpu->stack_places;
+    const uint64_t warp =
+        place * (uint64_t) block->warp_count + (uint64_t) (w->trace - block->warps);
+
+    return TRACE_LOCAL_LINES | TRACE_LOCAL_LINES / 2 | (warp * sm->gpu->stack_words + word);
+}
+
+/* Which lanes are active is unknown; they are assumed to be in as many sectors as possible. */
+static unsigned sectors_of(int lanes)
+{
+    return (1u << (lanes < SECTORS ? lanes : SECTORS)) - 1;
+}
+
+uint64_t lsu_play_stack(Sm *sm, PlayedWarp *w, uint64_t now)
+{
+    enum { MOST_WORDS = 4 };
+    const Operation *o = w->step->operation;
+    const TraceKind kind = o->stack.is_store ? TRACE_LOCAL_STORE : TRACE_LOAD;
+    const uint64_t start = later(now, sm->lsu_free);
+    const bool by_words = has_cause(sm->gpu->without, CAUSE_SECTORS);
+    uint64_t lines[2 * MOST_WORDS];
+    int count = 0;
+
+    for (int i = 0; i < o->stack.words && i < MOST_WORDS; i++) {
+        lines[count++] = trace_line(stack_line(sm, w, o->stack.word + (uint32_t) i),
+                                    sectors_of(w->step->lanes), SECTOR_BYTES, 0);
+        if (by_words)
+            lines[count++] = UINT32_MAX >> (LANES - w->step->lanes);
+    }
+    if (by_words)
+        return words_access(sm, kind, lines, count / 2, start, o->cycles);
+    return o->stack.is_store ? store_lines(sm, lines, count, start, kind)
+                             : load_lines(sm, lines, count, start, o->cycles);
+}
+
+/* ---- Lanes that another warp's instruction serves ---- */
+
 static uint64_t pass_line(Sm *sm, uint64_t word, TraceKind kind, uint64_t now)
 {
     const uint64_t line = trace_number(word);

@@ -63,13 +63,23 @@ static CacheLine *line_of(Memory *memory, uint64_t address, double now)
     return line;
 }
 
-/* Queues the sectors at the L2. Returns when the L2 has handled them. */
-static double pass(Memory *memory, unsigned sectors, uint64_t now)
+double memory_pass(Memory *memory, double sectors, uint64_t now)
 {
-    memory->l2_free =
-        latest(memory->l2_free, (double) now) + sectors_in(sectors) * memory->l2_cycles;
-    memory->l2_busy += sectors_in(sectors) * memory->l2_cycles;
+    memory->l2_free = latest(memory->l2_free, (double) now) + sectors * memory->l2_cycles;
+    memory->l2_busy += sectors * memory->l2_cycles;
     return memory->l2_free;
+}
+
+/* The L2 may accept fewer sectors than it can read: an H200 passes half of them on to its other
+ * half (its counters show 1.5 times the sectors that are stored). */
+double memory_pass_stores(Memory *memory, double sectors, uint64_t now)
+{
+    const double turn = memory_pass(memory, sectors, now);
+    const double more = memory->store_cycles - memory->l2_cycles;
+
+    memory->store_free = latest(memory->store_free, (double) now) + sectors * memory->store_cycles;
+    memory->l2_busy += more > 0 ? sectors * more : 0;
+    return latest(turn, memory->store_free);
 }
 
 uint64_t memory_up(double cycle)
@@ -105,7 +115,7 @@ static uint64_t fetch(Memory *memory, CacheLine *line, unsigned sectors, double 
 
 uint64_t memory_load(Memory *memory, uint64_t address, unsigned sectors, uint64_t now)
 {
-    const double turn = pass(memory, sectors, now);
+    const double turn = memory_pass(memory, sectors_in(sectors), now);
     CacheLine *line = line_of(memory, address, turn);
 
     return fetch(memory, line, sectors, turn) + (uint64_t) memory->l2_latency;
@@ -129,7 +139,7 @@ static void put(Memory *memory, CacheLine *line, unsigned sectors, unsigned byte
 uint64_t memory_store(Memory *memory, uint64_t address, unsigned sectors, unsigned bytes,
                       uint64_t now)
 {
-    const double turn = pass(memory, sectors, now);
+    const double turn = memory_pass_stores(memory, sectors_in(sectors), now);
     CacheLine *line = line_of(memory, address, turn);
 
     put(memory, line, sectors, bytes);
@@ -180,7 +190,7 @@ uint64_t memory_update(Memory *memory, CacheLine *line, TraceKind kind, uint64_t
 uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t now)
 {
     const unsigned sectors = trace_sectors(word);
-    const double turn = pass(memory, sectors, now);
+    const double turn = memory_pass(memory, sectors_in(sectors), now);
     CacheLine *line = line_of(memory, trace_number(word), turn);
     const uint64_t here = fetch(memory, line, sectors, turn);
 
@@ -214,6 +224,7 @@ bool memory_model_open(Memory *memory, const Device *device, bool by_words)
 
     *memory = (Memory){
         .l2_cycles = cycles_for(device, SECTOR_BYTES, device->l2_gbps),
+        .store_cycles = cycles_for(device, SECTOR_BYTES, device->l2_store_gbps),
         .read_cycles = cycles_for(device, atom, device->memory_gbps * device->memory_read_share),
         .write_cycles = cycles_for(device, atom, device->memory_gbps * device->memory_write_share),
         .atomic_cycles = device->atomic_ns * device->sm_mhz / 1e3,
@@ -240,7 +251,7 @@ void memory_model_begin(Memory *memory)
 {
     for (size_t i = 0; i < memory->l2.count * (size_t) memory->l2.ways; i++)
         memory->l2.lines[i].ready = 0, memory->l2.lines[i].busy = 0;
-    memory->l2_free = memory->dram_free = memory->dram_busy = 0;
+    memory->l2_free = memory->store_free = memory->dram_free = memory->dram_busy = 0;
     memory->l2_busy = memory->atomics_busy = memory->atomics_until = 0;
     memset(memory->unit_free, 0, sizeof memory->unit_free);
     memory->read_bytes = memory->write_bytes = 0;

@@ -20,7 +20,7 @@ typedef struct PlanSegment {
     uint16_t count;
     uint8_t accesses;
     bool skipped;
-    uint8_t lanes; /* active; 32 unless lanes are packed */
+    uint8_t lanes; /* active; 32 unless that matters (Plans.by_lanes) */
 } PlanSegment;
 
 typedef struct Planned {
@@ -29,7 +29,7 @@ typedef struct Planned {
     uint16_t access;           /* number of its first access in the stretch */
     uint8_t accesses;
     bool skipped;
-    uint8_t lanes;         /* active; 32 unless lanes are packed */
+    uint8_t lanes;         /* as in PlanSegment */
     bool is_last;          /* the last step of the stretch that has an instruction */
     uint8_t reading;       /* cycles to read its operands */
     uint8_t reading_after; /* the same if its scheduler has just issued the preceding step */
@@ -42,7 +42,8 @@ typedef struct Plan {
     Planned *steps;
     int segment_count, step_count, access_count;
     uint64_t played; /* number of times */
-    uint32_t *turns; /* by scheduler, if lanes are packed: the number of times */
+    uint32_t *turns; /* by scheduler, if lanes are packed or steps are issued in part of the
+                      * executions: the number of times; else NULL */
 } Plan;
 
 enum { RECENT_PLANS = 256 };
@@ -50,7 +51,9 @@ enum { RECENT_PLANS = 256 };
 typedef struct Plans {
     const Operations *operations; /* [function + 1] */
     int register_reads;           /* operands per cycle */
-    int schedulers;               /* of all SMs, if lanes are packed; else 0 */
+    int schedulers;               /* of all SMs */
+    bool packed;                  /* lanes are */
+    bool by_lanes; /* the number of active lanes matters: they are packed, or use the stack */
     Plan **table;
     int room, count;
     Plan *recent[RECENT_PLANS]; /* by the first step: the last plan that began there */
@@ -60,7 +63,10 @@ typedef struct Plans {
  * memory. */
 const Plan *plan_of(Plans *plans, const Trace *trace, TracePlace *place);
 void plans_clear(Plans *plans);
-/* sim/time/order.c: interleaves independent chains of steps. Returns false if out of memory. */
+/* sim/time/order.c. order_as_machine: brings steps into the order of the machine code, if it knows
+ * the places of all of them in one basic block; then sets *known. order_chains: interleaves
+ * independent chains of steps. Both return false if out of memory. */
+bool order_as_machine(Planned *steps, int count, bool *known);
 bool order_chains(Planned *steps, int count);
 
 /* ---- Caches: the L2, and each SM's L1 (sim/time/cache.c) ---- */
@@ -121,7 +127,8 @@ enum { ATOMIC_UNITS = 80 };
 typedef struct Memory {
     Cache l2;
     double l2_free, dram_free;                   /* the cycle at which they become free */
-    double l2_cycles;                            /* per sector */
+    double store_free;                           /* the same of what accepts stores in the L2 */
+    double l2_cycles, store_cycles;              /* per sector; per stored sector */
     double read_cycles, write_cycles;            /* per atom */
     double atomic_cycles, integer_atomic_cycles; /* between updates of one address */
     double pass_cycles;                          /* in which a unit updates a sector */
@@ -160,9 +167,13 @@ uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t n
 /* For how long an atomic, a word of the trace, blocks its line. */
 double memory_atomic_cycles(const Memory *memory, TraceKind kind, uint64_t word);
 
-/* Parts of these. memory_read_atoms: returns when the DRAM has read them. memory_beyond: the
- * latency that the DRAM adds to that of the L2. memory_update: an atomic whose data is in the L2 at
- * cycle `here`; returns when the old value has arrived. memory_up: rounds up to a cycle. */
+/* Parts of these. memory_pass: queues sectors at the L2; returns when it has handled them.
+ * memory_pass_stores: the same for stored ones. memory_read_atoms: returns when the DRAM has read
+ * them. memory_beyond: the latency that the DRAM adds to that of the L2. memory_update: an atomic
+ * whose data is in the L2 at cycle `here`; returns when the old value has arrived. memory_up:
+ * rounds up to a cycle. */
+double memory_pass(Memory *memory, double sectors, uint64_t now);
+double memory_pass_stores(Memory *memory, double sectors, uint64_t now);
 double memory_read_atoms(Memory *memory, double atoms, double now);
 void memory_write_atoms(Memory *memory, double atoms, double now);
 double memory_beyond(const Memory *memory, double now);
@@ -294,6 +305,8 @@ void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until);
 /* Plays the accesses of the warp's current step. Returns when the value or the write has arrived.
  */
 uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now);
+/* The same for a step that accesses the stack. */
+uint64_t lsu_play_stack(Sm *sm, PlayedWarp *w, uint64_t now);
 /* Moves the data of a step whose lanes another warp's instruction serves: occupies memory, but no
  * unit of the SM. Returns when the data has arrived. */
 uint64_t lsu_pass(Sm *sm, PlayedWarp *w, uint64_t now);
@@ -366,7 +379,8 @@ struct Gpu {
     Sm *sms;
     Operations *operations; /* of the launch's codes: [function + 1], [0] the kernel's */
     int operations_count;
-    int registers; /* of all of them */
+    int registers;                      /* of all of them */
+    uint64_t stack_words, stack_places; /* words of the stack per lane; blocks that have one */
     Plans plans;
     Spent nowhere;       /* cycles of schedulers that no step caused */
     double waits[WAITS]; /* cycles of schedulers */

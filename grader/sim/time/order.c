@@ -110,6 +110,35 @@ static void find_edges(Orderer *o)
     }
 }
 
+static void go(Orderer *o, int i, uint64_t now)
+{
+    o->nodes[i].done = true;
+    for (int e = o->nodes[i].edges; e != NONE; e = o->edges[e].next) {
+        Node *node = &o->nodes[o->edges[e].to];
+        node->unmet--;
+        node->ready = later(node->ready, now + (uint64_t) o->edges[e].latency);
+    }
+}
+
+/* A step without an instruction comes as soon as possible, any other in order of its place. */
+static int place_of(const Planned *step)
+{
+    return step->operation->action == NO_INSTRUCTION ? -1 : step->operation->place;
+}
+
+static void put_by_place(Orderer *o, Planned *to)
+{
+    for (int put = 0; put < o->count; put++) {
+        int best = NONE;
+        for (int i = 0; i < o->count; i++)
+            if (!o->nodes[i].done && !o->nodes[i].unmet &&
+                (best == NONE || place_of(&o->steps[i]) < place_of(&o->steps[best])))
+                best = i;
+        go(o, best, 0);
+        to[put] = o->steps[best];
+    }
+}
+
 /* All steps before `first` have been placed. */
 static int choose(const Orderer *o, int first, uint64_t now)
 {
@@ -122,16 +151,6 @@ static int choose(const Orderer *o, int first, uint64_t now)
             best = i;
     }
     return best;
-}
-
-static void go(Orderer *o, int i, uint64_t now)
-{
-    o->nodes[i].done = true;
-    for (int e = o->nodes[i].edges; e != NONE; e = o->edges[e].next) {
-        Node *node = &o->nodes[o->edges[e].to];
-        node->unmet--;
-        node->ready = later(node->ready, now + (uint64_t) o->edges[e].latency);
-    }
 }
 
 static void put_in_order(Orderer *o, Planned *to)
@@ -191,7 +210,8 @@ static void orderer_close(Orderer *o)
     free(o->reader);
 }
 
-bool order_chains(Planned *steps, int count)
+/* Orders the steps between those that no other may cross. */
+static bool order_parts(Planned *steps, int count, void (*put)(Orderer *o, Planned *to))
 {
     Orderer o;
     Planned *copy = malloc(((size_t) count + 1) * sizeof *copy);
@@ -205,9 +225,35 @@ bool order_chains(Planned *steps, int count)
         o.count = to - from;
         o.edge_count = o.reader_count = 0;
         find_edges(&o);
-        put_in_order(&o, steps + from);
+        put(&o, steps + from);
     }
     orderer_close(&o);
     free(copy);
     return well;
+}
+
+bool order_chains(Planned *steps, int count)
+{
+    return order_parts(steps, count, put_in_order);
+}
+
+static bool is_placed(const Planned *steps, int count)
+{
+    int block = NONE;
+
+    for (int i = 0; i < count; i++) {
+        const Operation *o = steps[i].operation;
+        if (o->action == NO_INSTRUCTION || is_fixed(&steps[i]))
+            continue;
+        if (o->place < 0 || (block != NONE && o->block != block))
+            return false;
+        block = o->block;
+    }
+    return block != NONE;
+}
+
+bool order_as_machine(Planned *steps, int count, bool *known)
+{
+    *known = is_placed(steps, count);
+    return !*known || order_parts(steps, count, put_by_place);
 }

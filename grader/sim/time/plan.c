@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_STEPS = 512, MOST_SEGMENTS = 64, FIRST_ROOM = 256 };
+/* MOST_PLANNED: with accesses to the stack. */
+enum { MOST_STEPS = 512, MOST_PLANNED = 4 * MOST_STEPS, MOST_SEGMENTS = 64, FIRST_ROOM = 256 };
 
 /* ---- The next stretch of a warp ---- */
 
@@ -49,7 +50,7 @@ static inline bool next_segment(const Plans *plans, const Trace *trace, Stretch 
                               .count = (uint16_t) count,
                               .accesses = count == left ? run->accesses : 0,
                               .skipped = run->skipped,
-                              .lanes = plans->schedulers ? run->lanes : LANES };
+                              .lanes = plans->by_lanes ? run->lanes : LANES };
     s->segments++;
     s->steps += count;
     s->place = count == left ? (TracePlace){ s->place.run + 1, 0 }
@@ -72,8 +73,8 @@ static int find_segments(const Plans *plans, const Trace *trace, TracePlace *pla
 /* ---- The order ---- */
 
 typedef struct Sorter {
-    Planned steps[MOST_STEPS];
-    bool early[MOST_STEPS];
+    Planned steps[MOST_PLANNED];
+    bool early[MOST_PLANNED];
     int count;
 } Sorter;
 
@@ -123,7 +124,7 @@ static bool may_go_up(const Sorter *sorter, int i, bool *needed)
 
 static void choose_early(Sorter *sorter)
 {
-    bool needed[MOST_STEPS];
+    bool needed[MOST_PLANNED];
 
     for (int i = 0; i < sorter->count; i++) {
         if (!is_far_load(sorter->steps[i].operation) || sorter->early[i])
@@ -147,21 +148,40 @@ static int far_loads(const Sorter *sorter)
 
 /* ---- Making a plan ---- */
 
+static void add_planned(Sorter *sorter, Planned planned)
+{
+    sorter->steps[sorter->count] = planned;
+    sorter->early[sorter->count++] = false;
+}
+
+/* As many of a step's accesses to the stack as there is room for. */
+static void add_stack(Sorter *sorter, const Operations *operations, const Operation *first,
+                      int count, const PlanSegment *segment)
+{
+    for (int i = 0; i < count && sorter->count < MOST_PLANNED - MOST_STEPS; i++)
+        add_planned(sorter, (Planned){ .operation = &first[i],
+                                       .registers = operations->registers + first[i].first,
+                                       .skipped = segment->skipped,
+                                       .lanes = segment->lanes });
+}
+
 static void take_segment(const Plans *plans, Sorter *sorter, const PlanSegment *segment,
                          int *access)
 {
     const Operations *operations = &plans->operations[segment->function + 1];
 
-    for (int i = 0; i < segment->count && sorter->count < MOST_STEPS; i++) {
+    for (int i = 0; i < segment->count && sorter->count < MOST_PLANNED; i++) {
         const Operation *o = &operations->operations[segment->first + (uint32_t) i];
+        const Operation *stack = operations->stack + o->stacked;
         const bool last = i == segment->count - 1;
-        sorter->steps[sorter->count] = (Planned){ .operation = o,
-                                                  .registers = operations->registers + o->first,
-                                                  .access = (uint16_t) *access,
-                                                  .accesses = last ? segment->accesses : 0,
-                                                  .skipped = segment->skipped,
-                                                  .lanes = segment->lanes };
-        sorter->early[sorter->count++] = false;
+        add_stack(sorter, operations, stack, o->before, segment);
+        add_planned(sorter, (Planned){ .operation = o,
+                                       .registers = operations->registers + o->first,
+                                       .access = (uint16_t) *access,
+                                       .accesses = last ? segment->accesses : 0,
+                                       .skipped = segment->skipped,
+                                       .lanes = segment->lanes });
+        add_stack(sorter, operations, stack + o->before, o->after, segment);
         *access += last ? segment->accesses : 0;
     }
 }
@@ -174,18 +194,26 @@ static bool has_operand(const Operation *o, uint32_t number)
     return false;
 }
 
-/* A scheduler can read a limited number of operands per cycle from the register file. Operands that
- * the warp's previous instruction read are still available, unless it has overwritten them. */
-static int reading_cycles(const Plans *plans, const Planned *step, const Planned *before)
+/* Operands that the warp's previous instruction read are still available, unless it has overwritten
+ * them. The machine code says which of them are. */
+static int operands_read(const Planned *step, const Planned *before)
 {
     const Operation *o = step->operation;
     int count = o->operand_count;
 
+    if (o->is_known)
+        return before ? o->machine_operands_after : o->machine_operands;
     for (int i = 0; before && i < o->operand_count; i++)
         count -= has_operand(before->operation, o->operands[i]) &&
                  !shares(&o->operands[i], 1, before->registers + before->operation->reads,
                          before->operation->writes);
-    return (count + plans->register_reads - 1) / plans->register_reads;
+    return count;
+}
+
+/* A scheduler can read a limited number of operands per cycle from the register file. */
+static int reading_cycles(const Plans *plans, const Planned *step, const Planned *before)
+{
+    return (operands_read(step, before) + plans->register_reads - 1) / plans->register_reads;
 }
 
 static void mark_last(Plan *plan)
@@ -224,6 +252,31 @@ static void put_steps(Plan *plan, const Sorter *sorter, bool early)
     }
 }
 
+static bool has_parts(const Sorter *sorter)
+{
+    for (int i = 0; i < sorter->count; i++)
+        if (sorter->steps[i].operation->part < sorter->steps[i].operation->whole)
+            return true;
+    return false;
+}
+
+static bool order_steps(Plan *plan, Sorter *sorter)
+{
+    bool known;
+
+    put_steps(plan, sorter, false);
+    if (!order_as_machine(plan->steps, plan->step_count, &known))
+        return false;
+    if (known)
+        return true;
+    plan->step_count = 0;
+    if (far_loads(sorter) > 1)
+        choose_early(sorter);
+    put_steps(plan, sorter, true);
+    put_steps(plan, sorter, false);
+    return order_chains(plan->steps, plan->step_count);
+}
+
 static Plan *new_plan(const Plans *plans, const PlanSegment *segments, int count)
 {
     Sorter *sorter = calloc(1, sizeof *sorter);
@@ -236,18 +289,14 @@ static Plan *new_plan(const Plans *plans, const PlanSegment *segments, int count
         take_segment(plans, sorter, &segments[i], &access);
     plan->segments = malloc((size_t) count * sizeof *segments);
     plan->steps = calloc((size_t) sorter->count + 1, sizeof *plan->steps);
-    if (plans->schedulers)
+    if (plans->packed || has_parts(sorter))
         plan->turns = calloc((size_t) plans->schedulers, sizeof *plan->turns);
-    if (!plan->segments || !plan->steps || (plans->schedulers && !plan->turns))
+    if (!plan->segments || !plan->steps || (!plan->turns && (plans->packed || has_parts(sorter))))
         goto none;
     memcpy(plan->segments, segments, (size_t) count * sizeof *segments);
     plan->segment_count = count;
     plan->access_count = access;
-    if (far_loads(sorter) > 1)
-        choose_early(sorter);
-    put_steps(plan, sorter, true);
-    put_steps(plan, sorter, false);
-    if (!order_chains(plan->steps, plan->step_count))
+    if (!order_steps(plan, sorter))
         goto none;
     time_operands(plans, plan);
     mark_last(plan);

@@ -153,6 +153,9 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
     case DO_ACCESS:
         result = lsu_play(sm, w, now);
         break;
+    case DO_STACK:
+        result = lsu_play_stack(sm, w, now);
+        break;
     case DO_COPY:
         w->copied = later(w->copied, lsu_play(sm, w, now));
         break;

@@ -34,8 +34,8 @@ static const Step *step_of(const Gpu *gpu, const Operation *o)
 {
     for (int i = 0; o && i < gpu->operations_count; i++) {
         const Operations *all = &gpu->operations[i];
-        if (all->code && o >= all->operations && o < all->operations + all->code->step_count)
-            return &all->code->steps[o - all->operations];
+        if (all->code && o->spent >= all->spent && o->spent < all->spent + all->code->step_count)
+            return &all->code->steps[o->spent - all->spent];
     }
     return NULL;
 }

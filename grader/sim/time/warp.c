@@ -88,14 +88,27 @@ static void pass_on(PlayedWarp *w)
 /* Whether another warp's instruction serves the lanes of its current step: if the instructions of
  * idle lanes were packed, n of 32 lanes would need an instruction in n of 32 turns. Barriers and
  * waits remain, since other warps depend on them. */
-static bool is_served(const PlayedWarp *w)
+static bool is_served(const Sm *sm, const PlayedWarp *w)
 {
     const uint64_t lanes = w->step->lanes, turn = w->turn;
     const Action action = (Action) w->step->operation->action;
 
-    return lanes < LANES && (turn + 1) * lanes / LANES == turn * lanes / LANES &&
+    return sm->gpu->plans.packed && lanes < LANES &&
+           (turn + 1) * lanes / LANES == turn * lanes / LANES &&
            (action == DO_COMPUTE || action == DO_BRANCH || action == DO_SEQUENCE ||
-            action == DO_SHUFFLE || action == DO_ACCESS || action == DO_LOCAL || action == DO_COPY);
+            action == DO_SHUFFLE || action == DO_ACCESS || action == DO_LOCAL ||
+            action == DO_STACK || action == DO_COPY);
+}
+
+/* Whether this execution is one of those in which the step is not issued. The choice is the same
+ * for all such steps of a stretch, and evenly spread over turns, so that no warp is always the one
+ * that issues. */
+static bool is_left_out(const PlayedWarp *w)
+{
+    const Operation *o = w->step->operation;
+    const uint64_t spread = w->turn * 0x9e3779b9u; /* of 2^32 */
+
+    return o->part < o->whole && spread * o->whole >= (uint64_t) o->part << 32;
 }
 
 /* Its data has to be moved, and its result is ready when its sources are. */
@@ -122,9 +135,9 @@ bool warp_go_on(Sm *sm, PlayedWarp *w)
             continue;
         }
         const Operation *o = w->step->operation;
-        if (o->action == NO_INSTRUCTION)
+        if (o->action == NO_INSTRUCTION || is_left_out(w))
             pass_on(w);
-        else if (is_served(w))
+        else if (is_served(sm, w))
             serve(sm, w);
         else
             return true;

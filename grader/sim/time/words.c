@@ -26,15 +26,6 @@ static uint64_t share(uint64_t n, int part)
 
 /* ---- L2 and memory ---- */
 
-static double pass(Memory *memory, uint32_t words, uint64_t now)
-{
-    const double cycles = sectors_of(words_in(words)) * memory->l2_cycles;
-
-    memory->l2_free = (memory->l2_free > (double) now ? memory->l2_free : (double) now) + cycles;
-    memory->l2_busy += cycles;
-    return memory->l2_free;
-}
-
 static double atoms_of(const Memory *memory, double words)
 {
     return sectors_of(words) / memory->atom_sectors;
@@ -86,7 +77,7 @@ static void put(Memory *memory, CacheWords *there, uint32_t words)
 
 static uint64_t load(Memory *memory, uint64_t address, uint32_t words, uint64_t now)
 {
-    const double turn = pass(memory, words, now);
+    const double turn = memory_pass(memory, sectors_of(words_in(words)), now);
     CacheWords *there;
     CacheLine *line = line_of(memory, address, turn, &there);
 
@@ -95,7 +86,7 @@ static uint64_t load(Memory *memory, uint64_t address, uint32_t words, uint64_t 
 
 uint64_t words_store(Memory *memory, uint64_t address, uint32_t words, uint64_t now)
 {
-    const double turn = pass(memory, words, now);
+    const double turn = memory_pass_stores(memory, sectors_of(words_in(words)), now);
     CacheWords *there;
 
     line_of(memory, address, turn, &there);
@@ -105,7 +96,7 @@ uint64_t words_store(Memory *memory, uint64_t address, uint32_t words, uint64_t 
 
 static uint64_t update(Memory *memory, TraceKind kind, uint64_t word, uint32_t words, uint64_t now)
 {
-    const double turn = pass(memory, words, now);
+    const double turn = memory_pass(memory, sectors_of(words_in(words)), now);
     CacheWords *there;
     CacheLine *line = line_of(memory, trace_number(word), turn, &there);
     const uint64_t here = fetch(memory, line, there, words, turn);

@@ -123,8 +123,8 @@ at_once()
     return $failed
 }
 
-# simulate PROGRAM [ARGUMENT...]
+# simulate PROGRAM [ARGUMENT...]: with machine code for the simulated device
 simulate()
 {
-    SIM_TIME=1 SIM_DEVICE=${SIM_DEVICE:-h200} SIM_CHECKS=none SIM_QUIET=1 LD_PRELOAD=$library "$@"
+    SIM_PTXAS=${nvcc%/*}/ptxas SIM_PTXAS_CACHE=$work/ptxas SIM_TIME=1 SIM_DEVICE=${SIM_DEVICE:-h200} SIM_CHECKS=none SIM_QUIET=1 LD_PRELOAD=$library "$@"
 }

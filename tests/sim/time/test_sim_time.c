@@ -384,6 +384,7 @@ static void a_slice_takes_as_long_for_its_share(void)
     whole.sms = 48;
     whole.memory_gbps *= 48;
     whole.l2_gbps *= 48;
+    whole.l2_store_gbps *= 48;
     whole.l2_bytes *= 48;
     slice = whole;
     device_slice(&slice);

@@ -1,0 +1,368 @@
+/* lowered.c - finds the machine instructions of each step of PTX.
+ *
+ * ptxas unrolls loops, so a basic block of PTX may have several copies in the machine code. Their
+ * number is that of the instructions that correspond to one step one for one, and an execution of
+ * the block performs one copy's share of the accesses to the stack.
+ */
+#include "sim/machine/lowered.h"
+#include "sim/machine/flow_finder.h"
+
+#include <stdlib.h>
+
+enum { ANYWHERE = -2 };
+
+typedef struct StepUse {
+    int all, counterparts; /* machine instructions of its line; those that correspond one for one */
+    int first, last;       /* of these, in order of address, linked by Finder.next; -1: none */
+} StepUse;
+
+typedef struct Finder {
+    const Lowering *lowering;
+    const Code *code;
+    bool *starts;  /* by step: a basic block starts there */
+    int *step_at;  /* by line of the PTX; -1: none */
+    int lines;     /* room of step_at */
+    StepUse *uses; /* by step */
+    int *next;     /* by machine instruction: the next one of the same step; -1: none */
+    int *block_of; /* by machine instruction */
+    int *tally;    /* by block of the machine code: counterparts of the current block of the PTX */
+    int *sorted;   /* scratch */
+} Finder;
+
+/* ---- Lines ---- */
+
+static int line_of(const Step *step)
+{
+    return step->in && step->in->ptx_line > 0 ? step->in->ptx_line : 0;
+}
+
+static bool open_finder(Finder *finder, const Lowering *lowering, const Code *code)
+{
+    const size_t steps = (size_t) code->step_count + 2;
+
+    *finder = (Finder){ .lowering = lowering, .code = code };
+    for (int i = 0; i < code->step_count; i++)
+        if (line_of(&code->steps[i]) >= finder->lines)
+            finder->lines = line_of(&code->steps[i]) + 1;
+    finder->starts = calloc(steps, sizeof *finder->starts);
+    finder->uses = calloc(steps, sizeof *finder->uses);
+    finder->sorted = calloc(steps, sizeof *finder->sorted);
+    finder->step_at = malloc(((size_t) finder->lines + 1) * sizeof *finder->step_at);
+    finder->next = calloc((size_t) lowering->code.count + 1, sizeof *finder->next);
+    finder->block_of = calloc((size_t) lowering->code.count + 1, sizeof *finder->block_of);
+    finder->tally = calloc((size_t) lowering->block_count + 1, sizeof *finder->tally);
+    return finder->starts && finder->uses && finder->sorted && finder->step_at && finder->next &&
+           finder->block_of && finder->tally;
+}
+
+static void close_finder(Finder *finder)
+{
+    free(finder->starts);
+    free(finder->uses);
+    free(finder->sorted);
+    free(finder->step_at);
+    free(finder->next);
+    free(finder->block_of);
+    free(finder->tally);
+}
+
+/* The last line of another function before `line`. */
+static int end_before(const Module *module, const Function *function, int line)
+{
+    int last = 0;
+
+    for (int f = 0; f < module->function_count; f++) {
+        const Function *other = &module->functions[f];
+        for (int i = 0; other != function && i < other->instruction_count; i++)
+            if (other->instructions[i].ptx_line < line && other->instructions[i].ptx_line > last)
+                last = other->instructions[i].ptx_line;
+    }
+    return last;
+}
+
+/* What a function does on entry, such as saving registers, has a line before its first
+ * instruction. */
+static void find_entry(Finder *finder)
+{
+    const Code *code = finder->code;
+    const int first = code->step_count ? line_of(&code->steps[0]) : 0;
+    const int before = first ? end_before(code->module, code->function, first) : 0;
+
+    for (int line = before + 1; line < first; line++)
+        finder->step_at[line] = 0;
+}
+
+static void find_lines(Finder *finder)
+{
+    const Code *code = finder->code;
+
+    code_blocks(code, finder->starts);
+    for (int line = 0; line <= finder->lines; line++)
+        finder->step_at[line] = -1;
+    for (int i = code->step_count - 1; i >= 0; i--) {
+        finder->step_at[line_of(&code->steps[i])] = i;
+        finder->uses[i].first = finder->uses[i].last = -1;
+    }
+    finder->step_at[0] = -1; /* steps without a line */
+    find_entry(finder);
+}
+
+/* ---- Uses ---- */
+
+static const MachineInstruction *instruction_at(const Finder *finder, int i)
+{
+    return &finder->lowering->code.instructions[i];
+}
+
+static bool is_counterpart(const Finder *finder, int at, int i)
+{
+    return flow_is_counterpart(finder->code->steps[at].in,
+                               flow_operation(instruction_at(finder, i)));
+}
+
+static void add_use(Finder *finder, int b, int i)
+{
+    const int line = instruction_at(finder, i)->line;
+    const int at = line > 0 && line < finder->lines ? finder->step_at[line] : -1;
+    StepUse *use = at < 0 ? NULL : &finder->uses[at];
+
+    finder->block_of[i] = b;
+    finder->next[i] = -1;
+    if (!use)
+        return;
+    use->all++;
+    use->counterparts += is_counterpart(finder, at, i);
+    if (use->last >= 0)
+        finder->next[use->last] = i;
+    else
+        use->first = i;
+    use->last = i;
+}
+
+static void find_uses(Finder *finder)
+{
+    for (int b = 0; b < finder->lowering->block_count; b++) {
+        const MachineBlock *block = &finder->lowering->blocks[b];
+        for (int i = block->first; block->is_reached && i < block->first + block->count; i++)
+            add_use(finder, b, i);
+    }
+}
+
+/* ---- Basic blocks of the PTX ---- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    return *(const int *) a - *(const int *) b;
+}
+
+static bool is_in(const Finder *finder, int i, int block)
+{
+    return block == ANYWHERE || finder->block_of[i] == block;
+}
+
+/* Counts the step's instructions in a block, or ANYWHERE. */
+static StepUse uses_in(const Finder *finder, int at, int block)
+{
+    StepUse use = { .first = -1 };
+
+    for (int i = finder->uses[at].first; i >= 0; i = finder->next[i]) {
+        if (!is_in(finder, i, block))
+            continue;
+        use.all++;
+        use.counterparts += is_counterpart(finder, at, i);
+        use.first = use.first < 0 ? i : use.first;
+    }
+    return use;
+}
+
+/* The usual number of counterparts of a step; 0: there are none. */
+static int counterparts_in(Finder *finder, int first, int last, int block)
+{
+    int count = 0;
+
+    for (int at = first; at < last; at++) {
+        const int n = uses_in(finder, at, block).counterparts;
+        if (n)
+            finder->sorted[count++] = n;
+    }
+    qsort(finder->sorted, (size_t) count, sizeof *finder->sorted, compare_numbers);
+    return count ? finder->sorted[count / 2] : 0;
+}
+
+/* The copies of these steps, also of steps without counterparts: the least number of instructions
+ * of one of them. 0: the machine code has none. */
+static int copies_in(Finder *finder, int first, int last, int block)
+{
+    int least = 0;
+
+    for (int at = first; at < last; at++) {
+        const int all = uses_in(finder, at, block).all;
+        if (all && (!least || all < least))
+            least = all;
+    }
+    const int counterparts = counterparts_in(finder, first, last, block);
+    return counterparts ? counterparts : least;
+}
+
+static bool is_of_stack(const Step *step, const MachineInstruction *in)
+{
+    return in->stack_words && step->space != SPACE_LOCAL;
+}
+
+static void take_accesses(Finder *finder, int at, int copies, double *due, Lowered *lowered)
+{
+    static const double rounding = 1e-6;
+    LoweredStep *step = &lowered->steps[at];
+
+    step->first = lowered->access_count;
+    for (int i = finder->uses[at].first; i >= 0; i = finder->next[i]) {
+        const MachineInstruction *in = instruction_at(finder, i);
+        if (!is_of_stack(&finder->code->steps[at], in))
+            continue;
+        *due += 1.0 / copies;
+        if (*due < 1 - rounding)
+            continue;
+        *due -= 1;
+        lowered->accesses[lowered->access_count++] =
+            (StackAccess){ in->stack_word, in->stack_words, flow_operation(in) == MACHINE_STL, i };
+        if (in->stack_word + in->stack_words > lowered->stack_words)
+            lowered->stack_words = in->stack_word + in->stack_words;
+    }
+    step->count = lowered->access_count - step->first;
+}
+
+/* The block of the machine code that has most counterparts of these steps; -1: none. */
+static int main_block(Finder *finder, int first, int last)
+{
+    int best = -1;
+
+    for (int at = first; at < last; at++)
+        for (int i = finder->uses[at].first; i >= 0; i = finder->next[i]) {
+            const int b = finder->block_of[i];
+            finder->tally[b] += is_counterpart(finder, at, i);
+            if (best < 0 || finder->tally[b] > finder->tally[best])
+                best = b;
+        }
+    for (int at = first; at < last; at++)
+        for (int i = finder->uses[at].first; i >= 0; i = finder->next[i])
+            finder->tally[finder->block_of[i]] = 0;
+    return best;
+}
+
+/* Whether the block has all counterparts of these steps: then what it lacks is done elsewhere, for
+ * example before a loop. A division or an atomic may divide a block of the PTX into several. */
+static bool is_complete(const Finder *finder, int first, int last, int block)
+{
+    for (int at = first; at < last; at++)
+        if (finder->uses[at].counterparts && !uses_in(finder, at, block).counterparts)
+            return false;
+    return true;
+}
+
+/* Steps of one line, of inline assembly for example, cannot be told apart. */
+static bool is_absent(const Finder *finder, int at, int block)
+{
+    const int line = line_of(&finder->code->steps[at]);
+
+    return line && !uses_in(finder, finder->step_at[line], block).all;
+}
+
+static MachinePipe pipe_at(const Finder *finder, int i)
+{
+    return machine_pipe(finder->lowering->code.arch, instruction_at(finder, i)->opcode);
+}
+
+/* The instruction before, in the same block, that reads registers as computations do: others keep
+ * what is to be reused. NULL: there is none. */
+static const MachineInstruction *reader_before(const Finder *finder, int block, int i)
+{
+    while (--i >= finder->lowering->blocks[block].first) {
+        const MachinePipe pipe = pipe_at(finder, i);
+        if (pipe != MACHINE_LSU && pipe != MACHINE_UNIFORM && pipe != MACHINE_CONTROL)
+            return instruction_at(finder, i);
+    }
+    return NULL;
+}
+
+static void read_registers(const Finder *finder, LoweredStep *step)
+{
+    const MachineInstruction *in = instruction_at(finder, step->place);
+
+    step->pipe = pipe_at(finder, step->place);
+    step->operands = (uint8_t) machine_operands(in, NULL);
+    step->operands_after =
+        (uint8_t) machine_operands(in, reader_before(finder, step->block, step->place));
+}
+
+static LoweredStep lower_step(const Finder *finder, int at, int block, bool complete, int copies)
+{
+    const StepUse use = uses_in(finder, at, block);
+    LoweredStep step = { .is_absent = is_absent(finder, at, complete ? block : ANYWHERE),
+                         .block = block,
+                         .place = use.first,
+                         .issues = use.all,
+                         .copies = copies };
+
+    if (step.place >= 0)
+        read_registers(finder, &step);
+    return step;
+}
+
+static void take_block(Finder *finder, int first, int last, Lowered *lowered)
+{
+    const int counterparts = counterparts_in(finder, first, last, ANYWHERE);
+    const int block = main_block(finder, first, last);
+    const int copies_there = copies_in(finder, first, last, block);
+    const bool complete = is_complete(finder, first, last, block);
+    double due = 0;
+
+    for (int i = first; i < last; i++) {
+        lowered->steps[i] = (LoweredStep){ .block = -1, .place = -1 };
+        if (!copies_there)
+            continue;
+        lowered->steps[i] = lower_step(finder, i, block, complete, copies_there);
+        take_accesses(finder, i, counterparts ? counterparts : 1, &due, lowered);
+    }
+}
+
+static void take_blocks(Finder *finder, Lowered *lowered)
+{
+    const int count = finder->code->step_count;
+
+    for (int first = 0, last; first < count; first = last) {
+        for (last = first + 1; last < count && !finder->starts[last];)
+            last++;
+        take_block(finder, first, last, lowered);
+    }
+}
+
+bool lowered_make(Lowered *lowered, const Lowering *lowering, const Code *code)
+{
+    Finder finder;
+    bool well;
+
+    *lowered = (Lowered){ 0 };
+    if (!lowering)
+        return true;
+    well = open_finder(&finder, lowering, code);
+    if (well) {
+        find_lines(&finder);
+        find_uses(&finder);
+        lowered->steps = calloc((size_t) code->step_count + 1, sizeof *lowered->steps);
+        lowered->accesses = calloc((size_t) lowering->code.count + 1, sizeof *lowered->accesses);
+        well = lowered->steps && lowered->accesses;
+    }
+    if (well)
+        take_blocks(&finder, lowered);
+    close_finder(&finder);
+    if (!well)
+        lowered_free(lowered);
+    return well;
+}
+
+void lowered_free(Lowered *lowered)
+{
+    free(lowered->steps);
+    free(lowered->accesses);
+    *lowered = (Lowered){ 0 };
+}

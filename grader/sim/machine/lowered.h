@@ -1,0 +1,42 @@
+/* lowered.h - what a kernel's machine code says about each step of its PTX, whatever a launch does:
+ * which steps have no instruction, which need words of the stack that PTX does not name, and the
+ * order of the instructions.
+ */
+#ifndef SIM_MACHINE_LOWERED_H
+#define SIM_MACHINE_LOWERED_H
+
+#include "sim/exec/exec.h"
+#include "sim/machine/lowering.h"
+
+/* LDL or STL: a register that was spilled or that a called function saves. */
+typedef struct StackAccess {
+    uint32_t word; /* of the stack: the first 4 bytes that each lane accesses */
+    uint8_t words;
+    bool is_store;
+    int place; /* of its instruction */
+} StackAccess;
+
+typedef struct LoweredStep {
+    bool is_absent;   /* its basic block is in the machine code, but no instruction has its line */
+    int block, place; /* of the machine code: the basic block that has most copies of the step's
+                       * block, and the index of the step's first instruction there; place -1: it
+                       * has none there */
+    int issues, copies; /* instructions there, and copies of the step's block */
+    MachinePipe pipe;   /* of its first instruction */
+    /* registers that it reads; the same if the warp has just issued the instruction before it */
+    uint8_t operands, operands_after;
+    int first, count; /* accesses[first ..] of one execution */
+} LoweredStep;
+
+typedef struct Lowered {
+    LoweredStep *steps; /* by step; NULL: nothing is known */
+    StackAccess *accesses;
+    int access_count;
+    uint32_t stack_words; /* the words that its accesses touch are below */
+} Lowered;
+
+/* `lowering` NULL: nothing is known. Returns false if memory ran out. Free with lowered_free. */
+bool lowered_make(Lowered *lowered, const Lowering *lowering, const Code *code);
+void lowered_free(Lowered *lowered);
+
+#endif
