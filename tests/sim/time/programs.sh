@@ -46,12 +46,13 @@ file_of()
     find "solutions/${1%%.*}" -name "${1#*.}.cu"
 }
 
-# compile_rung LAB.RUNG: compiles it to $work/LAB.RUNG
+# compile_rung LAB.RUNG: compiles it to $work/LAB.RUNG, with the launch that the lab gives, if any
 compile_rung()
 {
-    local lab=${1%%_*}
+    local lab=${1%%_*} given
+    given=$(find "labs/${1%%.*}" -name launch.cpp)
     compile "$work/$1" $here/rung.cu -Icommon "-Ilabs/${1%%.*}" "-DLAB=${lab#0}" \
-        "-DKERNEL=\"$PWD/$(file_of "$1")\"" "-DNAME=\"$1\""
+        "-DKERNEL=\"$PWD/$(file_of "$1")\"" "-DNAME=\"$1\"" $given
 }
 
 compile_sweeps()
