@@ -154,7 +154,8 @@ static int check_labs(Session *session, const Options *options)
     int faults = 0;
 
     for (int i = 0; i < options->count; i++)
-        faults += selfcheck(session, options->labs[i], options->timed_only, figures);
+        faults += selfcheck(session, options->labs[i], options->timed_only,
+                            options->sample ? options->sample : 1, figures);
     if (figures && fclose(figures))
         die("%s: %s", options->figures, strerror(errno));
     return faults;
@@ -195,7 +196,9 @@ static int run_check(Options *options)
     }
     return run_selfcheck(options, check_labs,
                          options->timed_only ? "Every timed kernel got its expected verdict."
-                                             : "Every lab is sound on this GPU.");
+                         : options->sample > 1
+                             ? "Every kernel of the sample got its expected verdict."
+                             : "Every lab is sound on this GPU.");
 }
 
 static int run_check_cheats(Options *options)

@@ -10,9 +10,9 @@
 /* Grades the starter, rungs, beyond and wrong kernels of a lab. Checks each against the
  * expectation in its first line and against the required distances from the bar, and checks the
  * lab's files. Prints a row for each and returns the number of failures. `timed_only`: skips the
- * wrong kernels whose speed is never measured. `figures`, if not NULL, receives the
- * measurements. */
-int selfcheck(Session *session, const LabEntry *entry, bool timed_only, FILE *figures);
+ * wrong kernels whose speed is never measured. `sample`: of the wrong kernels, takes only every
+ * sample-th; 1: all. `figures`, if not NULL, receives the measurements. */
+int selfcheck(Session *session, const LabEntry *entry, bool timed_only, int sample, FILE *figures);
 
 /* Grades the kernels in tests/cheats and tests/honest that belong to the given labs. Two lines
  * at the head of each file say `// expect: VERDICT[, FLAG] - why` and `// lab: NAME`. A cheat must

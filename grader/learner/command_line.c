@@ -63,6 +63,7 @@ const char warpbook_usage[] =
     "  --yes               reset: do not ask\n"
     "  --builds-only       check-cheats: run only the cheats that the build refuses\n"
     "  --timed-only        check: run only the kernels that are timed\n"
+    "  --sample N          check: of the wrong kernels, run only every Nth\n"
     "  --seal DIR          grade, one LAB: write stand-ins for its solutions to DIR "
     "(gradebook's);\n"
     "                      pack: the students' tree\n"
@@ -215,6 +216,16 @@ static bool set_timed_only(void *self, const char *value)
     return o->timed_only = true;
 }
 
+static bool set_sample(void *self, const char *value)
+{
+    Options *o = self;
+    uint64_t n;
+    bool fine = parse_whole(value, 10, 1000, &n) && n > 0;
+
+    o->sample = (int) n;
+    return fine;
+}
+
 static bool set_core(void *self, const char *value)
 {
     Options *o = self;
@@ -256,6 +267,7 @@ const OptionRow option_rows[] = {
     { "builds-only", false, set_builds_only },
     { "figures", true, set_figures },
     { "timed-only", false, set_timed_only },
+    { "sample", true, set_sample },
     { "seal", true, set_sealed },
     { "cc", true, set_cc },
     { "course", true, set_course },

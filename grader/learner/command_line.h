@@ -20,6 +20,7 @@ typedef struct Options {
     const char *answers;    /* quiz: "4,14,2"; NULL: standard input */
     int cc;                 /* build: 90 for compute capability 9.0 */
     int level;
+    int sample;          /* check: every sample-th of the wrong kernels; 0: all */
     bool lab_is_guessed; /* the learner named none */
     int rung;            /* compare: a rung of the ladder, counted from 1; 0: the reference */
     int events; /* grade, explain, see: a descriptor for lines about its progress; 0: none */

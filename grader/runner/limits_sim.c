@@ -67,14 +67,15 @@ static void add_line(SimLine *sum, const SimLine *more)
     spent_add(&sum->spent, &more->spent, 1);
 }
 
-/* Collects the source lines. Several kernels may use the same line. */
+/* Collects the source lines. Several kernels may use the same line. Steps without a line, such as
+ * the loading of parameters, are left out: as an answer, line 0 would end the list. */
 static int gather(SimLine *lines)
 {
     SimLine line;
     int count = 0, at;
 
     for (int i = 0; simLine(i, &line); i++) {
-        if (!is_kernels_own(line.file))
+        if (line.line < 1 || !is_kernels_own(line.file))
             continue;
         for (at = 0; at < count && lines[at].line != line.line; at++)
             ;

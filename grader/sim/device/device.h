@@ -31,7 +31,8 @@ typedef struct Device {
     int l1_bytes, shared_least_bytes, l1_ways, l2_ways;
     int l1_lines, l1_load_bytes, l1_fill_bytes, l1_store_bytes;
     int lsu_queue, memory_atom_bytes, memory_ecc, block_start_cycles;
-    double l2_gbps, l2_store_gbps, memory_read_share, memory_write_share, atomic_ns, integer_atomic_ns, launch_us;
+    double l2_gbps, l2_store_gbps, memory_read_share, memory_write_share, atomic_ns,
+        integer_atomic_ns, launch_us;
     double atomic_pass_ns, event_us;
     double copy_us, pcie_pinned_share, pcie_both_share, pcie_pageable_share;
     int slice; /* n: SMs, L2 and bandwidths are those of the whole GPU divided by n */

@@ -362,7 +362,8 @@ static int unspilled_registers(const RtFunction *function)
     const int spilled =
         (function->resources.frame_bytes - function->code->local_bytes) / 4 - registers / 8;
 
-    return function->has_resources && !function->lowering && spilled > 0 ? registers + spilled : registers;
+    return function->has_resources && !function->lowering && spilled > 0 ? registers + spilled
+                                                                         : registers;
 }
 
 Occupancy function_unspilled(const RtFunction *function, int threads, size_t dynamic_bytes)
