@@ -150,7 +150,8 @@ static void the_way_to_a_pass_is_counted(void)
     CU_ASSERT_DOUBLE_EQUAL(p.bar, 0.75, 1e-9);
     record_add(&pass, 4, &p);
     p.hints = 3;
-    record_add(&slow, 5, &p); /* experiments after the pass are none, nor do its hints count */
+    record_add(&slow, 5,
+               &p); /* a later grading does not count as an attempt, nor do its hints count */
     CU_ASSERT_EQUAL(p.hints_used, 1);
     CU_ASSERT_EQUAL(p.attempts, 3);
     CU_ASSERT_EQUAL(p.best, PASS);

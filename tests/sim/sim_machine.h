@@ -8,6 +8,12 @@
 
 #include <unistd.h>
 
+/* A loop that ptxas unrolls: the sum of n words. */
+#define LOOP                                                                                       \
+    "mov.u32 %r7, 0;\nmov.f32 %f1, 0f00000000;\nROUND:\nld.global.f32 %f2, [%rd2];\n"              \
+    "add.rn.f32 %f1, %f1, %f2;\nadd.s32 %r7, %r7, 1;\nadd.s64 %rd2, %rd2, 4;\n"                    \
+    "setp.lt.s32 %p1, %r7, %r3;\n@%p1 bra ROUND;\nst.global.f32 [%rd1], %f1;\n"
+
 typedef struct Built {
     char *cubin;
     size_t size;

@@ -175,7 +175,7 @@ static StepUse uses_in(const Finder *finder, int at, int block)
     return use;
 }
 
-/* The usual number of counterparts of a step; 0: there are none. */
+/* The number of counterparts that a step of these has, in the median; 0: none of them has any. */
 static int counterparts_in(Finder *finder, int first, int last, int block)
 {
     int count = 0;
@@ -272,8 +272,8 @@ static MachinePipe pipe_at(const Finder *finder, int i)
     return machine_pipe(finder->lowering->code.arch, instruction_at(finder, i)->opcode);
 }
 
-/* The instruction before, in the same block, that reads registers as computations do: others keep
- * what is to be reused. NULL: there is none. */
+/* The last computation before it in its block: its operands may be reused, since memory accesses,
+ * branches and uniform instructions in between leave them in place. NULL: there is none. */
 static const MachineInstruction *reader_before(const Finder *finder, int block, int i)
 {
     while (--i >= finder->lowering->blocks[block].first) {

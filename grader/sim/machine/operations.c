@@ -207,7 +207,7 @@ static Operation stack_operation(const OperationMaker *maker, int block, const S
                         .whole = 1,
                         .block = block,
                         .place = access->place,
-                        .stack = *access };
+                        .access = *access };
 }
 
 /* A step's loads come before it, its stores after it. */
@@ -217,11 +217,11 @@ static bool add_stack(OperationMaker *maker, int at)
     Operations *made = maker->made;
     Operation *o = &made->operations[at];
 
-    o->stacked = (uint32_t) step->first;
+    o->stack_first = (uint32_t) step->first;
     for (int stores = 0, put = step->first; stores < 2; stores++)
         for (int i = step->first; i < step->first + step->count; i++) {
             const StackAccess *access = &maker->lowered.accesses[i];
-            uint8_t *count = stores ? &o->after : &o->before;
+            uint8_t *count = stores ? &o->stores_after : &o->loads_before;
             if (access->is_store != stores || *count == UINT8_MAX)
                 continue;
             made->stack[put] = stack_operation(maker, o->block, access);

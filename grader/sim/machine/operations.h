@@ -63,9 +63,10 @@ typedef struct Operation {
     int keep;            /* DO_WAIT: groups that may still be in flight */
     uint8_t part, whole; /* it is issued in `part` of `whole` executions: ptxas unrolled the loop */
     int block, place;    /* in the machine code, as of LoweredStep; place -1: unknown */
-    StackAccess stack;   /* DO_STACK */
-    uint32_t stacked;    /* stack[stacked ..]: those before the step, then those after it */
-    uint8_t before, after;
+    StackAccess access;  /* DO_STACK */
+    /* stack[stack_first ..]: what is loaded before the step, then what is stored after it */
+    uint32_t stack_first;
+    uint8_t loads_before, stores_after;
     bool is_known; /* from the machine code, as are the next two */
     uint8_t machine_operands, machine_operands_after;
     uint8_t operand_count; /* operands read from the register file, if it computes */

@@ -104,7 +104,7 @@ bool add_registers(OperationMaker *maker, Operation *to, const Instruction *in)
 
 bool add_stack_registers(OperationMaker *maker, Operation *to, const Operation *step, int n)
 {
-    const bool is_store = to->stack.is_store;
+    const bool is_store = to->access.is_store;
     const int count = is_store ? step->writes : step->reads;
     const uint32_t from = step->first + (is_store ? step->reads
                                          : count  ? (uint32_t) (n % count)

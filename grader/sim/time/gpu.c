@@ -19,12 +19,6 @@ enum {
     LEAST_WAVES = 6 /* minimum number of waves that are played */
 };
 
-/* The work of blocks, from the counters of the launch, which include blocks that are not played. */
-enum { INSTRUCTIONS, REQUESTS, SECTORS_MOVED, WAVEFRONTS, DEEDS };
-typedef struct WorkDone {
-    double of[DEEDS];
-} WorkDone;
-
 struct Timing {
     Gpu *gpu;
     Launch *launch;
@@ -396,25 +390,6 @@ static void launch_begin(Launch *launch)
             gpu->watched = launch;
 }
 
-static void add_counts(WorkDone *done, const Count *counts, const Code *code)
-{
-    for (int i = 0; counts && code && i < code->step_count; i++) {
-        done->of[REQUESTS] += (double) counts[i].requests;
-        done->of[SECTORS_MOVED] += (double) counts[i].sectors;
-        done->of[WAVEFRONTS] += (double) counts[i].wavefronts;
-    }
-}
-
-static WorkDone work_done(const Launch *launch)
-{
-    WorkDone done = { { [INSTRUCTIONS] = (double) launch->executed } };
-
-    add_counts(&done, launch->counts, launch->kernel);
-    for (int i = 0; launch->call_counts && i < launch->module->function_count; i++)
-        add_counts(&done, launch->call_counts[i], launch->codes[i]);
-    return done;
-}
-
 /* Whether enough blocks were played. After the limit of instructions, whole waves are left out. */
 static bool is_enough(const Timing *timing)
 {
@@ -503,42 +478,6 @@ const Observer timing_observer = { .launch_begin = launch_begin,
 
 /* ---- The end ---- */
 
-/* The ratio of the work per remaining block to the work per played block, for instructions or for
- * the kind of work with the highest ratio. Without it, a kernel could do its light part first. */
-static double heavier(const WorkDone *played, double blocks, const WorkDone *rest, double others)
-{
-    static const double alike = 1.1, none = 100;
-    double most = rest->of[INSTRUCTIONS] / others / (played->of[INSTRUCTIONS] / blocks);
-
-    for (int i = 0; i < DEEDS; i++) {
-        const double times = rest->of[i] / others / (fmax(played->of[i], 1) / blocks);
-        if (times > alike * most && times < none)
-            most = times;
-    }
-    return most;
-}
-
-/* The time of a kind of work that no played block did is unknown. This is a lower bound: the time
- * that memory needs for the sectors, and the SMs for requests and wavefronts. */
-static double least_cycles(const Gpu *gpu, const WorkDone *done)
-{
-    const Memory *memory = &gpu->memory;
-    const double sector_cycles =
-        fmax(memory->l2_cycles, memory->read_cycles / memory->atom_sectors);
-
-    return fmax(done->of[SECTORS_MOVED] * sector_cycles,
-                (done->of[WAVEFRONTS] + done->of[REQUESTS]) / gpu->device.sms);
-}
-
-/* Whether the other blocks do a kind of work of which the played blocks did hardly any. */
-static bool is_new_work(const WorkDone *played, double blocks, const WorkDone *rest, double others)
-{
-    for (int i = 0; i < DEEDS; i++)
-        if (rest->of[i] / others > 10 * (fmax(played->of[i], 1) / blocks))
-            return true;
-    return false;
-}
-
 /* Cycles of the blocks that were left out. */
 static double left_out(const Timing *timing)
 {
@@ -552,12 +491,12 @@ static double left_out(const Timing *timing)
         return 0;
     a_block = (double) (timing->starts[played - 1] - timing->starts[played - 1 - window]) /
               (double) window;
-    for (int i = 0; i < DEEDS; i++)
+    for (int i = 0; i < WORK_KINDS; i++)
         others.of[i] = all.of[i] - timing->done.of[i];
-    cycles =
-        (double) rest * a_block * heavier(&timing->done, (double) played, &others, (double) rest);
-    return is_new_work(&timing->done, (double) played, &others, (double) rest)
-               ? fmax(cycles, least_cycles(timing->gpu, &others))
+    cycles = (double) rest * a_block *
+             work_ratio(&timing->done, (double) played, &others, (double) rest);
+    return work_is_new(&timing->done, (double) played, &others, (double) rest)
+               ? fmax(cycles, work_least_cycles(timing->gpu, &others))
                : cycles;
 }
 

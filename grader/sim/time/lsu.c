@@ -184,22 +184,22 @@ uint64_t lsu_play_stack(Sm *sm, PlayedWarp *w, uint64_t now)
 {
     enum { MOST_WORDS = 4 };
     const Operation *o = w->step->operation;
-    const TraceKind kind = o->stack.is_store ? TRACE_LOCAL_STORE : TRACE_LOAD;
+    const TraceKind kind = o->access.is_store ? TRACE_LOCAL_STORE : TRACE_LOAD;
     const uint64_t start = later(now, sm->lsu_free);
     const bool by_words = has_cause(sm->gpu->without, CAUSE_SECTORS);
     uint64_t lines[2 * MOST_WORDS];
     int count = 0;
 
-    for (int i = 0; i < o->stack.words && i < MOST_WORDS; i++) {
-        lines[count++] = trace_line(stack_line(sm, w, o->stack.word + (uint32_t) i),
+    for (int i = 0; i < o->access.words && i < MOST_WORDS; i++) {
+        lines[count++] = trace_line(stack_line(sm, w, o->access.word + (uint32_t) i),
                                     sectors_of(w->step->lanes), SECTOR_BYTES, 0);
         if (by_words)
             lines[count++] = UINT32_MAX >> (LANES - w->step->lanes);
     }
     if (by_words)
         return words_access(sm, kind, lines, count / 2, start, o->cycles);
-    return o->stack.is_store ? store_lines(sm, lines, count, start, kind)
-                             : load_lines(sm, lines, count, start, o->cycles);
+    return o->access.is_store ? store_lines(sm, lines, count, start, kind)
+                              : load_lines(sm, lines, count, start, o->cycles);
 }
 
 /* ---- Lanes that another warp's instruction serves ---- */

@@ -370,6 +370,22 @@ void clock_close(Clocks *clocks);
 uint64_t clock_read(Clocks *clocks, Trace *trace, uint64_t begins);
 void clock_forget_warp(Clocks *clocks, Trace *trace); /* when the warp has ended */
 
+/* ---- The work of blocks (sim/time/work.c) ---- */
+
+/* From the counters of the launch, which include blocks that are not played. */
+enum { INSTRUCTIONS, REQUESTS, SECTORS_MOVED, WAVEFRONTS, WORK_KINDS };
+typedef struct WorkDone {
+    double of[WORK_KINDS];
+} WorkDone;
+
+WorkDone work_done(const Launch *launch);
+/* How heavy the `others` blocks that did `rest` are, relative to the `blocks` that were played. */
+double work_ratio(const WorkDone *played, double blocks, const WorkDone *rest, double others);
+/* Whether the others do a kind of work of which the played blocks did hardly any. */
+bool work_is_new(const WorkDone *played, double blocks, const WorkDone *rest, double others);
+/* A lower bound of the time of that work, in cycles. */
+double work_least_cycles(const Gpu *gpu, const WorkDone *done);
+
 /* ---- All SMs (sim/time/gpu.c) ---- */
 
 struct Gpu {

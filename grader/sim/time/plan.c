@@ -155,14 +155,16 @@ static void add_planned(Sorter *sorter, Planned planned)
 }
 
 /* As many of a step's accesses to the stack as there is room for. */
-static void add_stack(Sorter *sorter, const Operations *operations, const Operation *first,
-                      int count, const PlanSegment *segment)
+static void add_stack(Sorter *sorter, const Operations *operations, uint32_t first, int count,
+                      const PlanSegment *segment)
 {
-    for (int i = 0; i < count && sorter->count < MOST_PLANNED - MOST_STEPS; i++)
-        add_planned(sorter, (Planned){ .operation = &first[i],
-                                       .registers = operations->registers + first[i].first,
+    for (int i = 0; i < count && sorter->count < MOST_PLANNED - MOST_STEPS; i++) {
+        const Operation *o = &operations->stack[first + (uint32_t) i];
+        add_planned(sorter, (Planned){ .operation = o,
+                                       .registers = operations->registers + o->first,
                                        .skipped = segment->skipped,
                                        .lanes = segment->lanes });
+    }
 }
 
 static void take_segment(const Plans *plans, Sorter *sorter, const PlanSegment *segment,
@@ -172,16 +174,15 @@ static void take_segment(const Plans *plans, Sorter *sorter, const PlanSegment *
 
     for (int i = 0; i < segment->count && sorter->count < MOST_PLANNED; i++) {
         const Operation *o = &operations->operations[segment->first + (uint32_t) i];
-        const Operation *stack = operations->stack + o->stacked;
         const bool last = i == segment->count - 1;
-        add_stack(sorter, operations, stack, o->before, segment);
+        add_stack(sorter, operations, o->stack_first, o->loads_before, segment);
         add_planned(sorter, (Planned){ .operation = o,
                                        .registers = operations->registers + o->first,
                                        .access = (uint16_t) *access,
                                        .accesses = last ? segment->accesses : 0,
                                        .skipped = segment->skipped,
                                        .lanes = segment->lanes });
-        add_stack(sorter, operations, stack + o->before, o->after, segment);
+        add_stack(sorter, operations, o->stack_first + o->loads_before, o->stores_after, segment);
         *access += last ? segment->accesses : 0;
     }
 }

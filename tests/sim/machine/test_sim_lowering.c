@@ -50,11 +50,6 @@ static void costs_decide_between_equal_fits(void)
 
 /* ---- Machine code ---- */
 
-#define LOOP                                                                                       \
-    "mov.u32 %r7, 0;\nmov.f32 %f1, 0f00000000;\nROUND:\nld.global.f32 %f2, [%rd2];\n"              \
-    "add.rn.f32 %f1, %f1, %f2;\nadd.s32 %r7, %r7, 1;\nadd.s64 %rd2, %rd2, 4;\n"                    \
-    "setp.lt.s32 %p1, %r7, %r3;\n@%p1 bra ROUND;\nst.global.f32 [%rd1], %f1;\n"
-
 /* The threads that execute the machine's loads from global memory, and the warps. */
 static double loads(const Lowering *lowering, const Trial *trial, double *warps)
 {
