@@ -40,7 +40,7 @@ __global__ void gray_words_kernel(const unsigned *rgb, unsigned *gray, int n)
 
 template <class Launch> static void gray(Run &run, Launch launch)
 {
-    const int n = 3200 * 1800;
+    const int n = 3840 * 2160;
     const std::vector<unsigned char> rgb = random_bytes((size_t) n * 3, 101);
     unsigned char *from = run.upload(rgb), *to = run.zeros<unsigned char>(n);
     run.measure([=] { launch(from, to, n); });

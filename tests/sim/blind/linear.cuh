@@ -41,7 +41,7 @@ __global__ void small4_element_kernel(const float *a, const float *b, float *c, 
 
 template <class Launch> static void small4(Run &run, Launch launch)
 {
-    const int n = 200000;
+    const int n = 300000;
     const std::vector<float> a = floats((size_t) n * 16, 111), b = floats((size_t) n * 16, 112);
     float *da = run.upload(a), *db = run.upload(b), *dc = run.zeros<float>(a.size());
     run.measure([=] { launch(da, db, dc, n); });
@@ -198,7 +198,7 @@ __global__ void cholesky8_kernel(const float *in, float *out, int n)
 
 static void cholesky8(Run &run)
 {
-    const int n = 120000;
+    const int n = 190000;
     std::vector<float> in = floats((size_t) n * 36, 114);
     for (int k = 0; k < 8; k++)
         for (int i = 0; i < n; i++)

@@ -49,7 +49,7 @@ __global__ void fused_kernel(const float *in, const float *bias, const float *re
 
 template <class Launch> static void bias_gelu(Run &run, Launch launch)
 {
-    const int cols = 1000, n = 2500 * cols;
+    const int cols = 1000, n = 3300 * cols;
     const std::vector<float> in = floats(n, 141), bias = floats(cols, 142),
                              residual = floats(n, 143);
     float *from = run.upload(in), *db = run.upload(bias), *dr = run.upload(residual),

@@ -59,7 +59,7 @@ __global__ void lbm_kernel(const float *in, float *out, int width, int height)
 
 template <class Layout> static void lbm(Run &run)
 {
-    const int width = 960, height = 400, cells = width * height;
+    const int width = 1280, height = 480, cells = width * height;
     const std::vector<float> in = floats((size_t) cells * 9, 121, 0.05f, 0.15f);
     std::vector<float> wanted(in.size());
     float *from = run.upload(in), *to = run.zeros<float>(in.size());

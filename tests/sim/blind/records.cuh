@@ -242,7 +242,7 @@ __global__ void crc_shared_kernel(const unsigned *message, const unsigned *table
 
 template <class Launch> static void crc(Run &run, Launch launch)
 {
-    const int n = 60000;
+    const int n = 110000;
     const std::vector<uint32_t> message = words((size_t) n * 32, 136);
     std::vector<unsigned> table(256);
     for (unsigned i = 0; i < 256; i++) {
@@ -286,7 +286,7 @@ __global__ void unpack_kernel(const unsigned *packed, int *out, int n)
 
 static void unpack_11_bits(Run &run)
 {
-    const int n = 6000000;
+    const int n = 8000000;
     const std::vector<uint32_t> packed = words((size_t) n * 11 / 32 + 2, 137);
     unsigned *from = run.upload(packed);
     int *out = run.zeros<int>(n);

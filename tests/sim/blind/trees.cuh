@@ -85,7 +85,7 @@ static void tree_pointers(Run &run)
 
 // ---- Nearest points by a k-d tree in level order; the stack is a local or a shared array ----
 
-enum { POINTS = (1 << 14) - 1, DEPTH = 16, KD_BLOCK = 64 };
+enum { POINTS = (1 << 14) - 1, DEPTH = 32, KD_BLOCK = 64 };
 
 // The stack holds nodes to visit and the squares of the distances of their planes.
 template <class Stack>
