@@ -30,7 +30,7 @@ protocols: programs $(B)/protocols_ours $(B)/protocols_foreign
 validate: programs $(if $(NVCC),$(B)/libcudart-sim.so)
 	@WARPBOOK_BUILD=$(B) tests/sim/time/on_gpu.sh $(B) $(ROWS)
 
-# The same for kernels to which the model was never fitted; SEALED=1: also for the sealed half. NAMES="saxpy ...": only these.
+# The same for kernels to which the model was never fitted; SEALED=1: also the sealed ones. NAMES="saxpy ...": only these.
 validate-blind: programs $(if $(NVCC),$(B)/libcudart-sim.so)
 	@tests/sim/blind/compare.sh $(if $(SEALED),--sealed) $(B) $(NAMES)
 

@@ -1,7 +1,7 @@
 // blind.cu - runs launches of the blind set: kernels of the kinds that users write, to which the
 // model of the simulated GPU was never fitted.
 //
-//     blind --list                         `NAME FAMILY HALF` of each launch
+//     blind --list                         `NAME FAMILY STATE` of each launch
 //     blind [--times N] [NAME...]          runs these launches, or all; prints `launch NAME
 //     CHECKSUM LAUNCHES`;
 //                                          with --times, after a warm-up, also the median of N
@@ -13,20 +13,30 @@
 // Exit status 1: a result differs from the host's.
 #include "atomics.cuh"
 #include "control.cuh"
+#include "graphs.cuh"
+#include "image.cuh"
+#include "integers.cuh"
 #include "irregular.cuh"
 #include "learning.cuh"
+#include "linear.cuh"
+#include "network.cuh"
 #include "numeric.cuh"
+#include "physics.cuh"
+#include "records.cuh"
+#include "shapes.cuh"
 #include "sorting.cuh"
 #include "stencils.cuh"
 #include "streaming.cuh"
+#include "styles.cuh"
+#include "trees.cuh"
 
 #include <cstring>
 
 static const struct {
-    const char *family, *half, *name;
+    const char *family, *state, *name;
     void (*run)(Run &run);
 } cases[] = {
-#define CASE(family, half, name) { #family, #half, #name, name },
+#define CASE(family, state, name) { #family, #state, #name, name },
 #include "cases.def"
 };
 
@@ -63,7 +73,7 @@ int main(int argc, char **argv)
 
     if (at < argc && !strcmp(argv[at], "--list")) {
         for (const auto &c : cases)
-            printf("%s %s %s\n", c.name, c.family, c.half);
+            printf("%s %s %s\n", c.name, c.family, c.state);
         return 0;
     }
     if (at < argc && !strcmp(argv[at], "--profile")) {

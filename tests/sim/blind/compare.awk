@@ -2,8 +2,8 @@
 #
 #     awk -f compare.awk NAMES LAUNCHED COUNTED pairs.txt FIXTURE...
 #
-# Prints one line per launch, then the figures of each half. Errors of times and instructions are max(r, 1/r) - 1, where
-# r is modelled / measured.
+# Prints one line per launch, then the figures of the open and of the sealed launches. Errors of times and instructions
+# are max(r, 1/r) - 1, where r is modelled / measured.
 
 function error_of(r)
 {
@@ -55,7 +55,7 @@ function spearman(a, b, n, ra, rb, i, x, y, sx, sy, sxx, syy, sxy)
 }
 
 FNR == 1 { file++ }
-file == 1 { order[++names] = $1; half[$1] = $2; next }
+file == 1 { order[++names] = $1; state[$1] = $2; next }
 file == 2 { output[$2] = $3; launches[$2] = $4; modelled[$2] = $5; next }
 file == 3 {
     counted[$1] = 1
@@ -86,16 +86,16 @@ function same(name, what, kind, theirs, ours)
 {
     if (!theirs && !ours)
         return
-    compared[half[name], kind]++
+    compared[state[name], kind]++
     if (theirs == ours)
-        equal[half[name], kind]++
+        equal[state[name], kind]++
     else
         differ[name] = differ[name] sprintf(" %s %.4g", what, theirs ? ours / theirs : 0)
 }
 
 function compare_counts(name, h, r, t)
 {
-    h = half[name]
+    h = state[name]
     r = sim[name, "instructions"] / hw[name, "instructions"]
     t = sim[name, "instructions"] ? sim[name, "threads"] / sim[name, "instructions"] : 0
     t /= hw[name, "active"] / hw[name, "instructions"]
@@ -116,7 +116,7 @@ function compare_counts(name, h, r, t)
 
 function compare(name, h, r, counts_text)
 {
-    h = half[name]
+    h = state[name]
     if (!(name in modelled) || modelled[name] <= 0 || !(name in measured)) {
         printf "%-20s %-6s %s\n", name, h, name in measured ? "not modelled" : "not measured"
         missing[h]++
@@ -140,9 +140,9 @@ function compare(name, h, r, counts_text)
 
 function compare_pair(a, b, h, r, m)
 {
-    if (!(a in half) || !(b in half) || !(modelled[a] > 0) || !(modelled[b] > 0) || !measured[a] || !measured[b])
+    if (!(a in state) || !(b in state) || !(modelled[a] > 0) || !(modelled[b] > 0) || !measured[a] || !measured[b])
         return
-    h = half[a] == "sealed" || half[b] == "sealed" ? "sealed" : "open"
+    h = state[a] == "sealed" || state[b] == "sealed" ? "sealed" : "open"
     r = measured[a] / measured[b]
     m = modelled[a] / modelled[b]
     if (error_of(r) <= 0.05)
@@ -183,7 +183,7 @@ function summary(h, e, i, a, b)
 }
 
 END {
-    print "# launch half modelled_us measured_us quartiles_us ratio instructions threads; then: counts that differ, ours / theirs"
+    print "# launch state modelled_us measured_us quartiles_us ratio instructions threads; then: counts that differ, ours / theirs"
     for (i = 1; i <= names; i++)
         compare(order[i])
     for (i = 1; i <= pairs; i++)

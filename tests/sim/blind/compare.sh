@@ -3,15 +3,16 @@
 #
 #     tests/sim/blind/compare.sh [--sealed] BUILD [NAME...]
 #
-# Run it from the repository's root. Without --sealed it plays the open half, which may be used to improve the model.
-# --sealed plays both halves, for the figures of a release, and prints them separately. NAME: only these launches.
-# It needs `make BUILD/libcudart-sim.so`; the fixtures are h200.txt and h200-sealed.txt (FIXTURES=FOLDER: elsewhere).
+# Run it from the repository's root. Without --sealed it plays the open launches, which may be used to improve the model.
+# --sealed plays all, for the figures of a release, and prints those of the sealed ones separately. NAME: only these.
+# It needs `make BUILD/libcudart-sim.so`; the fixtures are h200.txt and, with --sealed, h200-sealed.txt (FIXTURES=FOLDER:
+# elsewhere).
 # A launch that the simulator refuses is listed. Reports remain in BUILD/blind/run. PLAYED=1: compares those again.
 # Exit status 1: nothing was compared, or a result is wrong.
 set -u
-half=open
+state=open
 [ "${1:-}" != --open ] || shift
-[ "${1:-}" != --sealed ] || { half=sealed; shift; }
+[ "${1:-}" != --sealed ] || { state=sealed; shift; }
 build=$(cd "${1:?the build folder}" && pwd)
 shift
 here=tests/sim/blind
@@ -28,6 +29,10 @@ skip()
 [ -f $here/compare.sh ] || { echo "compare.sh: run it from the repository's root"; exit 2; }
 command -v jq > /dev/null || skip "jq not found (make setup)"
 [ -f "$fixtures/h200.txt" ] || skip "$fixtures/h200.txt not found"
+[ $state = open ] || [ -f "$fixtures/h200-sealed.txt" ] || {
+    echo "compare.sh: $fixtures/h200-sealed.txt not found: the sealed launches are not measured yet. Next: on_gpu.sh"
+    exit 1
+}
 . grader/build/toolkit.sh
 [ -n "$nvcc" ] || [ -x "$work/blind" ] || skip "nvcc not found"
 nice $here/build.sh "$build" sim || exit 1
@@ -39,7 +44,7 @@ names()
     local wanted=$1
     shift
     sed -n 's/^CASE(\([a-z]*\), \([a-z]*\), \([a-z0-9_]*\))$/\3 \2 \1/p' $here/cases.def |
-        awk -v half="$wanted" -v only=" $* " '(half == "sealed" || $2 == half) && (only == "  " || index(only, " " $1 " "))'
+        awk -v state="$wanted" -v only=" $* " '(state == "sealed" || $2 == state) && (only == "  " || index(only, " " $1 " "))'
 }
 
 # Two launches each, of which the second is timed; its own process, and thus a report of its own.
@@ -54,7 +59,7 @@ play()
 export -f play
 export build work
 
-names $half "$@" > "$work/names"
+names $state "$@" > "$work/names"
 [ -n "${PLAYED:-}" ] || cut -d' ' -f1 "$work/names" | xargs -P "$(nproc)" -I{} bash -c 'play "$1"' - {}
 
 # `NAME COUNTS...`: sums of all kernels of the report
@@ -70,5 +75,5 @@ cut -d' ' -f1 "$work/names" | while read -r name; do
          (map(.ffma_threads) | add)] | join(" ")' "$work/run/$name.json"
 done > "$work/counted"
 cut -d' ' -f1 "$work/names" | sed "s|.*|$work/run/&.out|" | xargs cat 2> /dev/null | grep '^launch' > "$work/launched"
-[ $half = open ] && hardware=("$fixtures/h200.txt") || hardware=("$fixtures/h200.txt" "$fixtures/h200-sealed.txt")
+[ $state = open ] && hardware=("$fixtures/h200.txt") || hardware=("$fixtures/h200.txt" "$fixtures/h200-sealed.txt")
 awk -f $here/compare.awk "$work/names" "$work/launched" "$work/counted" $here/pairs.txt "${hardware[@]}"

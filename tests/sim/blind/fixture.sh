@@ -3,8 +3,8 @@
 #
 #     tests/sim/blind/fixture.sh OUT
 #
-# It writes OUT/h200.txt (the open half) and OUT/h200-sealed.txt, and prints how many launches are in each and which lack a
-# time or counters, but no measured value. Exit status 1: some do.
+# It writes OUT/h200-sealed.txt and, if open launches were measured too (on_gpu.sh --all), OUT/h200.txt. It prints how many
+# launches are in each and which lack a time or counters, but no measured value. Exit status 1: some do.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:?the folder that on_gpu.sh wrote}
@@ -30,21 +30,26 @@ counts()
     done
 }
 
-of_half() # HALF
+of_state() # STATE
 {
-    echo "# The $1 half of the blind set (cases.def) on a GPU. time: in us by events, the median of 15 launches after a"
+    echo "# The $1 launches of the blind set (cases.def) on a GPU. time: in us by events, the median of 15 launches after a"
     echo "# warm-up, and the distance of their quartiles. count: one launch after a warm-up, a line per kernel."
     cat "$raw/head"
     echo "# command: tests/sim/blind/on_gpu.sh BUILD OUT"
     echo "# columns: label kernel grid block output $(echo "$columns" | tr ' ' '\n' | awk 'NR % 2' | paste -sd' ' | sed 's/ *$//')"
-    awk -v half="$1" 'NR == FNR { if ($3 == half) wanted[$1] = 1; next } $2 in wanted' "$raw/list" "$raw/rows.all"
+    awk -v state="$1" 'NR == FNR { if ($3 == state) wanted[$1] = 1; next } $2 in wanted' "$raw/list" "$raw/rows.all"
 }
 
 { times; counts; } > "$raw/rows.all"
-of_half open > "$out/h200.txt"
-of_half sealed > "$out/h200-sealed.txt"
+written=
+for state in open sealed; do
+    grep -q " $state\$" "$raw/list" || continue
+    [ "$state" = open ] && file=h200.txt || file=h200-sealed.txt
+    of_state "$state" > "$out/$file"
+    written="$written, $(grep -c '^time' "$out/$file") $state in $out/$file"
+done
 missing=$(awk 'NR == FNR { seen[$1 " " $2] = 1; next }
     !(("time " $1) in seen) { print $1 " (time)" } !(("count " $1) in seen) { print $1 " (counters)" }' \
     "$raw/rows.all" "$raw/list" | paste -sd' ')
-echo "blind: $(grep -c '^time' "$out/h200.txt") open and $(grep -c '^time' "$out/h200-sealed.txt") sealed launches in $out"
+echo "blind: launches: ${written#, }"
 [ -z "$missing" ] || { echo "blind: missing: $missing"; exit 1; }

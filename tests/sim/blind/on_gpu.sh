@@ -1,13 +1,15 @@
 #!/bin/bash
-# on_gpu.sh - measures the blind set on this machine's GPU: times by events, then counters by the profiler (ncu).
+# on_gpu.sh - measures launches of the blind set on this machine's GPU: times by events, then counters by the profiler (ncu).
 #
-#     tests/sim/blind/on_gpu.sh BUILD OUT [LIMIT_S]
+#     tests/sim/blind/on_gpu.sh [--all] BUILD OUT [LIMIT_S]
 #
 # Run it from the repository's root, alone on the GPU. It uses BUILD/blind/blind-gpu if build.sh made it from the same
-# sources. It writes OUT/h200.txt (the open half), OUT/h200-sealed.txt and OUT/raw, from which fixture.sh can make the
-# others again. After LIMIT_S seconds (default 150) it stops with what it has. It prints no measured values, so that the
-# sealed ones remain unseen.
+# sources. It measures the sealed launches and writes OUT/h200-sealed.txt; with --all, also the open ones and OUT/h200.txt.
+# From OUT/raw fixture.sh can make these files again. After LIMIT_S seconds (default 150) it stops with what it has. It
+# prints no measured values, so that the sealed ones remain unseen.
 set -u
+wanted=sealed
+[ "${1:-}" != --all ] || { wanted=all; shift; }
 build=${1:?the build folder}
 out=${2:?the output folder}
 limit_s=${3:-150}
@@ -40,7 +42,9 @@ left_s()
 ncu=${NCU:-$(command -v ncu || ls /usr/local/cuda*/bin/ncu /opt/nvidia/nsight-compute/*/ncu 2> /dev/null | tail -1)}
 $here/build.sh "$build" gpu || fail "build"
 program=$build/blind/blind-gpu
-"$program" --list > "$raw/list" || fail "$program does not run"
+"$program" --list > "$raw/list.all" || fail "$program does not run"
+awk -v wanted=$wanted 'wanted == "all" || $3 == wanted' "$raw/list.all" > "$raw/list"
+[ -s "$raw/list" ] || fail "no launch is sealed (see --all)"
 families=$(awk '!seen[$2]++ { print $2 }' "$raw/list")
 {
     echo "# device: $(nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv,noheader | head -1) (name, driver, compute capability)"
