@@ -3,7 +3,7 @@
 #
 #     tests/sim/blind/fixture.sh OUT
 #
-# It writes OUT/h200-sealed.txt and, if open launches were measured too (on_gpu.sh --all), OUT/h200.txt. It prints how many
+# It writes OUT/sealed.txt and, if open launches were measured too (on_gpu.sh --all), OUT/open.txt. It prints how many
 # launches are in each and which lack a time or counters, but no measured value. Exit status 1: some do.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -44,7 +44,7 @@ of_state() # STATE
 written=
 for state in open sealed; do
     grep -q " $state\$" "$raw/list" || continue
-    [ "$state" = open ] && file=h200.txt || file=h200-sealed.txt
+    [ "$state" = open ] && file=open.txt || file=sealed.txt
     of_state "$state" > "$out/$file"
     written="$written, $(grep -c '^time' "$out/$file") $state in $out/$file"
 done

@@ -4,7 +4,7 @@
 #     tests/sim/blind/on_gpu.sh [--all] BUILD OUT [LIMIT_S]
 #
 # Run it from the repository's root, alone on the GPU. It uses BUILD/blind/blind-gpu if build.sh made it from the same
-# sources. It measures the sealed launches and writes OUT/h200-sealed.txt; with --all, also the open ones and OUT/h200.txt.
+# sources. It measures the sealed launches and writes OUT/sealed.txt; with --all, also the open ones and OUT/open.txt.
 # From OUT/raw fixture.sh can make these files again. After LIMIT_S seconds (default 150) it stops with what it has. It
 # prints no measured values, so that the sealed ones remain unseen.
 set -u
