@@ -207,8 +207,11 @@ static bool keeps_promise(const SelfCheck *check, const char *promise, const Res
         return fast;
     if (!strcmp(promise, "wrong_or_unsafe")) /* the order of the cases decides */
         return verdict == WRONG || verdict == UNSAFE;
+    if (!strcmp(promise, "any")) /* a GPU's memory decides, and whether it can read the host's */
+        return !is_simulated(check);
     if (!strcmp(promise, "unsafe_or_stray")) /* the contents of memory decide */
-        return verdict == UNSAFE || verdict == WRONG || verdict == STRAY;
+        return verdict == UNSAFE || verdict == WRONG || verdict == STRAY ||
+               (verdict == CRASH && !is_simulated(check));
     if (!strcmp(promise, "unsafe") && !is_simulated(check))
         return verdict == UNSAFE || verdict == WRONG || verdict == CRASH || verdict == TIMEOUT;
     return !strcmp(promise, verdict_word(verdict));

@@ -1,5 +1,5 @@
-// expect: pass - tiles turned around in shared memory; sums and flags in words of their own, with
-// fences lab: scan
+// expect: device (sim: pass) - tiles turned in shared memory; sum and flag in two words, fenced
+// lab: scan
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: device (sim: crash) - passes the pointer to the table, which is in host memory. Some
+// expect: any (sim: crash) - passes the pointer to the table, which is in host memory. Some
 // systems let a GPU read any host memory; most stop the kernel
 #include "cudalab.cuh"
 #include "kernel.h"

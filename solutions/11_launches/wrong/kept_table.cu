@@ -1,4 +1,4 @@
-// expect: device (sim: unsafe) - keeps the table of the first call, whose arrays may be gone
+// expect: any (sim: unsafe) - keeps the table of the first call, whose arrays may be gone
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,5 +1,5 @@
-// rung: beyond, expect: pass - a few very long rows: several blocks per row, and scratch between
-// them With fewer rows than SMs, one block per row leaves SMs idle. Here each block takes 16,384
+// rung: beyond, expect: pass - a few very long rows: several blocks per row, with scratch between
+// With fewer rows than SMs, one block per row leaves SMs idle. Here each block takes 16,384
 // columns. A first launch leaves maximum and sum of each piece in scratch; a second one merges
 // those of its row and writes the results. The row is read twice, but by the whole GPU. All else:
 // as in rung 7.
