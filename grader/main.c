@@ -6,7 +6,7 @@
 #include "draw/command.h"
 #include "learner/compare.h"
 #include "learner/current_lab.h"
-#include "learner/explain.h"
+#include "learner/explain/explain.h"
 #include "learner/formats/formats.h"
 #include "learner/next.h"
 #include "judge/grade.h"

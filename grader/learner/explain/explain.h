@@ -1,6 +1,6 @@
 /* explain.h - make explain: where a correct kernel spends its time, compared with the reference. */
-#ifndef LEARNER_EXPLAIN_H
-#define LEARNER_EXPLAIN_H
+#ifndef LEARNER_EXPLAIN_EXPLAIN_H
+#define LEARNER_EXPLAIN_EXPLAIN_H
 
 #include "judge/grade.h"
 
