@@ -16,6 +16,11 @@ bool explain(Session *session, const LabEntry *entry, const char *source, const 
 bool explain_beside(Session *session, const LabEntry *entry, const char *source, const char *shown,
                     int rung, bool *sound, int *nearest);
 
+/* For tests: one sentence for two kernels with the same limit, and where their times differ. False
+ * if one sentence for each says more. */
+bool explain_both(const Limits *yours, double your_ms, const Limits *other, double other_ms,
+                  const char *whose, char *text, size_t size);
+
 /* For tests: describes the costs of a line; "" if none is worth mentioning. */
 void explain_line(const LineCost *cost, char *text, size_t size);
 

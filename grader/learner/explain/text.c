@@ -2,6 +2,7 @@
 #include "base/remedy.h"
 #include "base/text.h"
 #include "judge/outputs.h"
+#include "learner/explain/explain.h"
 #include "learner/explain/explained.h"
 #include "learner/see/text.h"
 
@@ -108,11 +109,17 @@ static void print_pictures(const Explained *e)
 
 void explain_print_sentences(const Explained *e)
 {
-    char other[40];
+    const Seen *yours = &e->yours, *reference = &e->reference;
+    char other[40], text[500];
 
     print_head(e);
-    print_sentence("Yours", &e->yours);
-    print_sentence(e->rung ? PUT(other, "Rung %d", e->rung) : "The reference", &e->reference);
+    if (explain_both(&yours->limited.limits, yours->ms, &reference->limited.limits, reference->ms,
+                     e->rung ? e->other : "the reference", text, sizeof text)) {
+        print_wrapped(text, 0, COLUMNS);
+        return;
+    }
+    print_sentence("Yours", yours);
+    print_sentence(e->rung ? PUT(other, "Rung %d", e->rung) : "The reference", reference);
 }
 
 void explain_print_all(const Explained *e)
