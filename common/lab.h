@@ -99,9 +99,11 @@ typedef struct Inputs {
     uint64_t seed;
 } Inputs;
 
-/* The minimum work of any kernel: turns a time into GB/s and GFLOP/s, and bounds the speed. */
+/* The minimum work of any kernel: turns a time into GB/s, GFLOP/s or Gstep/s, and bounds the speed.
+ * `steps`: where neither bytes nor floating-point operations say how fast a kernel is, what the lab
+ * calls a step; 0 elsewhere. */
 typedef struct Work {
-    double bytes, flops;
+    double bytes, flops, steps;
 } Work;
 
 /* A number that students predict before they see the first speed. */

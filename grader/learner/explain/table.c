@@ -74,6 +74,17 @@ static void say_ridge(const Roofline *roof, char *text, size_t size)
         put(text, size, "%.3g", roof->intensity / roof->ridge);
 }
 
+/* Without FP32 arithmetic the roof is memory's alone, since the ridge compares the two. It says
+ * nothing about a kernel that memory does not limit. */
+static void row_of_memory(double yours, double reference)
+{
+    static const double least = 0.1;
+
+    if (yours >= least || reference >= least)
+        row_of_shares("roofline: share of the (theoretical) roof reached", 100 * yours,
+                      100 * reference);
+}
+
 static void rows_of_roofline(const Explained *e)
 {
     const Limited *a = &e->yours.limited, *b = &e->reference.limited;
@@ -81,9 +92,8 @@ static void rows_of_roofline(const Explained *e)
     const Roofline right = roofline_of(&b->limits, b->fp32_tflops, b->memory_gbps);
     char label[60], yours[32], reference[32];
 
-    if (a->limits.flops <= 0 && b->limits.flops <= 0) { /* the ridge compares FP32 with memory */
-        row_of_shares("roofline: share of the (theoretical) roof reached", 100 * left.reached,
-                      100 * right.reached);
+    if (a->limits.flops <= 0 && b->limits.flops <= 0) {
+        row_of_memory(left.reached, right.reached);
         return;
     }
     say_intensity(&left, yours, sizeof yours);
