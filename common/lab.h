@@ -100,8 +100,8 @@ typedef struct Inputs {
 } Inputs;
 
 /* The minimum work of any kernel: turns a time into GB/s, GFLOP/s or Gstep/s, and bounds the speed.
- * `steps`: where neither bytes nor floating-point operations say how fast a kernel is, what the lab
- * calls a step; 0 elsewhere. */
+ * `steps`: the lab's own count, where neither bytes nor floating-point operations say how fast a
+ * kernel is; 0: none. */
 typedef struct Work {
     double bytes, flops, steps;
 } Work;
