@@ -265,6 +265,9 @@ check "explain: what a cause is worth" says "^  without bank conflicts at most 4
     explain 6 --submission "$(submission good "limited shared 24" "worth 0 4")"
 check "explain: nothing is worth much" says "^What if: no single cause is worth more than 1.03x" \
     explain 6 --submission "$(submission good "limited shared 24" "worth 0 1.02")"
+check "explain: the case that is named" says "^06 transpose, case square" \
+    explain 6 --case sq --submission "$(submission good "limited shared 24")"
+check "explain: there is no such case" status_is 2 explain 6 --case none
 check "explain: a line that is not in the file" says "kernel.cu:9999, mostly" \
     explain 6 --submission "$(submission good "limited shared 9999")"
 check "explain: on a real GPU, by the simulator, and says so" says "^Times are modelled on a simulated GPU" \

@@ -129,15 +129,15 @@ static bool see_case(Explained *e, const Case *lab_case, const char *yours, cons
     return fine;
 }
 
-/* The case with the worst measured ratio; if none was measured, the worst modelled one; in a lab
- * without timed cases, the first control case. */
+/* The case that was named; else the one with the worst measured ratio; if none was measured, the
+ * worst modelled one; in a lab without timed cases, the first control case. */
 static bool see_cases(Explained *e, const char *yours, const char *reference)
 {
-    const Case *cases = e->entry->lab->cases, *shown = NULL, *worst = explain_worst(&e->result);
+    const Case *worst = e->asked ? e->asked : explain_worst(&e->result), *shown = NULL;
 
     if (worst)
         return see_case(e, worst, yours, reference);
-    for (const Case *c = cases; c->label; c++) {
+    for (const Case *c = e->entry->lab->cases; c->label; c++) {
         if (c->kind == TIMED && !see_case(e, c, yours, reference))
             return false;
         if (c->kind == CONTROL && !shown)
@@ -209,13 +209,32 @@ static bool see_both(Explained *e, Build *yours, bool *sound)
     return *sound || could_not(e);
 }
 
+const Case *explain_case(const LabEntry *entry, const char *label)
+{
+    char text[1000];
+    int said = 0;
+
+    for (const Case *c = entry->lab->cases; c->label; c++)
+        if (c->kind != CORRECT && !strncmp(c->label, label, strlen(label)))
+            return c;
+    PUT(text, "warpbook: lab %s has no case with a speed that begins with \"%.100s\"; there are:",
+        lab_name(entry), label);
+    for (const Case *c = entry->lab->cases; c->label; c++)
+        if (c->kind != CORRECT)
+            APPEND(text, "%s %s", said++ ? ";" : "", c->label);
+    print_wrapped_to(stderr, text, 0, COLUMNS);
+    return NULL;
+}
+
 bool explain(Session *session, const LabEntry *entry, const char *source, const char *shown,
-             bool *sound)
+             const Case *asked, bool *sound)
 {
     static Explained e;
     static Build yours;
 
-    e = (Explained){ .session = session, .entry = entry, .source = source, .shown = shown };
+    e = (Explained){
+        .session = session, .entry = entry, .source = source, .shown = shown, .asked = asked
+    };
     if (!see_both(&e, &yours, sound))
         return false;
     see_without(&e, yours.object);

@@ -5,11 +5,15 @@
 #include "judge/grade.h"
 
 /* Grades the file on the session's simulated GPU. If it is correct, prints where time goes, by
- * limit and by source line, in the timed case in which it does worst. Otherwise prints the result
- * of the grading. Returns true if it was explained. `sound`: false if the grader or the machine
- * failed. */
+ * limit and by source line, in the case `asked`, or, if that is NULL, in the timed case in which it
+ * does worst. Otherwise prints the result of the grading. Returns true if it was explained.
+ * `sound`: false if the grader or the machine failed. */
 bool explain(Session *session, const LabEntry *entry, const char *source, const char *shown,
-             bool *sound);
+             const Case *asked, bool *sound);
+
+/* The case with a speed whose label begins with this text. Prints their labels and returns NULL if
+ * there is none. */
+const Case *explain_case(const LabEntry *entry, const char *label);
 
 /* The same next to rung `rung` (counted from 1; 0: the reference), and only what the two have in
  * common: where their time goes. Sets *nearest to the rung whose speed is nearest; 0: unknown. */

@@ -21,6 +21,7 @@ typedef struct Explained {
     const LabEntry *entry;
     const char *source, *shown;
     Result result;
+    const Case *asked;    /* the case that the user named; NULL: none */
     const Case *lab_case; /* the lab's row */
     Case sized;
     Seen yours, reference;

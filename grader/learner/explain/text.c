@@ -13,6 +13,8 @@
  * timed, which needs no reference, so it is named. */
 static const char *why_this_size(const Explained *e)
 {
+    if (e->asked)
+        return "the one that you named, at the size of make grade";
     if (e->lab_case->kind != TIMED)
         return "the lab's first control case, since this lab judges no speed; the size of make "
                "grade";
