@@ -20,8 +20,8 @@
 # failed, or the first one that is not done.
 # LAB="5 6" picks two labs; DEVICE=1 that GPU, DEVICE=sim a simulated one, which
 # is also taken where no GPU is usable. FLAGS="--quick" passes options on;
-# make grade FLAGS=--help lists them. make explain LAB=transpose FLAGS="--case square"
-# explains that case instead of the slowest one.
+# make grade FLAGS=--help lists them. make explain FLAGS="--case square" takes
+# that case instead of the slowest one.
 
 # For developers and instructors:
 #
