@@ -20,7 +20,8 @@
 # failed, or the first one that is not done.
 # LAB="5 6" picks two labs; DEVICE=1 that GPU, DEVICE=sim a simulated one, which
 # is also taken where no GPU is usable. FLAGS="--quick" passes options on;
-# make grade FLAGS=--help lists them.
+# make grade FLAGS=--help lists them. make explain FLAGS="--case square" takes
+# that case instead of the slowest one.
 
 # For developers and instructors:
 #
@@ -32,7 +33,7 @@
 # make check-cheats      prove that cheats are caught
 # make validate          modelled time next to this GPU's
 # make validate-blind    the same for kernels never fitted
-# make bench             our kernels next to the library's
+# make bench LAB=sgemm   our kernels next to the library's, on this GPU
 # make figures           measure what lessons quote
 # make gradebook         the program for whole courses
 # make course-kit        the students' tree, to hand out

@@ -99,9 +99,11 @@ typedef struct Inputs {
     uint64_t seed;
 } Inputs;
 
-/* The minimum work of any kernel: turns a time into GB/s and GFLOP/s, and bounds the speed. */
+/* The minimum work of any kernel: turns a time into GB/s, GFLOP/s or Gstep/s, and bounds the speed.
+ * `steps`: the lab's own count, where neither bytes nor floating-point operations say how fast a
+ * kernel is; 0: none. */
 typedef struct Work {
-    double bytes, flops;
+    double bytes, flops, steps;
 } Work;
 
 /* A number that students predict before they see the first speed. */

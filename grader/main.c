@@ -6,7 +6,7 @@
 #include "draw/command.h"
 #include "learner/compare.h"
 #include "learner/current_lab.h"
-#include "learner/explain.h"
+#include "learner/explain/explain.h"
 #include "learner/formats/formats.h"
 #include "learner/next.h"
 #include "judge/grade.h"
@@ -49,8 +49,9 @@ static int run_explain(Options *options)
     static Session session;
     char source[PATH], shown[PATH];
     bool explained, sound;
+    const Case *asked = options->label ? explain_case(options->labs[0], options->label) : NULL;
 
-    if (!submission_fits(options))
+    if (!submission_fits(options) || (options->label && !asked))
         return USAGE;
     session = (Session){ .quick = true,
                          .live = isatty(2),
@@ -62,9 +63,9 @@ static int run_explain(Options *options)
     if (!session_open(&session, simulated_device(options)))
         return report_could_not(&session);
     submission_find(&session.book, options, options->labs[0], source, shown);
-    explained = explain(&session, options->labs[0], source, shown, &sound);
+    explained = explain(&session, options->labs[0], source, shown, asked, &sound);
     if (explained && options->trace)
-        sound = explained = trace_kernel(&session, options->labs[0], source, options->trace);
+        sound = explained = trace_kernel(&session, options->labs[0], source, asked, options->trace);
     session_close(&session);
     return explained ? DONE : sound ? NOT_PASSED : COULD_NOT;
 }

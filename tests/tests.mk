@@ -34,7 +34,11 @@ validate: programs $(if $(NVCC),$(B)/libcudart-sim.so)
 validate-blind: programs $(if $(NVCC),$(B)/libcudart-sim.so)
 	@tests/sim/blind/compare.sh $(if $(SEALED),--sealed) $(B) $(NAMES)
 
-bench: $(if $(NVCC),$(patsubst tests/bench/%.cu,$(B)/bench_%,$(wildcard tests/bench/*.cu)))
+# Of all labs, or of LAB="6 sgemm 14_tuning". Their names are only looked up if this is what was asked for.
+benches   := $(patsubst tests/bench/%.cu,%,$(wildcard tests/bench/*.cu))
+benches_of = $(or $(filter $1 $1_% 0$1_% %_$1,$(benches)),$(error make bench: no lab $1 in tests/bench. There are: $(benches)))
+benched   := $(if $(filter bench,$(goals)),$(if $(LAB),$(foreach lab,$(LAB),$(call benches_of,$(lab))),$(benches)))
+bench: $(if $(NVCC),$(benched:%=$(B)/bench_%))
 	@$(if $^,,echo "make bench needs nvcc and an NVIDIA GPU"; exit 3)
 	@set -e; for program in $^; do echo; $$program; done
 

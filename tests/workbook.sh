@@ -71,6 +71,10 @@ done
 check "make grade keeps the status" answers grade 1 2
 check "make check does, too" answers check 1 2
 
+benched() { make -n bench NVCC=nvcc LAB="$1" 2>&1 | sed -n 's/^set -e; for program in \([^;]*\);.*/\1/p' | sed 's|[^ ]*/bench_||g'; }
+check "make bench LAB: by number, name and folder" test "$(benched "6 sgemm 14_tuning")" = "06_transpose 09_sgemm 14_tuning"
+check "make bench LAB: there is no such lab" not make -n bench LAB=nonsense
+
 check "dependencies point one way" tests/dependencies.sh
 check "no construction comes back that was banned" tests/english.sh
 check "figures in lessons are those that were measured" tests/figures.sh check

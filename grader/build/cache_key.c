@@ -125,6 +125,7 @@ static bool make_key(BuildContext *context)
 {
     FILE *key = text_open(&context->recipe.key, &context->recipe.key_bytes);
 
+    context->compile.uses_std = compile_uses_std(context->recipe.source);
     fprintf(key, "warpbook build 1\nfunction %s\n", context->job->lab->function);
     if (context->job->linked || context->job->portable)
         fprintf(key, "%s\n", context->job->linked ? "linked" : "portable");

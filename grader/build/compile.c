@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINK_LIMIT_S = 60, WORDS = 49 + 2 * COMPILE_ARCHS, BEFORE_PROGRAM = 3 };
+enum { LINK_LIMIT_S = 60, WORDS = 50 + 2 * COMPILE_ARCHS, BEFORE_PROGRAM = 3 };
 
 /* The words of a command; the last one is NULL. */
 typedef struct Command {
@@ -29,6 +29,20 @@ static Command begin_command(const char *program)
     return (Command){ { "env", "LC_ALL=C", "TMPDIR=.", program }, BEFORE_PROGRAM + 1 };
 }
 
+bool compile_uses_std(const char *source)
+{
+    return strstr(source, "std") || strstr(source, "include <") || strstr(source, "include<");
+}
+
+/* libstdc++'s Bessel functions and the like, which each nvcc includes since C++17. Their headers
+ * take a third of the compiler's time: 0.41 s instead of 0.63 s. The macro is their include guard.
+ */
+static void leave_out_special_functions(Command *command, const Compile *compile)
+{
+    if (!compile->uses_std)
+        add(command, "-D_GLIBCXX_BITS_SPECFUN_H");
+}
+
 /* Two architectures and the host part are compiled in parallel: 0.6 s instead of 0.8 s.
  * --no-compress: the simulated GPU reads the PTX. --MD: the assembler lists the files that .incbin
  * and .include read; clang's assembler writes no such list. */
@@ -43,6 +57,7 @@ static void add_flags(Command *command, const Compile *compile)
             add(command, flags[i]);
     if (strstr(compile->toolchain->identity, "gcc version"))
         add(command, "-Xcompiler=-Xassembler,--MD,-Xassembler,kernel.asm.d");
+    leave_out_special_functions(command, compile);
     if (compile->lab->launches && !compile->probes) {
         /* First, so that nothing in kernel.cu can replace it. */
         add(command, "-include");
@@ -262,6 +277,6 @@ void compile_typed(const Compile *compile, const char *source, char *text, size_
     add(&command, source);
     text[0] = 0;
     for (int i = BEFORE_PROGRAM; i < command.words; i++)
-        if (!strstr(command.word[i], "kernel.asm.d"))
+        if (!strstr(command.word[i], "kernel.asm.d") && !strstr(command.word[i], "_GLIBCXX"))
             type_word(text, size, command.word[i]);
 }

@@ -19,10 +19,14 @@ typedef struct Compile {
     char gencode[COMPILE_ARCHS][64]; /* "arch=compute_80,code=sm_80": the code to generate */
     int gencodes;
     bool probes;   /* only tests whether the compiler works; not a lab's kernel */
+    bool uses_std; /* kernel.cu may use the C++ library, or includes other headers */
     bool portable; /* for other machines: no line numbers, which contain paths of this machine */
 } Compile;
 
 void compile_for(Compile *compile, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* True if a source mentions std, or includes more than the lab's headers. */
+bool compile_uses_std(const char *source);
 
 /* The flags, one per line, as part of a cache key. */
 void compile_write_flags(const Compile *compile, FILE *key);

@@ -77,6 +77,15 @@ static int find(const Picture *picture, Stretches *all, Words *words)
 
 /* ---- Words ---- */
 
+/* Says so if the reader did not choose this warp by its number. */
+static const char *kind_of_warp(const Records *r, const RecordedLaunch *l)
+{
+    const bool is_typical =
+        r->filter.block == l->typical_block && r->filter.warp == l->typical_warp;
+
+    return is_typical ? ", a typical one" : "";
+}
+
 static double average(uint64_t lanes, uint64_t instructions)
 {
     return instructions ? (double) lanes / (double) instructions : 0;
@@ -92,8 +101,8 @@ static void say(const Picture *picture, int launch, const Stretches *all, Words 
     const double mine = average(all->lanes, (uint64_t) all->instructions);
     const double launch_mean = average(l->lanes, l->executed);
 
-    PUT(words->title, "%s, warp %d of block %lld: on average %.1f of 32 lanes are active",
-        l->kernel, warp, (long long) block, mine);
+    PUT(words->title, "%s, warp %d of block %lld%s: on average %.1f of 32 lanes are active",
+        l->kernel, warp, (long long) block, kind_of_warp(r, l), mine);
     if (fabs(mine - launch_mean) >= 0.05) /* a warp need not be typical */
         APPEND(words->title, "; all warps: %.1f", launch_mean);
     put(sample, size, "These are the first %d PTX instructions of this warp", all->shown);

@@ -127,6 +127,36 @@ static void take_wrong(const Trial *trial, const Case *row, WrongCase *wrong)
     wrong->elements = elements;
 }
 
+/* Where the written elements end in wrong cases whose tail was never written. */
+typedef struct WrittenPart {
+    size_t elements;
+    int cases;
+    bool differs; /* from case to case, or something else is wrong */
+} WrittenPart;
+
+static void take_part(const Diagnosis *found, WrittenPart *part)
+{
+    const uint64_t unwritten_tail = SAW(SAW_TAIL) | SAW(SAW_UNWRITTEN);
+
+    part->differs |= part->elements && part->elements != found->element;
+    part->elements = found->element;
+    part->cases += (found->saw & unwritten_tail) == unwritten_tail;
+}
+
+/* The same number of elements in cases of all sizes: that of one block. A grid that is rounded down
+ * leaves out less than a block. */
+static void append_part(const WrittenPart *part, char *why, size_t size)
+{
+    if (part->cases < 2 || part->differs || part->elements < 2)
+        return;
+    append(
+        why, size,
+        "; in every wrong case only the first %zu elements are written, so either only one block "
+        "runs, or every block writes the same elements. Does the launch start enough blocks, "
+        "and is blockIdx in the index?",
+        part->elements);
+}
+
 /* Notes the outcome of row i for the student, who sees which cases are right. */
 static void note_outcome(Trial *trial, int i, Verdict verdict)
 {
@@ -252,6 +282,7 @@ static Verdict run_cases(Trial *trial, bool *again)
     int chosen[MOST_CASES + 1], count = choose_cases(trial, chosen);
     LargeOutcome known[MOST_CASES + 1] = { LARGE_UNKNOWN };
     static WrongCase wrong, crash;
+    WrittenPart part = { 0 };
     double first_wrong_s = 0;
     bool reached_large = false;
 
@@ -283,6 +314,7 @@ static Verdict run_cases(Trial *trial, bool *again)
         if (verdict == WRONG) {
             first_wrong_s = *wrong.why ? first_wrong_s : now_s();
             take_wrong(trial, &cases[chosen[i]], &wrong);
+            take_part(&trial->worker->diagnosis, &part);
         } else if (trial->scope->simulated && is_unsafe(verdict) &&
                    !(verdict == STRAY && *wrong.why))
             return describe_smallest(trial, chosen[i], verdict);
@@ -302,6 +334,7 @@ static Verdict run_cases(Trial *trial, bool *again)
     if (!*wrong.why)
         return PASS;
     restore_wrong(trial->worker, &wrong);
+    append_part(&part, trial->worker->why, sizeof trial->worker->why);
     return WRONG;
 }
 

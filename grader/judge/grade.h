@@ -18,7 +18,7 @@ typedef struct CaseSpeed {
     bool measured;
     Interval ratio;                  /* the student's speed as a share of the reference's */
     double student_ms, reference_ms; /* per call */
-    double gbps, gflops;             /* the student's, counting only the minimum work of the case */
+    double gbps, gflops, gsteps;     /* the student's, counting only the minimum work of the case */
     double reference_gbps;
     double resolution; /* half-width of the A/A interval, reference against itself; 0: not known */
     int blocks, dropped, pairs;
@@ -73,10 +73,19 @@ static inline bool case_is_blind(const CaseSpeed *speed)
     return speed->unjudged.saw & SAW(SAW_BLIND);
 }
 
-/* True if the task computes so much that GFLOP/s say more about it than GB/s. */
-static inline bool case_computes(const CaseSpeed *speed)
+/* The unit that says most about the case's task, without the prefix for 10^9: "step/s" if the lab
+ * counts steps, "FLOP/s" if it computes much more than it moves, else "B/s". */
+static inline const char *case_unit(const CaseSpeed *speed)
 {
-    return speed->gflops > 4 * speed->gbps;
+    return speed->gsteps > 0 ? "step/s" : speed->gflops > 4 * speed->gbps ? "FLOP/s" : "B/s";
+}
+
+/* The student's speed in that unit, times 10^9. */
+static inline double case_rate(const CaseSpeed *speed)
+{
+    return speed->gsteps > 0                 ? speed->gsteps
+           : speed->gflops > 4 * speed->gbps ? speed->gflops
+                                             : speed->gbps;
 }
 
 /* Why a kernel failed; for the starter, without the words that say that it is the starter. */

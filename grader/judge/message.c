@@ -106,18 +106,17 @@ static const char *rate_in_digits(double rate, bool modelled, char text[32])
     return put(text, 32, modelled && rate < 100 ? "%.3g" : "%.0f", rate);
 }
 
-/* "(simulated: 53.2 of 131 GB/s)": the student's and the reference's rate, GFLOP/s where the task
- * computes more than it moves. */
+/* "(simulated: 53.2 of 131 GB/s)": the student's and the reference's rate. */
 static void append_rates(const CaseSpeed *s, bool modelled, char *text, size_t size)
 {
-    const bool computes = case_computes(s) && s->reference_ms > 0;
-    const double mine = computes ? s->gflops : s->gbps;
-    const double reference = computes ? mine * s->student_ms / s->reference_ms : s->reference_gbps;
+    const bool moves = !strcmp(case_unit(s), "B/s") || s->reference_ms <= 0;
+    const double mine = moves ? s->gbps : case_rate(s);
+    const double reference = moves ? s->reference_gbps : mine * s->student_ms / s->reference_ms;
     char one[32], two[32];
 
-    append(text, size, "(%s%s of %s %s)", modelled ? "simulated: " : "",
+    append(text, size, "(%s%s of %s G%s)", modelled ? "simulated: " : "",
            rate_in_digits(mine, modelled, one), rate_in_digits(reference, modelled, two),
-           computes ? "GFLOP/s" : "GB/s");
+           moves ? "B/s" : case_unit(s));
 }
 
 void message_slow(const CaseSpeed *s, bool modelled, char *text, size_t size)

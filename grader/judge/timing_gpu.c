@@ -76,6 +76,7 @@ static void record(const TimingContext *context, const Plan *plan, const Outcome
     s->reference_ms = outcome->reference_ms;
     s->gbps = work.bytes / outcome->student_ms * 1e-6;
     s->gflops = work.flops / outcome->student_ms * 1e-6;
+    s->gsteps = work.steps / outcome->student_ms * 1e-6;
     s->reference_gbps = work.bytes / outcome->reference_ms * 1e-6;
     s->blocks = outcome->blocks;
     s->dropped = outcome->disturbed + outcome->unsteady;

@@ -38,6 +38,7 @@ static void record(const TimingContext *context, int i, const ModelledCall *refe
     s->reference_ms = reference->ms;
     s->gbps = work.bytes / call->ms * 1e-6;
     s->gflops = work.flops / call->ms * 1e-6;
+    s->gsteps = work.steps / call->ms * 1e-6;
     s->reference_gbps = work.bytes / reference->ms * 1e-6;
     s->timed_blocks = call->timed.timed_blocks;
     s->simulated_blocks = call->timed.blocks;

@@ -68,6 +68,7 @@ const char warpbook_usage[] =
     "(gradebook's);\n"
     "                      pack: the students' tree\n"
     "  --cc X.Y            build, one LAB: for GPUs of that compute capability\n"
+    "  --case TEXT         explain: the case whose label begins with TEXT, not the slowest one\n"
     "  --trace FILE        explain: also write when the kernel's blocks and warps ran; profile:\n"
     "                      write when the GPU ran kernels and copies. For ui.perfetto.dev\n"
     "                      (docs/learning.md)\n"
@@ -145,6 +146,13 @@ static bool set_trace(void *self, const char *value)
 {
     Options *o = self;
     o->trace = value;
+    return *value;
+}
+
+static bool set_label(void *self, const char *value)
+{
+    Options *o = self;
+    o->label = value;
     return *value;
 }
 
@@ -277,6 +285,7 @@ const OptionRow option_rows[] = {
     { "again", false, set_again },
     { "verbose", false, set_verbose, 'v' },
     { "trace", true, set_trace },
+    { "case", true, set_label },
     { 0 },
 };
 

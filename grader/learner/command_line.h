@@ -14,6 +14,7 @@ typedef struct Options {
     const char *submission; /* NULL: labs/ itself */
     const char *device;     /* NULL: not given */
     const char *course;     /* grade: a course file; NULL: course.ini, if it exists */
+    const char *label;      /* explain: the beginning of a case's label; NULL: the slowest case */
     const char *trace;      /* explain, profile: a file for the kernel's trace */
     const char *figures;    /* check: a file for the measurements */
     const char *sealed;     /* grade: the folder for stand-ins of solutions/ (build/stub.h) */

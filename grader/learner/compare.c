@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "build/stub.h"
 #include "judge/session.h"
-#include "learner/explain.h"
+#include "learner/explain/explain.h"
 #include "learner/progress.h"
 #include "learner/report.h"
 #include "learner/submission.h"

@@ -84,24 +84,25 @@ static const char *three_digits(double value, char text[32])
 }
 
 /* "28 of 157 GFLOP/s": at most 18 characters, the room that is left in the line. */
-static void say_flops(double mine, double reference, char *text, size_t size)
+static void say_short(double mine, double reference, const char *unit, char *text, size_t size)
 {
     const bool tera = mine >= 999.5 || reference >= 999.5;
-    const double unit = tera ? 1000 : 1, a = mine / unit, b = reference / unit;
+    const double by = tera ? 1000 : 1, a = mine / by, b = reference / by;
 
-    put(text, size, "%.*f of %.*f %cFLOP/s", a < 9.95, a, b < 9.95, b, tera ? 'T' : 'G');
+    put(text, size, "%.*f of %.*f %c%s", a < 9.95, a, b < 9.95, b, tera ? 'T' : 'G', unit);
 }
 
-/* "28 of 76 GB/s": what the task must move, or compute if there is more of that. "" if too small to
- * tell anything. */
+/* "28 of 76 GB/s": what the task must move, or compute if there is more of that, or the lab's
+ * steps.
+ * "" if too small to tell anything. */
 static void say_rate(const CaseSpeed *s, char *text, size_t size)
 {
     const double student_to_reference = s->student_ms / s->reference_ms;
     char one[32], two[32];
 
     *text = 0;
-    if (case_computes(s))
-        say_flops(s->gflops, s->gflops * student_to_reference, text, size);
+    if (strcmp(case_unit(s), "B/s"))
+        say_short(case_rate(s), case_rate(s) * student_to_reference, case_unit(s), text, size);
     else if (s->gbps >= 1)
         put(text, size, "%s of %s GB/s", three_digits(s->gbps, one),
             three_digits(s->reference_gbps, two));

@@ -72,10 +72,7 @@ static void report_case(const CaseSpeed *s)
         strcpy(name + 32, ".."); /* without dots, a cut number looks like another */
     if (s->measured) {
         PUT(speed, "%.3f", ratio_shown(s->ratio.median, s->bar, 3));
-        if (case_computes(s))
-            PUT(rate, "%.0f GFLOP/s", s->gflops);
-        else
-            PUT(rate, "%.0f GB/s", s->gbps);
+        PUT(rate, "%.0f G%s", case_rate(s), case_unit(s));
     }
     if (s->lab_case->kind == TIMED)
         PUT(bar, "%.2f", s->bar);

@@ -5,10 +5,11 @@
 
 #include <stdio.h>
 
-bool trace_kernel(Session *session, const LabEntry *entry, const char *source, const char *path)
+bool trace_kernel(Session *session, const LabEntry *entry, const char *source, const Case *asked,
+                  const char *path)
 {
     static char why[COLLECT_WHY];
-    const Case *lab_case = collect_choose_case(entry->lab, NULL);
+    const Case *lab_case = asked ? asked : collect_choose_case(entry->lab, NULL);
     CollectJob job = { .session = session, .entry = entry, .source = source, .shown = source };
     char text[PATH + 400];
     Case sized;

@@ -4,8 +4,9 @@
 
 #include "judge/session.h"
 
-/* Runs the kernel once, in the lab's first timed case, writes the trace to the file, and says where
- * to open it. Returns false after reporting what went wrong. */
-bool trace_kernel(Session *session, const LabEntry *entry, const char *source, const char *path);
+/* Runs the kernel once, in the case `asked` (NULL: the lab's first timed case), writes the trace to
+ * the file, and says where to open it. Returns false after reporting what went wrong. */
+bool trace_kernel(Session *session, const LabEntry *entry, const char *source, const Case *asked,
+                  const char *path);
 
 #endif

@@ -132,21 +132,6 @@ static int first_cause(CauseSet set)
 
 char *whatif_sentence(const WhatIf *row, double ms, char *text, size_t size)
 {
-    static const char *const words[LIMITS] = {
-        [AT_ISSUE] = "instruction issue",
-        [AT_FP32] = "FP32 arithmetic",
-        [AT_UNITS] = "arithmetic units",
-        [AT_SHARED] = "shared memory",
-        [AT_L1] = "the L1",
-        [AT_L2] = "the L2",
-        [AT_DRAM] = "DRAM",
-        [AT_ATOMICS] = "atomic updates",
-        [AT_LATENCY] = "latency",
-        [AT_TAIL] = "the tail",
-        [AT_LAUNCH] = "launch overhead",
-        [AT_TRANSFER] = "transfers",
-    };
-
     return put(text, size, "without %s at most %.2fx; then limited by %s",
-               cause_words[first_cause(row->without)], worth_of(row, ms), words[row->limit]);
+               cause_words[first_cause(row->without)], worth_of(row, ms), limit_nouns[row->limit]);
 }

@@ -80,10 +80,11 @@ static void call(void (*kernel)(void), const Case *c, const Arrays *arrays)
      (int) c->dim[1]);
 }
 
-/* A state and a kind are read, a state is written. */
+/* A state and a kind are read, a state is written. A step is one round of one item. */
 static Work work(const Case *c)
 {
-    return (Work){ .bytes = 9.0 * (double) c->dim[0] };
+    return (Work){ .bytes = 9.0 * (double) c->dim[0],
+                   .steps = (double) c->dim[0] * (double) c->dim[1] };
 }
 
 /* Values count from 1, the orders above from 0. */

@@ -398,6 +398,9 @@ static const Outcome real_outcomes[] = {
       "    printf(\"%s\", cudaGetErrorString(cudaGetLastError()));\n"
       "    int *c = &counter; (void) c;\n}\n",
       BUILD_OK, 0, "" },
+    /* nvcc's own headers bring this; see compile_uses_std(). */
+    { KERNEL LAUNCH "    rows = std::max(rows, std::numeric_limits<int>::min());\n}\n", BUILD_OK, 0,
+      "" },
     { KERNEL LAUNCH "    missing();\n}\n", BUILD_STUDENT, SAW_COMPILER,
       "labs/06_transpose/kernel.cu:9: error: identifier \"missing\"" },
     { "#include \"none.h\"\n", BUILD_STUDENT, SAW_COMPILER, "kernel.cu:1:10: fatal error: none.h" },
@@ -440,8 +443,17 @@ static void the_real_compiler_agrees(void)
     }
     open_folder();
     check_outcomes(real_outcomes, count);
-    CU_ASSERT_EQUAL(count_entries(""), 2);
+    CU_ASSERT_EQUAL(count_entries(""), 3);
     close_folder();
+}
+
+static void sources_that_may_use_the_library(void)
+{
+    CU_ASSERT_FALSE(compile_uses_std("#include \"kernel.h\"\n// the standard copy\n"));
+    CU_ASSERT(compile_uses_std("int i = std::min(1, 2);"));
+    CU_ASSERT(compile_uses_std("using namespace std;"));
+    CU_ASSERT(compile_uses_std("#include <cooperative_groups.h>\n"));
+    CU_ASSERT(compile_uses_std("# include<cooperative_groups.h>\n"));
 }
 
 /* launch.cpp defines the function, so kernel.cu may define only the kernel, with the right
@@ -495,6 +507,7 @@ CU_SuiteInfo test_build = {
             { "builds at once are all right", builds_at_once_are_all_right },
             { "the oldest entries go", the_oldest_entries_go },
             { "the real compiler agrees", the_real_compiler_agrees },
+            { "sources that may use the library", sources_that_may_use_the_library },
             { "a launch that is given stays", a_launch_that_is_given_stays },
             CU_TEST_INFO_NULL,
         },

@@ -165,6 +165,39 @@ static void lanes_and_blocks_are_recorded_where_time_is_modelled(void)
     gpu_close(trial.gpu);
 }
 
+#define LOOP "again:\nadd.u32 %r10, %r10, 1;\nsetp.lt.u32 %p2, %r10, 100;\n@%p2 bra again;\n"
+
+/* Kernels of 4 warps, and the first warp whose active lanes are the median. */
+static const struct {
+    const char *name, *ptx;
+    int warp;
+} typical[] = {
+    { "all are alike", KERNEL(""), 0 },
+    { "warp 0 has one lane", KERNEL("setp.lt.u32 %p1, %r1, 31;\n@%p1 ret;\n" LOOP), 1 },
+    { "warps 0, 1 and 2 end at once",
+      KERNEL("setp.lt.u32 %p1, %r1, 96;\n@%p1 ret;\nsetp.ge.u32 %p1, %r2, 5;\n@%p1 ret;\n" LOOP),
+      3 },
+};
+
+static void the_typical_warp_has_the_median_of_active_lanes(void)
+{
+    for (size_t i = 0; i < COUNT(typical); i++) {
+        Trial trial = { .ptx = typical[i].ptx, .threads = 128, .blocks = 3 };
+        const RecordedLaunch *launch;
+        trial.gpu = gpu_open(&plain);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(trial.gpu);
+        CU_ASSERT_FATAL(record_start(&(RecordFilter){ -1, -1 }));
+        CU_ASSERT_FATAL(trial_run(&trial));
+        launch = &record_so_far()->launches[0];
+        if (launch->typical_block != 0 || launch->typical_warp != typical[i].warp)
+            FAIL_SAYING("%s: warp %d of block %lld", typical[i].name, launch->typical_warp,
+                        (long long) launch->typical_block);
+        record_stop();
+        trial_close(&trial);
+        gpu_close(trial.gpu);
+    }
+}
+
 /* Lane n loads its word four times in a loop, and lane 0 of block 1 another word. */
 static const char loop[] =
     HEAD ".file 1 \"k.cu\"\n" BEGIN "mul.wide.u32 %rd5, %r2, 4;\nadd.s64 %rd6, %rd1, %rd5;\n"
@@ -380,6 +413,8 @@ static Records *some_records(void)
     X(findings[0].access.line, -1)                                                                 \
     X(findings[0].other.thread[2], 1024)                                                           \
     X(findings[0].count, UINT64_MAX)                                                               \
+    X(launches[0].typical_block, -1)                                                               \
+    X(launches[0].typical_warp, 32)                                                                \
     X(arrays[0].cell_rows, 1)                                                                      \
     X(arrays[0].across, MAP_CELLS + 1)                                                             \
     X(arrays[0].cells[0][1].lane, 32)                                                              \
@@ -419,6 +454,8 @@ CU_SuiteInfo test_records = {
             { "each store is recorded with its thread", each_store_is_recorded_with_its_thread },
             { "lanes and blocks are recorded where time is modelled",
               lanes_and_blocks_are_recorded_where_time_is_modelled },
+            { "the typical warp has the median of active lanes",
+              the_typical_warp_has_the_median_of_active_lanes },
             { "the first accesses of a line are kept", the_first_accesses_of_a_line_are_kept },
             { "a matrix has tiles", a_matrix_has_tiles },
             { "lanes of a request are added one by one", lanes_of_a_request_are_added_one_by_one },

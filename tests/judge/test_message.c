@@ -136,6 +136,14 @@ static void speeds(void)
                                  .gbps = 0.3,
                                  .reference_gbps = 0.6,
                                  .gflops = 250.4 };
+    const CaseSpeed steps = { .lab_case = &flat,
+                              .bar = 0.75,
+                              .ratio = { 0.5, 0.49, 0.51 },
+                              .student_ms = 2,
+                              .reference_ms = 1,
+                              .gbps = 40,
+                              .reference_gbps = 80,
+                              .gsteps = 9.1 };
     const Diagnosis suspects[] = {
         { .saw = SAW(SAW_TOO_FAST), .lab_case = &flat, .value = 9000, .limit = 4800 },
         { .saw = SAW(SAW_SLOWED_REFERENCE), .lab_case = &flat, .value = 12 },
@@ -146,6 +154,8 @@ static void speeds(void)
         message_slow(&speed, modelled, text, sizeof text);
         APPEND(all, "%s\n", text);
         message_slow(&computes, modelled, text, sizeof text);
+        APPEND(all, "%s\n", text);
+        message_slow(&steps, modelled, text, sizeof text);
         APPEND(all, "%s\n", text);
     }
     for (int i = 0; i < 2; i++) {

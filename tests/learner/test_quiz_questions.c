@@ -146,6 +146,45 @@ static void every_kind_is_tested(void)
     }
 }
 
+/* Words, and the number of the lab whose lesson introduces them. */
+static const struct {
+    const char *word;
+    int from;
+} taught[] = {
+    { "sector", 1 },        { "wavefront", 2 }, { "conflict", 2 }, { "barrier", 2 },
+    { "are active", 3 },    { "register", 4 },  { "latency", 4 },  { "scheduler", 4 },
+    { "shared memory", 2 }, { "stream", 5 },
+};
+
+static void check_words(const Question *q, int lab)
+{
+    for (size_t i = 0; i < COUNT(taught); i++) {
+        bool found = strstr(q->text, taught[i].word) || strstr(q->because, taught[i].word);
+        for (int k = 0; k < q->choice_count; k++)
+            found |= strstr(q->choices[k], taught[i].word) != NULL;
+        if (found && lab < taught[i].from)
+            FAIL_SAYING("lab %d: %s: %s", lab, q->key, taught[i].word);
+    }
+}
+
+/* Each lab still gets three questions. */
+static void words_come_after_their_lesson(void)
+{
+    static const char *const folders[] = { "00_first", "01_coalescing", "02_bank_conflicts",
+                                           "03_divergence", "04_ilp_tlp" };
+    Question q, three[QUIZ_OWN];
+
+    for (int lab = 0; lab < (int) COUNT(folders); lab++) {
+        const LabEntry young = { folders[lab], &plain };
+        KernelFacts f = some_facts();
+        f.entry = &young;
+        for (size_t i = 0; i < COUNT(answers); i++)
+            if (!answers[i].copies && question_about(&f, answers[i].key, &q))
+                check_words(&q, lab);
+        CU_ASSERT_EQUAL(questions_choose(&f, 1, three), QUIZ_OWN);
+    }
+}
+
 static void without_counters_no_question(void)
 {
     static const char *const keys[] = { "load_sectors@22",  "store_sectors@14",  "wavefronts@14",
@@ -336,6 +375,7 @@ CU_SuiteInfo test_quiz_questions = {
             { "counters give answers", counters_give_answers },
             { "texts are whole", texts_are_whole },
             { "every kind is tested", every_kind_is_tested },
+            { "words come after their lesson", words_come_after_their_lesson },
             { "without counters no question", without_counters_no_question },
             { "the same kernel gets the same questions", same_kernel_same_questions },
             { "kinds are mixed", kinds_are_mixed },

@@ -321,6 +321,8 @@ static void wide_figures_fit(void)
         pass.speed[0].gbps = 1;
         page(PUT(name, "%.0f GFLOP/s", gflops[i]), &pass, &p);
     }
+    pass.speed[0].gsteps = 1522;
+    page("steps", &pass, &p);
 }
 
 /* Next to make watch, no next step is to start make watch. */

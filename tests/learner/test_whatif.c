@@ -1,4 +1,5 @@
 /* test_whatif.c - which causes of slowness are tried, and which are shown. */
+#include "learner/explain/explain.h"
 #include "learner/whatif.h"
 
 #include <CUnit/CUnit.h>
@@ -68,10 +69,52 @@ static void the_sentence_fits_a_line(void)
         }
 }
 
+/* ---- Two kernels with the same limit ---- */
+
+static Limits limited_by(double dram, double issue, double l2)
+{
+    return (Limits){ .spent = { { [AT_DRAM] = dram, [AT_ISSUE] = issue, [AT_L2] = l2 } },
+                     .busy = { [AT_DRAM] = dram },
+                     .lanes = 32 };
+}
+
+static void two_kernels_with_one_limit_have_one_sentence(void)
+{
+    const Limits memory = limited_by(80, 20, 0), other = limited_by(80, 10, 10);
+    const Limits issue = limited_by(20, 80, 0);
+    char text[500];
+
+    CU_ASSERT(explain_both(&memory, 1, &memory, 1, "rung 2", text, sizeof text));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "limited by DRAM"));
+    CU_ASSERT_PTR_NULL(strstr(text, " us "));
+    CU_ASSERT(explain_both(&memory, 1, &other, 1.2, "rung 2", text, sizeof text));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "DRAM: 800.00 us of your call, 960.00 us of rung 2's"));
+    CU_ASSERT_FALSE(explain_both(&memory, 1, &issue, 1, "rung 2", text, sizeof text));
+}
+
+/* The same limit, but one of them moves more sectors than its data fills, or more of them. */
+static void kernels_with_different_sentences_have_both(void)
+{
+    const Limits fine = limited_by(90, 10, 0);
+    Limits wasteful = fine, worse;
+    char text[500];
+
+    wasteful.sectors = 800;
+    wasteful.least_sectors = 100;
+    CU_ASSERT_FALSE(explain_both(&wasteful, 1, &fine, 1, "rung 2", text, sizeof text));
+    CU_ASSERT(explain_both(&wasteful, 1, &wasteful, 1, "rung 2", text, sizeof text));
+    worse = wasteful;
+    worse.sectors = 1600;
+    CU_ASSERT_FALSE(explain_both(&wasteful, 1, &worse, 1, "rung 2", text, sizeof text));
+}
+
 static CU_TestInfo tests[] = {
     { "counts exclude causes", counts_exclude_causes },
     { "the most valuable comes first", the_most_valuable_comes_first },
     { "the sentence fits a line", the_sentence_fits_a_line },
+    { "two kernels with one limit have one sentence",
+      two_kernels_with_one_limit_have_one_sentence },
+    { "kernels with different sentences have both", kernels_with_different_sentences_have_both },
     CU_TEST_INFO_NULL,
 };
 

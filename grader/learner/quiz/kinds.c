@@ -289,7 +289,7 @@ static int limit_choices(const Subject *s, Question *question)
 /* ---- The kinds ---- */
 
 const QuestionKind question_kinds[] = {
-    { "load_sectors", "sectors per load", "sectors", true, loads, load_sectors, load_least, 0.25,
+    { "load_sectors", "sectors per load", "sectors", 1, true, loads, load_sectors, load_least, 0.25,
       0.05,
       "Line {line}: {source}\n"
       "How many 32-byte sectors does one warp touch per load from global memory, on average?",
@@ -297,7 +297,7 @@ const QuestionKind question_kinds[] = {
       "make draw "
       "KIND=sectors LAB={lab} FLAGS=\"--line {line}\" shows which lane uses which "
       "sector." },
-    { "store_sectors", "sectors per store", "sectors", true, stores, store_sectors, store_least,
+    { "store_sectors", "sectors per store", "sectors", 1, true, stores, store_sectors, store_least,
       0.25, 0.05,
       "Line {line}: {source}\n"
       "How many 32-byte sectors does one warp touch per store to global memory, on average?",
@@ -305,110 +305,114 @@ const QuestionKind question_kinds[] = {
       "make draw "
       "KIND=sectors LAB={lab} FLAGS=\"--line {line}\" shows which lane uses which "
       "sector." },
-    { "wavefronts", "wavefronts per request", "shared", true, uses_shared, wavefronts,
+    { "wavefronts", "wavefronts per request", "shared", 2, true, uses_shared, wavefronts,
       wavefronts_least, 0.2, 0.05,
       "Line {line}: {source}\n"
       "How many wavefronts of shared memory does one request of a warp need, on average?",
       "Without bank conflicts a request would need {other}. A load or store of more than 4 bytes "
       "per lane needs several in any case. make draw KIND=banks LAB={lab} FLAGS=\"--line {line}\" "
       "shows the banks." },
-    { "lanes_of_line", "active lanes", "lanes", true, has_idle_lanes, lanes_of_line,
+    { "lanes_of_line", "active lanes", "lanes", 3, true, has_idle_lanes, lanes_of_line,
       instructions_of_line, 1, 0.05,
       "Line {line}: {source}\n"
       "How many of a warp's 32 lanes are active in this line, on average over its instructions?",
       "That is the average over {other} warp instructions. make draw "
       "KIND=lanes LAB={lab} shows the lanes of one warp, instruction by instruction." },
-    { "lanes_of_all", "active lanes on average", "lanes", false, has_lanes, lanes_of_all, NULL, 1,
-      0, "How many of a warp's 32 lanes are active in an average instruction of your kernel?",
+    { "lanes_of_all", "active lanes on average", "lanes", 3, false, has_lanes, lanes_of_all, NULL,
+      1, 0, "How many of a warp's 32 lanes are active in an average instruction of your kernel?",
       "Lanes are idle in a branch that they do not take, after an early "
       "return, and in an incomplete warp. make draw KIND=lanes LAB={lab} shows one warp." },
-    { "costliest_line", "the line that takes most of the time", "time", true, is_dominant,
+    { "costliest_line", "the line that takes most of the time", "time", 0, true, is_dominant,
       number_of_line, share_of_line, 0, 0,
       "Which line of kernel.cu takes most of the time in the case {case}? Answer with its "
       "number.",
       "That line, {source}, takes {other} % of the modelled time. At another size it may be "
       "another line. make explain LAB={lab} lists "
       "the lines that cost most." },
-    { "resident_blocks", "blocks per SM", "occupancy", false, has_residents, resident_per_sm,
+    { "resident_blocks", "blocks per SM", "occupancy", 4, false, has_residents, resident_per_sm,
       threads_per_block, 0, 0,
       "The {device} has {sms} SMs. How many blocks of your kernel fit on one SM at a time? "
       "(build/warpbook calc occupancy does such calculations.)",
       "A block has {other} threads; threads, registers, shared memory or the number of blocks "
       "per SM is used up then. make draw KIND=blocks LAB={lab} shows blocks on SMs over "
       "time." },
-    { "resident_warps", "warps per SM", "occupancy", false, has_residents, warps_per_sm,
+    { "resident_warps", "warps per SM", "occupancy", 4, false, has_residents, warps_per_sm,
       threads_per_block, 0, 0,
       "How many warps of your kernel fit on one SM of the {device} at a time?",
       "Blocks of {other} threads fit as long as threads, registers and shared memory last. The "
       "schedulers choose among them when one "
       "waits. make draw KIND=blocks LAB={lab} shows blocks on SMs over time." },
-    { "waves", "waves of blocks", "occupancy", false, has_waves, waves, resident, 0, 0,
+    { "waves", "waves of blocks", "occupancy", 0, false, has_waves, waves, resident, 0, 0,
       "Your kernel launches one grid (case {case}). The {device} has {sms} SMs, and {per_sm} of "
       "your blocks fit on one SM at a time. A wave is as many blocks as fit on all SMs at once. In "
       "how many waves do your blocks run, counting an incomplete last wave?",
       "The GPU holds {other} blocks at a time. make draw "
       "KIND=blocks LAB={lab} shows them." },
-    { "blocks", "blocks launched", "waves", false, has_residents, blocks, threads_per_block, 0, 0,
+    { "blocks", "blocks launched", "waves", 0, false, has_residents, blocks, threads_per_block, 0,
+      0,
       "How many blocks does your kernel launch in the case {case}? If there are several launches: "
       "in the longest one.",
       "Each has {other} threads. Your host code computes that number; make draw "
       "KIND=blocks LAB={lab} shows where they run." },
-    { "tail_share", "share of the tail", "waves", false, has_tail, tail_share, blocks, 5, 0,
+    { "tail_share", "share of the tail", "waves", 0, false, has_tail, tail_share, blocks, 5, 0,
       "What share of the time, in %, do SMs have no block because the grid is nearly done (the "
       "tail)?",
       "The grid has {other} blocks. make draw KIND=blocks LAB={lab} shows the SMs "
       "that run out of blocks." },
-    { "dram_bytes", "bytes of DRAM per element", "traffic", false, uses_dram,
+    { "dram_bytes", "bytes of DRAM per element", "traffic", 0, false, uses_dram,
       dram_bytes_per_element, NULL, 0.5, 0.1,
-      "How many bytes does DRAM move per element of `{array}`, reads and writes together (case "
+      "How many bytes does the GPU's memory (DRAM) move per element of `{array}`, reads and writes "
+      "together (case "
       "{case})?",
-      "Bytes that a cache delivers, or still holds at the end, do not count; whole sectors do, "
-      "even if only a few of their bytes are used. make see LAB={lab} shows which sectors of each "
+      "Bytes that a cache delivers, or still holds at the end, do not count. Memory moves pieces "
+      "of 32 bytes, "
+      "even if only a few of their bytes are used. make see LAB={lab} shows which parts of each "
       "array were moved, and which of their bytes were used." },
-    { "flops_per_byte", "FP32 operations per byte", "traffic", false, has_flops, flops_per_byte,
+    { "flops_per_byte", "FP32 operations per byte", "traffic", 1, false, has_flops, flops_per_byte,
       NULL, 0.05, 0.15,
-      "How many FP32 operations does your kernel do per byte that DRAM moves? A multiply-add "
-      "counts as two.",
+      "How many FP32 operations, additions and multiplications of floats, does your kernel do per "
+      "byte that "
+      "DRAM moves? A multiply-add counts as two.",
       "This is the kernel's place on the roofline. make draw KIND=roofline "
       "LAB={lab} FLAGS=\"--svg roofline.svg\" draws it." },
-    { "limit", "what takes most of the time", "limit", false, has_clear_limit, limit_share, NULL, 0,
-      0, "What takes the largest part of your kernel's modelled time on the {device}?",
+    { "limit", "what takes most of the time", "limit", 4, false, has_clear_limit, limit_share, NULL,
+      0, 0, "What takes the largest part of your kernel's modelled time on the {device}?",
       "It takes {answer} % of the time. make explain LAB={lab} shows all parts, next to the "
       "reference's.",
       limit_choices },
-    { "loads_per_warp", "loads per warp", "loops", true, loads_in_a_loop, loads_per_warp, NULL,
+    { "loads_per_warp", "loads per warp", "loops", 1, true, loads_in_a_loop, loads_per_warp, NULL,
       0.25, 0.05,
       "Line {line}: {source}\n"
       "How often does one warp load from global memory in this line, on average (case {case})?",
       "A warp makes that many requests here, in a loop or because the line holds several loads. "
       "make explain LAB={lab} lists the lines that cost most." },
-    { "barriers", "barriers per warp", "barriers", true, has_barrier, barriers_per_warp,
+    { "barriers", "barriers per warp", "barriers", 2, true, has_barrier, barriers_per_warp,
       barriers_doubled, 0.25, 0.05,
       "How often does one warp wait at the barrier in line {line}, on average (case {case})?",
       "At twice the size ({doubled}) it waits {other} times. make explain LAB={lab} lists the "
       "lines that "
       "cost most, and what warps wait for." },
-    { "barriers_doubled", "barriers per warp at twice the size", "barriers", true, has_barrier,
+    { "barriers_doubled", "barriers per warp at twice the size", "barriers", 2, true, has_barrier,
       barriers_doubled, barriers_per_warp, 0.25, 0.05,
       "In the case {case}, one warp waits {other} times at the barrier in line {line}, on average. "
       "How often at twice the size: {doubled}?",
       "Twice the work means more blocks, or more rounds in each block: only the "
       "latter makes a warp wait more often. make draw KIND=blocks LAB={lab} shows the blocks." },
-    { "copies", "copies to the GPU", "copies", false, copies, copies_up, NULL, 0, 0,
+    { "copies", "copies to the GPU", "copies", 5, false, copies, copies_up, NULL, 0, 0,
       "How many copies from the host to the GPU does your function make in the case {case}?",
       "A chunk of its own copy can be worked on before the rest has arrived. make draw "
       "KIND=streams LAB={lab} FLAGS=\"--svg "
       "streams.svg\" draws them." },
-    { "streams", "streams", "streams", false, copies, streams_used, NULL, 0, 0,
+    { "streams", "streams", "streams", 5, false, copies, streams_used, NULL, 0, 0,
       "In how many different streams does your function run its copies and kernels?",
       "Work in one stream runs in order; only work in different streams can overlap. "
       "make draw KIND=streams LAB={lab} FLAGS=\"--svg streams.svg\" draws them." },
-    { "upload_busy", "share of the upload", "engines", false, copies, upload_busy, NULL, 5, 0,
+    { "upload_busy", "share of the upload", "engines", 5, false, copies, upload_busy, NULL, 5, 0,
       "During what share of a call, in %, is a copy from the host to the GPU running (case "
       "{case})?",
       "An engine that is busy nearly all the time is the limit. "
       "make draw KIND=streams LAB={lab} FLAGS=\"--svg streams.svg\" draws the engines." },
-    { "overlap", "gain by overlap", "engines", false, copies, overlap, NULL, 0.1, 0.05,
+    { "overlap", "gain by overlap", "engines", 5, false, copies, overlap, NULL, 0.1, 0.05,
       "If your copies and kernels ran one after the other, how many times as long would a call "
       "take "
       "(case {case})?",

@@ -17,6 +17,7 @@ typedef double Value(const Subject *);
 typedef struct QuestionKind {
     const char *key, *title;
     const char *group; /* of a group, at most one question is asked */
+    int from;          /* the number of the first lab whose lesson has the question's words */
     bool of_line;      /* about a line of the kernel */
     bool (*fits)(const Subject *);
     Value *answer, *other;

@@ -122,10 +122,12 @@ typedef struct Candidate {
     uint64_t order;
 } Candidate;
 
-/* A line of which nothing is known to the reader cannot be asked about. */
+/* A line of which nothing is known to the reader cannot be asked about, nor can a word that only a
+ * later lab explains. */
 static bool fits(const QuestionKind *kind, const Subject *s)
 {
-    return (!kind->of_line || *s->line->source) && kind->fits(s);
+    return lab_number(s->facts->entry) >= kind->from && (!kind->of_line || *s->line->source) &&
+           kind->fits(s);
 }
 
 static int list_candidates(const KernelFacts *facts, Candidate *list)

@@ -1,7 +1,7 @@
 /* source.c - the source with the costs of each line. */
 #include "learner/see/page.h"
 #include "base/util.h"
-#include "learner/explain.h"
+#include "learner/explain/explain.h"
 
 #include <stdlib.h>
 #include <string.h>

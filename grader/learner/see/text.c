@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "base/util.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,51 +63,27 @@ static void print_kind(const PictureKind *kind, const Picture *picture, FILE *to
     free(text);
 }
 
-/* Active lanes per instruction of the warp that was recorded, and of all warps of its launch. */
-static double lanes_of_warp(const Records *r)
+/* The lanes of a launch's typical warp; by default records have its first one, which may be an
+ * exception. False: the records that there are show it. */
+static bool collect_typical(const Picture *picture, const CollectJob *job, Records *typical)
 {
-    uint64_t lanes = 0, count = 0;
+    const int at = picture_launch(picture);
+    const RecordedLaunch *launch = &picture->records->launches[at < 0 ? 0 : at];
+    const RecordFilter filter = { launch->typical_block, launch->typical_warp };
+    char failed[COLLECT_WHY];
 
-    for (int i = 0; i < r->lane_step_count; i++)
-        if (r->lane_steps[i].executed) {
-            lanes += (uint64_t) __builtin_popcount(r->lane_steps[i].executed);
-            count++;
-        }
-    return count ? (double) lanes / (double) count : 0;
+    return at >= 0 && (filter.block || filter.warp) &&
+           collect_records(job, &filter, typical, failed) && typical->lane_step_count;
 }
 
-static double lanes_of_all(const Records *r)
+static void print_picture(const char *name, Picture picture, const CollectJob *job, FILE *to)
 {
-    double lanes = 0, count = 0;
+    Records *typical = strcmp(name, "lanes") ? NULL : xcalloc(1, sizeof *typical);
 
-    for (int i = 0; i < r->launch_count; i++) {
-        lanes += (double) r->launches[i].lanes;
-        count += (double) r->launches[i].executed;
-    }
-    return count > 0 ? lanes / count : 0;
-}
-
-/* The first warp may be an exception: if its lanes are idle far less, or far more, than those of
- * all warps, takes a warp from the middle of the grid, if that one is nearer to them. */
-static bool collect_typical(const CollectJob *job, Records *records, char *failed)
-{
-    static const double far_off = 4; /* lanes */
-    const bool fine =
-        collect_records(job, &(RecordFilter){ .block = -1, .warp = -1 }, records, failed);
-    const double off = fine ? fabs(lanes_of_warp(records) - lanes_of_all(records)) : 0;
-    const int *grid = records->launches[0].grid;
-    Records *other;
-
-    if (off < far_off)
-        return fine;
-    other = xcalloc(1, sizeof *other);
-    if (collect_records(
-            job, &(RecordFilter){ .block = (int64_t) grid[0] * grid[1] * grid[2] / 2, .warp = -1 },
-            other, failed) &&
-        other->lane_step_count && fabs(lanes_of_warp(other) - lanes_of_all(other)) < off)
-        memcpy(records, other, sizeof *records);
-    free(other);
-    return true;
+    if (typical && collect_typical(&picture, job, typical))
+        picture.records = typical;
+    print_kind(picture_kind(name), &picture, to);
+    free(typical);
 }
 
 void see_text(const CollectJob *job, const Limits *limits, FILE *to)
@@ -123,9 +98,9 @@ void see_text(const CollectJob *job, const Limits *limits, FILE *to)
                               .records = records,
                               .most_rows = ROWS };
 
-    if (collect_typical(job, records, failed))
+    if (collect_records(job, &(RecordFilter){ .block = -1, .warp = -1 }, records, failed))
         for (int i = 0; i < KINDS; i++)
-            print_kind(picture_kind(see_text_kinds(limits)[i]), &picture, to);
+            print_picture(see_text_kinds(limits)[i], picture, job, to);
     free(source);
     free(records);
 }

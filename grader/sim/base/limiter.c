@@ -16,6 +16,20 @@ const char *const wait_keys[WAITS] = { WAIT_ROWS(KEY) };
 const char *const wait_words[WAITS] = { WAIT_ROWS(WORDS) };
 #undef KEY
 #undef WORDS
+const char *const limit_nouns[LIMITS] = {
+    [AT_ISSUE] = "instruction issue",
+    [AT_FP32] = "FP32 arithmetic",
+    [AT_UNITS] = "arithmetic units",
+    [AT_SHARED] = "shared memory",
+    [AT_L1] = "the L1",
+    [AT_L2] = "the L2",
+    [AT_DRAM] = "DRAM",
+    [AT_ATOMICS] = "atomic updates",
+    [AT_LATENCY] = "latency",
+    [AT_TAIL] = "the tail",
+    [AT_LAUNCH] = "launch overhead",
+    [AT_TRANSFER] = "transfers",
+};
 
 /* ---- Sums ---- */
 

@@ -44,6 +44,7 @@ typedef enum WaitKind { WAIT_ROWS(WAIT_ENUM) WAITS } WaitKind;
 #undef WAIT_ENUM
 
 extern const char *const limit_keys[LIMITS], *const limit_words[LIMITS];
+extern const char *const limit_nouns[LIMITS]; /* for "limited by ..." */
 extern const char *const wait_keys[WAITS], *const wait_words[WAITS];
 
 /* Time by limit: in cycles for a launch, in scheduler cycles for a step. */

@@ -72,7 +72,8 @@ static bool check_launch(const Records *r, int i)
     bool fine = is_text(l->kernel, sizeof l->kernel) && between(l->resident, 0, 1 << 24) &&
                 between(l->played, 0, INT64_C(1) << 48) && is_number(l->cycles) &&
                 between(l->shared_bytes, 0, MOST_SHARED_WORDS * RECORD_WORD_BYTES) &&
-                l->executed < MOST_COUNT && l->lanes < MOST_COUNT;
+                l->executed < MOST_COUNT && l->lanes < MOST_COUNT &&
+                between(l->typical_block, 0, INT64_MAX) && between(l->typical_warp, 0, 31);
 
     for (int d = 0; d < 3; d++)
         fine = fine && between(l->grid[d], 1, INT32_MAX) && between(l->block[d], 1, 1024);

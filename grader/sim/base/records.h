@@ -81,11 +81,13 @@ typedef struct RecordedArray {
 typedef struct RecordedLaunch {
     char kernel[RECORD_NAME];
     int grid[3], block[3];
-    int64_t resident;                       /* blocks that the GPU holds at once; 0: unknown */
-    int64_t played;                         /* blocks whose time was modelled */
-    int shared_bytes;                       /* per block */
-    double cycles;                          /* modelled; 0: time was not modelled */
-    uint64_t executed, lanes;               /* warp instructions; sum of their active lanes */
+    int64_t resident;         /* blocks that the GPU holds at once; 0: unknown */
+    int64_t played;           /* blocks whose time was modelled */
+    int shared_bytes;         /* per block */
+    double cycles;            /* modelled; 0: time was not modelled */
+    uint64_t executed, lanes; /* warp instructions; sum of their active lanes */
+    int64_t typical_block;    /* the warp whose active lanes are the median */
+    int typical_warp;
     uint8_t touched[MOST_SHARED_WORDS / 8]; /* words of shared memory that any warp accessed */
 } RecordedLaunch;
 

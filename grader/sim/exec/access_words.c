@@ -145,6 +145,11 @@ static void put_size(const Touched *t, char *text, size_t size)
         snprintf(text, size,
                  ", but the launch gives the block no dynamic shared memory: its size in bytes is "
                  "the third argument in <<< >>>");
+    else if (t->dynamic && t->element && t->array_bytes % t->element == 0)
+        snprintf(text, size,
+                 ", but `%s` has %lld element%s: the launch gives the block %lld bytes of dynamic "
+                 "shared memory",
+                 t->name, (long long) count, plural((uint64_t) count), (long long) t->array_bytes);
     else if (t->dynamic)
         snprintf(text, size,
                  ", but the launch gives the block only %lld bytes of dynamic shared memory",

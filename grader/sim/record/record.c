@@ -3,6 +3,7 @@
 #include "sim/record/record.h"
 #include "sim/exec/access.h"
 #include "sim/record/map.h"
+#include "sim/record/typical.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -104,6 +105,7 @@ static void launch_begin(Launch *launch)
 
     lane_steps = 0;
     first_turn = records->turn_count;
+    typical_begin();
     if (records->launch_count == MOST_LAUNCHES) {
         launch_now = -1;
         records->lost_launches++;
@@ -157,6 +159,7 @@ static void launch_end(Launch *launch)
 {
     if (launch_now < 0)
         return;
+    typical_end(&records->launches[launch_now]);
     add_totals(&records->launches[launch_now], launch->kernel, launch->counts);
     for (int f = 0; launch->codes && launch->call_counts && f < launch->module->function_count; f++)
         if (launch->call_counts[f] != launch->counts)
@@ -414,6 +417,7 @@ static void observe_step(Warp *warp, int pc, uint32_t executed)
     const RecordFilter *f = &records->filter;
     const Step *step = &warp->code->steps[pc];
 
+    typical_step(warp, executed);
     if (launch_now < 0 || warp->block->number != (f->block < 0 ? 0 : f->block) ||
         warp->number != (f->warp < 0 ? 0 : f->warp) || !step->in)
         return;
