@@ -60,6 +60,14 @@ static void name_array(const Mechanism *m, const Array *array, char *text, size_
         append(text, size, "[%d]", m->array);
 }
 
+/* The passes per request at the line that is named; of all requests if that line is unknown. */
+static double per_request(const Counted *counted)
+{
+    if (counted->line_requests > 0)
+        return counted->line_done / counted->line_requests;
+    return counted->requests > 0 ? counted->done / counted->requests : 0;
+}
+
 static void say_missed(Worker *worker, const Mechanism *m, const Counted *counted, double ratio)
 {
     static const DiagnosisCode codes[] = {
@@ -74,9 +82,8 @@ static void say_missed(Worker *worker, const Mechanism *m, const Counted *counte
                       .lab_case = worker->row,
                       .value = ratio,
                       .limit = m->most,
+                      .per_request = per_request(counted),
                       .line = counted->line };
-    if (counted->requests > 0)
-        d->per_request = counted->done / counted->requests;
     name_array(m, array_of(&worker->arrays, m), d->array, sizeof d->array);
     message_counter(d, worker->why, sizeof worker->why);
 }
@@ -121,7 +128,7 @@ static Verdict explain_no_shared(Worker *worker)
     *d = (Diagnosis){ .saw = SAW(SAW_NO_SHARED),
                       .lab_case = worker->row,
                       .line = counted.line,
-                      .per_request = counted.done / counted.requests };
+                      .per_request = per_request(&counted) };
     name_array(&reads, &worker->arrays.in[0], d->array, sizeof d->array);
     message_counter(d, worker->why, sizeof worker->why);
     return SLOW;

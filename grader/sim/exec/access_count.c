@@ -6,15 +6,35 @@
 
 /* ---- Requests, sectors, wavefronts ---- */
 
-/* Returns the array's counters; NULL if out of memory, in which case the report lacks the array. */
-static ArrayCount *array_of(Launch *launch, Allocation *a)
+/* What a step's accesses to an allocation are counted for. */
+static ArrayCount key_of(const Step *step, const Allocation *a)
 {
-    int *place = &a->array;
+    const Instruction *in = step->in;
+    const int file = in ? in->charged_file : 0;
 
-    if (*place < launch->array_count && launch->arrays[*place].allocation == a->number)
+    return (ArrayCount){ .allocation = a->number,
+                         .file = file,
+                         .line = file ? in->charged_line
+                                 : in ? in->ptx_line
+                                      : 0,
+                         .base = a->base,
+                         .size = a->bytes };
+}
+
+static bool has_key(const ArrayCount *array, const ArrayCount *key)
+{
+    return array->allocation == key->allocation && array->file == key->file &&
+           array->line == key->line;
+}
+
+/* Returns the counters of the array at the step's line; NULL if out of memory, in which case the
+ * report lacks them. */
+static ArrayCount *array_of(Launch *launch, const ArrayCount *key, int *place)
+{
+    if (*place < launch->array_count && has_key(&launch->arrays[*place], key))
         return &launch->arrays[*place];
     for (*place = 0; *place < launch->array_count; ++*place)
-        if (launch->arrays[*place].allocation == a->number)
+        if (has_key(&launch->arrays[*place], key))
             return &launch->arrays[*place];
     if (launch->array_count == launch->array_room) {
         int room = launch->array_room ? 2 * launch->array_room : 16;
@@ -24,14 +44,14 @@ static ArrayCount *array_of(Launch *launch, Allocation *a)
         launch->arrays = arrays;
         launch->array_room = room;
     }
-    launch->arrays[launch->array_count] =
-        (ArrayCount){ .allocation = a->number, .base = a->base, .size = a->bytes };
+    launch->arrays[launch->array_count] = *key;
     return &launch->arrays[launch->array_count++];
 }
 
 static void count_array(Access *x, Allocation *a, int sectors, int bytes)
 {
-    ArrayCount *array = array_of(x->warp->block->launch, a);
+    const ArrayCount key = key_of(x->step, a);
+    ArrayCount *array = array_of(x->warp->block->launch, &key, &count_of(x->warp, x->step)->array);
 
     if (!array)
         return;
