@@ -115,6 +115,70 @@ Verdict counter_bounds_check(Worker *worker)
     return verdict;
 }
 
+/* ---- The costliest line ---- */
+
+/* A line that takes this share of the time, and whose accesses touch this many times the sectors
+ * that hold their data, is what the kernel waits for, whichever bound it misses first. */
+static const double costly = 1.0 / 3, scattered = 2;
+
+/* More sectors per request than the floats of a whole warp have. */
+static const double whole_warp = 4.05;
+
+static bool is_scattered(const LineTraffic *t)
+{
+    return t->passes > whole_warp * t->requests && t->passes > scattered * t->asked / 32;
+}
+
+/* Finds the costliest line if its accesses to global memory are scattered. */
+static Counter find_scattered(Worker *worker, LineCost *cost)
+{
+    Limited limited;
+
+    if (worker_limits(worker, &limited) != PASS || !worker_cost(worker, 0, cost) ||
+        spent_sum(&cost->spent) < costly * spent_sum(&limited.limits.spent))
+        return NO_COUNTER;
+    return is_scattered(&cost->store)  ? SECTORS_WRITTEN
+           : is_scattered(&cost->load) ? SECTORS_READ
+                                       : NO_COUNTER;
+}
+
+/* The line accesses an array for which the lab has no bound, such as scratch. */
+static Verdict say_scattered(Worker *worker, Counter counter, const LineCost *cost)
+{
+    const LineTraffic *t = counter == SECTORS_READ ? &cost->load : &cost->store;
+    Diagnosis *d = &worker->diagnosis;
+
+    *d = (Diagnosis){ .saw = SAW(counter == SECTORS_READ ? SAW_SECTORS_READ : SAW_SECTORS_WRITTEN),
+                      .lab_case = worker->row,
+                      .value = t->passes / (t->asked / 32),
+                      .limit = 1,
+                      .per_request = t->passes / t->requests,
+                      .line = cost->line };
+    message_counter(d, worker->why, sizeof worker->why);
+    return SLOW;
+}
+
+/* Bounds of the kind that the costliest line violates come first. */
+static Verdict explain_scattered(Worker *worker)
+{
+    const Mechanism *m = worker->entry->lab->mechanism;
+    bool bounded = false;
+    LineCost cost;
+    const Counter counter = find_scattered(worker, &cost);
+
+    for (; counter != NO_COUNTER && m->counter != NO_COUNTER; m++) {
+        if (m->counter != counter)
+            continue;
+        bounded = true;
+        const Verdict verdict = hold_to(worker, m);
+        if (verdict != PASS && (verdict != SLOW || worker->diagnosis.per_request > whole_warp))
+            return verdict;
+    }
+    return bounded ? say_scattered(worker, counter, &cost) : PASS;
+}
+
+/* ---- The explanation of a slow kernel ---- */
+
 /* Its loads from the first input then show what the kernel does instead. */
 static Verdict explain_no_shared(Worker *worker)
 {
@@ -137,9 +201,11 @@ static Verdict explain_no_shared(Worker *worker)
 Verdict counter_bounds_explain(Worker *worker)
 {
     const Mechanism *first = worker->entry->lab->mechanism;
-    Verdict verdict = counter_bounds_check(worker);
+    Verdict verdict = explain_scattered(worker);
     Counted counted;
 
+    if (verdict == PASS)
+        verdict = counter_bounds_check(worker);
     if (verdict != PASS || first->counter != SHARED_WAVEFRONTS)
         return verdict;
     verdict = worker_count(worker, first, &counted);

@@ -1,9 +1,11 @@
 /* hints.c - make hint: the lab's remedy for the latest grading, then its hints, one level per run.
  *
  * The first call after a grading shows only the remedy. Later calls show it above the levels, and
- * each call shows one more level.
+ * each call shows one more level. A kernel that does not build needs no hint, so no level is shown.
+ * After a pass all levels are shown at once, and none of them counts as used.
  */
 #include "learner/next.h"
+#include "base/marks.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -31,7 +33,8 @@ static void note(const char *file, const LabEntry *entry, const Progress *progre
 static void print_remedy(const Progress *progress, const Lab *lab, int remedy)
 {
     /* That of the case it names: the one nearest to failing, not always the lowest. */
-    const double ratio = progress->reached > 0 ? progress->reached : progress->ratio;
+    const double ratio =
+        progress->reached > 0 ? ratio_shown(progress->reached, progress->bar, 2) : progress->ratio;
     char text[512], said[400];
 
     diagnosis_say(&progress->diagnosis, progress->latest, ratio, said, sizeof said);
@@ -48,12 +51,17 @@ static void print_about_ladder(const LabEntry *entry, const char *before, const 
     print_wrapped(PUT(text, "%s solutions/%s/ %s", before, entry->folder, after), 0, COLUMNS);
 }
 
-static void print_levels(const LabEntry *entry, int level, int count, bool exhausted)
+static void print_up_to(const LabEntry *entry, int level, int count)
 {
     for (int i = 0; i < level; i++) {
         printf("%sHint %d of %d for lab %s:\n", i ? "\n" : "", i + 1, count, lab_name(entry));
         print_wrapped(entry->lab->hints[i], 4, COLUMNS);
     }
+}
+
+static void print_levels(const LabEntry *entry, int level, int count, bool exhausted)
+{
+    print_up_to(entry, level, count);
     if (exhausted) {
         printf("\n");
         print_about_ladder(entry, "There are no more hints. The ladder in",
@@ -87,6 +95,29 @@ static void show_levels(const char *file, const LabEntry *entry, Progress *progr
     }
 }
 
+static void print_all_after_pass(const LabEntry *entry)
+{
+    const int count = hint_count(entry->lab);
+
+    print_about_ladder(entry, "You passed this lab.",
+                       "leads from the starter to the reference, one idea per file.");
+    if (count)
+        printf("\n");
+    print_up_to(entry, count, count);
+}
+
+static void print_about_build(const LabEntry *entry)
+{
+    char text[300];
+
+    PUT(text,
+        "Your last kernel did not build: fix the first error that make grade LAB=%s shows. Hints "
+        "are about kernels that build; make hint LAB=%s FLAGS=\"--level 1\" shows the first one "
+        "now.",
+        lab_name(entry), lab_name(entry));
+    print_wrapped(text, 0, COLUMNS);
+}
+
 int print_hint(const char *file, const LabEntry *entry, int level)
 {
     Progress progress;
@@ -94,8 +125,11 @@ int print_hint(const char *file, const LabEntry *entry, int level)
 
     progress_load(file, entry, &progress);
     if (level < 1 && progress.graded && verdict_passed(progress.latest)) {
-        print_about_ladder(entry, "You passed this lab, so there is nothing to hint at. Read",
-                           "next: it leads from the starter to the reference, one idea per file.");
+        print_all_after_pass(entry);
+        return 0;
+    }
+    if (level < 1 && progress.graded && progress.latest == BUILD) {
+        print_about_build(entry);
         return 0;
     }
     if (level < 1 && progress.graded)

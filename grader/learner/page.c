@@ -92,8 +92,8 @@ static void say_flops(double mine, double reference, char *text, size_t size)
     put(text, size, "%.*f of %.*f %cFLOP/s", a < 9.95, a, b < 9.95, b, tera ? 'T' : 'G');
 }
 
-/* "28 of 76 GB/s": what the task must move, or compute if there is more of that. "" if too small to
- * tell anything. */
+/* "28 of 76 GB/s": what the task must move, or compute if there is more of that. "" if a control
+ * case is too small to tell anything. */
 static void say_rate(const CaseSpeed *s, char *text, size_t size)
 {
     const double student_to_reference = s->student_ms / s->reference_ms;
@@ -102,7 +102,7 @@ static void say_rate(const CaseSpeed *s, char *text, size_t size)
     *text = 0;
     if (case_computes(s))
         say_flops(s->gflops, s->gflops * student_to_reference, text, size);
-    else if (s->gbps >= 1)
+    else if (s->gbps >= 1 || s->lab_case->kind == TIMED)
         put(text, size, "%s of %s GB/s", three_digits(s->gbps, one),
             three_digits(s->reference_gbps, two));
 }
@@ -210,15 +210,30 @@ static void print_source_line(const Result *result)
     free(text);
 }
 
+/* The file that was graded, as messages name it: "labs/01_coalescing/kernel.cu", or a submission.
+ */
+static const char *graded_file(const Result *result, char *path, size_t size)
+{
+    char ours[PATH];
+    const size_t length = strlen(result->source);
+
+    PUT(ours, "labs/%s/kernel.cu", result->entry->folder);
+    const size_t end = strlen(ours);
+    if (!length || (length >= end && !strcmp(result->source + length - end, ours)))
+        return put(path, size, "%s", ours);
+    return put(path, size, "%s", result->source);
+}
+
 /* "kernel.cu:24: reads ..." becomes "labs/01_coalescing/kernel.cu:24: reads ...", which terminals
  * and editors can open. */
 static void print_cause(const Result *result, const char *cause)
 {
-    char text[sizeof result->why + 200];
+    char text[sizeof result->why + PATH + 200], file[PATH];
     const char *named = strstr(cause, "kernel.cu:");
 
     if (named && (named == cause || named[-1] == ' '))
-        PUT(text, "%.*slabs/%s/%s", (int) (named - cause), cause, result->entry->folder, named);
+        PUT(text, "%.*s%s%s", (int) (named - cause), cause, graded_file(result, file, sizeof file),
+            named + strlen("kernel.cu"));
     else
         PUT(text, "%s", cause);
     print_wrapped(text, INDENT, COLUMNS);
@@ -387,6 +402,8 @@ static void print_pass(const Session *session, const Result *result, const Progr
     if (slow_control(result))
         print_slow_control(slow_control(result));
     print_left_to_do(&session->book, result, INDENT, COLUMNS);
+    if (*session->simulated && result->entry->lab->not_modelled)
+        print_wrapped(result->entry->lab->not_modelled, INDENT, COLUMNS);
     say_way(result, p, text, sizeof text);
     say_predictions(&score, result->entry, text, sizeof text);
     print_wrapped(text, INDENT, COLUMNS);
@@ -396,8 +413,8 @@ static void print_pass(const Session *session, const Result *result, const Progr
     printf("  Then: make quiz LAB=%s, make compare LAB=%s\n", name, name);
 }
 
-/* "[##........] 2 of 10 done." */
-static void print_done(const Session *session)
+/* "[##........] 2 of 10 done.", and the lab after this one that is not done. */
+static void print_done(const Session *session, const LabEntry *entry)
 {
     int labs, done = next_count_done(session->book.progress, &labs);
 
@@ -405,7 +422,7 @@ static void print_done(const Session *session)
     for (int i = 0; i < labs; i++)
         printf("%c", i < done ? '#' : '.');
     printf("] %d of %d done.\n", done, labs);
-    print_next(session->book.progress);
+    print_next_after(&session->book, entry);
 }
 
 /* ---- The last lines ---- */
@@ -448,7 +465,7 @@ void print_page(const Session *session, const Result *result, const Progress *pr
         printf("Next: fix the problem above. It lies with this machine or the grader, not with "
                "your\nkernel.\n");
     else if (verdict_passed(result->verdict) || result->verdict == CORRECT_ONLY)
-        print_done(session);
+        print_done(session, result->entry);
     else
         print_failed(session, result, progress);
 }

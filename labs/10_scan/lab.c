@@ -404,6 +404,8 @@ const Lab lab_scan = {
           "4 read and 0.04 written. Rare elements make the scan nearly free to write: reading is all." },
         { 0 },
     },
+    .not_modelled = "Not modelled here: how long one block waits for another. A chain of "
+                    "tiles would pass, too, and be far slower on a GPU.",
     .profile = "loads stores barriers waits",
     .sweep = {
         .what = "elements",
