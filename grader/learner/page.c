@@ -107,6 +107,16 @@ static void say_rate(const CaseSpeed *s, char *text, size_t size)
             three_digits(s->reference_gbps, two));
 }
 
+/* How much of a label is shown: "a single block" of "a single block: 256", not "a single block: ".
+ */
+static int label_columns(const char *label)
+{
+    enum { MOST = 16 };
+    const size_t words = strcspn(label, ":");
+
+    return strlen(label) > MOST && words < MOST ? (int) words : MOST;
+}
+
 static void print_speed(const CaseSpeed *s, bool unmarked)
 {
     char bar[BAR_COLUMNS + 1], speed[16], needed[32], rate[64];
@@ -119,8 +129,8 @@ static void print_speed(const CaseSpeed *s, bool unmarked)
     bar_draw(s->ratio.median, timed ? s->bar : 0, bar, sizeof bar);
     bar_percent(s->ratio.median, timed ? s->bar : 0, speed, sizeof speed);
     say_rate(s, rate, sizeof rate);
-    printf("  %-16.16s %s %5s, %-11s %*s%s\n", s->lab_case->label, bar, speed, needed,
-           strlen(rate) < 18, "", rate);
+    printf("  %-16.*s %s %5s, %-11s %*s%s\n", label_columns(s->lab_case->label), s->lab_case->label,
+           bar, speed, needed, strlen(rate) < 18, "", rate);
 }
 
 static void print_speeds(const Result *result)
@@ -214,13 +224,13 @@ static void print_source_line(const Result *result)
  */
 static const char *graded_file(const Result *result, char *path, size_t size)
 {
-    char ours[PATH];
+    char usual[PATH];
     const size_t length = strlen(result->source);
 
-    PUT(ours, "labs/%s/kernel.cu", result->entry->folder);
-    const size_t end = strlen(ours);
-    if (!length || (length >= end && !strcmp(result->source + length - end, ours)))
-        return put(path, size, "%s", ours);
+    PUT(usual, "labs/%s/kernel.cu", result->entry->folder);
+    const size_t end = strlen(usual);
+    if (!length || (length >= end && !strcmp(result->source + length - end, usual)))
+        return put(path, size, "%s", usual);
     return put(path, size, "%s", result->source);
 }
 

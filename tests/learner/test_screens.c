@@ -114,6 +114,7 @@ static const Case cases[] = {
     { "flat", .kind = TIMED },
     { "square", .kind = TIMED },
     { "one row", .kind = CONTROL },
+    { "a single block: 1 x 4", .kind = CONTROL },
     { 0 },
 };
 static const Lab lab = { .title = "matrix transpose",
@@ -296,6 +297,8 @@ static void a_page_has_one_next_step(void)
     page("pass above a limit", &pass, &p);
     *pass.above = 0;
     pass.entry = &waiting;
+    pass.speed[2].lab_case = &cases[6];
+    pass.speed[2].gbps = 0.1; /* of a control case this tells nothing */
     page("pass without what is not modelled", &pass, &p);
     p.best = p.latest = SLOW;
     page("slow", &slow, &p);
