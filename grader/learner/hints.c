@@ -111,41 +111,50 @@ static void print_about_build(const LabEntry *entry)
     char text[300];
 
     PUT(text,
-        "Your last kernel did not build: fix the first error that make grade LAB=%s shows. Hints "
-        "are about kernels that build; make hint LAB=%s FLAGS=\"--level 1\" shows the first one "
-        "now.",
-        lab_name(entry), lab_name(entry));
+        "Your last kernel did not build. Fix the first error that the compiler shows: hints are "
+        "about kernels that build.");
+    if (!next_in_watch())
+        APPEND(text, " make hint LAB=%s FLAGS=\"--level 1\" shows the first one now.",
+               lab_name(entry));
     print_wrapped(text, 0, COLUMNS);
+}
+
+static void print_again(const LabEntry *entry)
+{
+    if (next_in_watch())
+        printf("h: the lab's next hint\n");
+    else
+        printf("Run make hint LAB=%s again for the lab's hints, one level per run.\n",
+               lab_name(entry));
+}
+
+static void print_after_failure(const char *file, const LabEntry *entry, Progress *progress)
+{
+    const int remedy =
+        remedy_for(&progress->diagnosis, progress->latest, progress->ratio, entry->lab);
+
+    if (remedy)
+        print_remedy(progress, entry->lab, remedy);
+    if (progress->latest == BUILD) {
+        print_about_build(entry);
+    } else if (remedy && remedy != progress->remedy_shown) {
+        print_again(entry);
+        progress->remedy_shown = remedy;
+        note(file, entry, progress);
+    } else
+        show_levels(file, entry, progress, 0);
 }
 
 int print_hint(const char *file, const LabEntry *entry, int level)
 {
     Progress progress;
-    int remedy = 0;
 
     progress_load(file, entry, &progress);
-    if (level < 1 && progress.graded && verdict_passed(progress.latest)) {
+    if (level >= 1 || !progress.graded)
+        show_levels(file, entry, &progress, level);
+    else if (verdict_passed(progress.latest))
         print_all_after_pass(entry);
-        return 0;
-    }
-    if (level < 1 && progress.graded && progress.latest == BUILD) {
-        print_about_build(entry);
-        return 0;
-    }
-    if (level < 1 && progress.graded)
-        remedy = remedy_for(&progress.diagnosis, progress.latest, progress.ratio, entry->lab);
-    if (remedy)
-        print_remedy(&progress, entry->lab, remedy);
-    if (remedy && remedy != progress.remedy_shown) {
-        if (next_in_watch())
-            printf("h: the lab's next hint\n");
-        else
-            printf("Run make hint LAB=%s again for the lab's hints, one level per run.\n",
-                   lab_name(entry));
-        progress.remedy_shown = remedy;
-        note(file, entry, &progress);
-        return 0;
-    }
-    show_levels(file, entry, &progress, level);
+    else
+        print_after_failure(file, entry, &progress);
     return 0;
 }
