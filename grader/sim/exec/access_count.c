@@ -6,52 +6,59 @@
 
 /* ---- Requests, sectors, wavefronts ---- */
 
-/* What a step's accesses to an allocation are counted for. */
-static ArrayCount key_of(const Step *step, const Allocation *a)
+static int file_of(const Step *step)
 {
-    const Instruction *in = step->in;
-    const int file = in ? in->charged_file : 0;
-
-    return (ArrayCount){ .allocation = a->number,
-                         .file = file,
-                         .line = file ? in->charged_line
-                                 : in ? in->ptx_line
-                                      : 0,
-                         .base = a->base,
-                         .size = a->bytes };
+    return step->in ? step->in->charged_file : 0;
 }
 
-static bool has_key(const ArrayCount *array, const ArrayCount *key)
+static int line_of(const Step *step)
 {
-    return array->allocation == key->allocation && array->file == key->file &&
-           array->line == key->line;
+    if (!step->in)
+        return 0;
+    return step->in->charged_file ? step->in->charged_line : step->in->ptx_line;
 }
 
-/* Returns the counters of the array at the step's line; NULL if out of memory, in which case the
- * report lacks them. */
-static ArrayCount *array_of(Launch *launch, const ArrayCount *key, int *place)
+static bool belongs(const ArrayCount *array, const Step *step, const Allocation *a)
 {
-    if (*place < launch->array_count && has_key(&launch->arrays[*place], key))
-        return &launch->arrays[*place];
-    for (*place = 0; *place < launch->array_count; ++*place)
-        if (has_key(&launch->arrays[*place], key))
-            return &launch->arrays[*place];
+    return array->allocation == a->number && array->line == line_of(step) &&
+           array->file == file_of(step);
+}
+
+/* Returns NULL if out of memory. */
+static ArrayCount *add_array(Launch *launch, const Step *step, const Allocation *a)
+{
     if (launch->array_count == launch->array_room) {
         int room = launch->array_room ? 2 * launch->array_room : 16;
         ArrayCount *arrays = realloc(launch->arrays, (size_t) room * sizeof *arrays);
         if (!arrays)
-            return *place = 0, NULL;
+            return NULL;
         launch->arrays = arrays;
         launch->array_room = room;
     }
-    launch->arrays[launch->array_count] = *key;
+    launch->arrays[launch->array_count] = (ArrayCount){ .allocation = a->number,
+                                                        .file = file_of(step),
+                                                        .line = line_of(step),
+                                                        .base = a->base,
+                                                        .size = a->bytes };
     return &launch->arrays[launch->array_count++];
+}
+
+/* Returns the counters of the array at the step's line; NULL if out of memory, in which case the
+ * report lacks them. `likely`: the index where they were last. */
+static ArrayCount *array_of(Launch *launch, const Step *step, const Allocation *a, int *likely)
+{
+    if (*likely < launch->array_count && belongs(&launch->arrays[*likely], step, a))
+        return &launch->arrays[*likely];
+    for (*likely = 0; *likely < launch->array_count; ++*likely)
+        if (belongs(&launch->arrays[*likely], step, a))
+            return &launch->arrays[*likely];
+    return add_array(launch, step, a);
 }
 
 static void count_array(Access *x, Allocation *a, int sectors, int bytes)
 {
-    const ArrayCount key = key_of(x->step, a);
-    ArrayCount *array = array_of(x->warp->block->launch, &key, &count_of(x->warp, x->step)->array);
+    int *likely = &count_of(x->warp, x->step)->array;
+    ArrayCount *array = array_of(x->warp->block->launch, x->step, a, likely);
 
     if (!array)
         return;
