@@ -226,6 +226,9 @@ typedef struct Lab {
     const Prediction predictions[LAB_PREDICTIONS];   /* ends with an empty key */
     const char *question;                            /* a transfer question, asked after a pass */
     const TransferQuestion questions[LAB_QUESTIONS]; /* end with no key */
+    /* What matters in this lab, but not in the modelled time of a simulated GPU: a sentence that
+     * follows a pass there. Optional. */
+    const char *not_modelled;
     /* What make profile shows besides time and throughput, as words from learner/profile/metrics.c:
      * "loads stores". Optional. */
     const char *profile;

@@ -391,7 +391,7 @@ check "a hint for a pattern" hint_after "wrong, case .*: the tail, never written
 check "a hint for a crash" hint_after "crash, case .*: a launch failed" "launch-error"
 check "a hint for a changed input" hint_after "stray, case .*: an input was changed" "stray input"
 check "a hint for a race" simulated hint_after "unsafe.*: a race" unsafe
-check "a hint for a bound that was missed" simulated hint_after "slow, case flat, ratio 0.6.: an input is read in too many" "ms 0.8" "sectors 8 24"
+check "a hint for a bound that was missed" simulated hint_after "slow, case flat, ratio 0.6.: memory is read in too many" "ms 0.8" "sectors 8 24"
 check "a level by its number has no symptom" says "^Hint 1 of 3" in_copy "$warpbook" hint transpose --level 1
 printf 'lab:06_transpose verdict:slow best:slow format:2 saw:%%n,,\377 case:x told:-7\0\n' > "$work/hostile"
 damaged() { cp "$work/hostile" "$copy/.warpbook/progress" && in_copy "$warpbook" hint transpose && in_copy "$warpbook" progress; }

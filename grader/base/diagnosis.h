@@ -15,8 +15,8 @@
 /* X(code, word, verdicts it can come with, clause of a hint). */
 #define DIAGNOSIS_CODES(X)                                                                         \
     /* a counter of the lab's mechanism exceeds its limit; in the order of lab.h's Counter */      \
-    X(SAW_SECTORS_READ, "sectors_read", WITH(SLOW), "an input is read in too many sectors")        \
-    X(SAW_SECTORS_WRITTEN, "sectors_written", WITH(SLOW), "`out` is written in too many sectors")  \
+    X(SAW_SECTORS_READ, "sectors_read", WITH(SLOW), "memory is read in too many sectors")          \
+    X(SAW_SECTORS_WRITTEN, "sectors_written", WITH(SLOW), "memory is written in too many sectors") \
     X(SAW_SHARED_WAVEFRONTS, "shared_wavefronts", WITH(SLOW),                                      \
       "shared memory takes too many wavefronts")                                                   \
     X(SAW_WARP_BARRIERS, "warp_barriers", WITH(SLOW), "a warp waits at too many barriers")         \

@@ -60,6 +60,14 @@ static void name_array(const Mechanism *m, const Array *array, char *text, size_
         append(text, size, "[%d]", m->array);
 }
 
+/* The passes per request at the line that is named; of all requests if that line is unknown. */
+static double per_request(const Counted *counted)
+{
+    if (counted->line_requests > 0)
+        return counted->line_done / counted->line_requests;
+    return counted->requests > 0 ? counted->done / counted->requests : 0;
+}
+
 static void say_missed(Worker *worker, const Mechanism *m, const Counted *counted, double ratio)
 {
     static const DiagnosisCode codes[] = {
@@ -74,9 +82,8 @@ static void say_missed(Worker *worker, const Mechanism *m, const Counted *counte
                       .lab_case = worker->row,
                       .value = ratio,
                       .limit = m->most,
+                      .per_request = per_request(counted),
                       .line = counted->line };
-    if (counted->requests > 0)
-        d->per_request = counted->done / counted->requests;
     name_array(m, array_of(&worker->arrays, m), d->array, sizeof d->array);
     message_counter(d, worker->why, sizeof worker->why);
 }
@@ -108,6 +115,70 @@ Verdict counter_bounds_check(Worker *worker)
     return verdict;
 }
 
+/* ---- The costliest line ---- */
+
+/* A line that takes this share of the time, and whose accesses touch this many times the sectors
+ * that hold their data, is what the kernel waits for, whichever bound it misses first. */
+static const double costly = 1.0 / 3, scattered = 2;
+
+/* More sectors per request than the floats of a whole warp have. */
+static const double whole_warp = 4.05;
+
+static bool is_scattered(const LineTraffic *t)
+{
+    return t->passes > whole_warp * t->requests && t->passes > scattered * t->asked / 32;
+}
+
+/* Finds the costliest line if its accesses to global memory are scattered. */
+static Counter find_scattered(Worker *worker, LineCost *cost)
+{
+    Limited limited;
+
+    if (worker_limits(worker, &limited) != PASS || !worker_cost(worker, 0, cost) ||
+        spent_sum(&cost->spent) < costly * spent_sum(&limited.limits.spent))
+        return NO_COUNTER;
+    return is_scattered(&cost->store)  ? SECTORS_WRITTEN
+           : is_scattered(&cost->load) ? SECTORS_READ
+                                       : NO_COUNTER;
+}
+
+/* The line accesses an array for which the lab has no bound, such as scratch. */
+static Verdict say_scattered(Worker *worker, Counter counter, const LineCost *cost)
+{
+    const LineTraffic *t = counter == SECTORS_READ ? &cost->load : &cost->store;
+    Diagnosis *d = &worker->diagnosis;
+
+    *d = (Diagnosis){ .saw = SAW(counter == SECTORS_READ ? SAW_SECTORS_READ : SAW_SECTORS_WRITTEN),
+                      .lab_case = worker->row,
+                      .value = t->passes / (t->asked / 32),
+                      .limit = 1,
+                      .per_request = t->passes / t->requests,
+                      .line = cost->line };
+    message_counter(d, worker->why, sizeof worker->why);
+    return SLOW;
+}
+
+/* Bounds of the kind that the costliest line violates come first. */
+static Verdict explain_scattered(Worker *worker)
+{
+    const Mechanism *m = worker->entry->lab->mechanism;
+    bool bounded = false;
+    LineCost cost;
+    const Counter counter = find_scattered(worker, &cost);
+
+    for (; counter != NO_COUNTER && m->counter != NO_COUNTER; m++) {
+        if (m->counter != counter)
+            continue;
+        bounded = true;
+        const Verdict verdict = hold_to(worker, m);
+        if (verdict != PASS && (verdict != SLOW || worker->diagnosis.per_request > whole_warp))
+            return verdict;
+    }
+    return bounded ? say_scattered(worker, counter, &cost) : PASS;
+}
+
+/* ---- The explanation of a slow kernel ---- */
+
 /* Its loads from the first input then show what the kernel does instead. */
 static Verdict explain_no_shared(Worker *worker)
 {
@@ -121,7 +192,7 @@ static Verdict explain_no_shared(Worker *worker)
     *d = (Diagnosis){ .saw = SAW(SAW_NO_SHARED),
                       .lab_case = worker->row,
                       .line = counted.line,
-                      .per_request = counted.done / counted.requests };
+                      .per_request = per_request(&counted) };
     name_array(&reads, &worker->arrays.in[0], d->array, sizeof d->array);
     message_counter(d, worker->why, sizeof worker->why);
     return SLOW;
@@ -130,9 +201,11 @@ static Verdict explain_no_shared(Worker *worker)
 Verdict counter_bounds_explain(Worker *worker)
 {
     const Mechanism *first = worker->entry->lab->mechanism;
-    Verdict verdict = counter_bounds_check(worker);
+    Verdict verdict = explain_scattered(worker);
     Counted counted;
 
+    if (verdict == PASS)
+        verdict = counter_bounds_check(worker);
     if (verdict != PASS || first->counter != SHARED_WAVEFRONTS)
         return verdict;
     verdict = worker_count(worker, first, &counted);

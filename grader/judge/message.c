@@ -288,6 +288,16 @@ static const char *times_text(char *text, size_t size, double times)
     return times > 0.95 && times < 1.05 ? "once" : put(text, size, "%.2g times", times);
 }
 
+/* The costliest line of a kernel, whose array has no bound of the lab. */
+static void say_scattered(const Diagnosis *d, DiagnosisCode code, char *text, size_t size)
+{
+    append(
+        text, size,
+        "the costliest line: its %s touch %.1f sectors of 32 bytes per request, %.1fx the number "
+        "that holds their data",
+        code == SAW_SECTORS_READ ? "reads" : "writes", d->per_request, d->value);
+}
+
 /* All accesses are coalesced, and there are still too many of them. */
 static bool is_repeated(const Diagnosis *d)
 {
@@ -334,6 +344,10 @@ static void say_counter(const Diagnosis *d, DiagnosisCode code, char *text, size
                d->value, d->per_request, d->limit);
         return;
     default:
+        if (!*d->array) {
+            say_scattered(d, code, text, size);
+            return;
+        }
         if (is_repeated(d)) {
             append(text, size,
                    "`%s` is %s %.1f times, coalesced each time (%.1f sectors of 32 bytes per "

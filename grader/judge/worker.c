@@ -366,7 +366,9 @@ Verdict worker_count(Worker *worker, const Mechanism *mechanism, Counted *counte
     if (!field_double(answer, "done", &counted->done) ||
         !field_double(answer, "least", &counted->least) ||
         !field_double(answer, "requests", &counted->requests) ||
-        !field_double(answer, "line", &line) || !(line >= 0 && line < 1e9))
+        !field_double(answer, "line", &line) || !(line >= 0 && line < 1e9) ||
+        !field_double(answer, "line_done", &counted->line_done) ||
+        !field_double(answer, "line_requests", &counted->line_requests))
         return invalid(worker, "counts", answer);
     counted->line = (int) line;
     return PASS;

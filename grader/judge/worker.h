@@ -27,8 +27,9 @@ typedef struct GpuInfo {
 
 /* The counts of a simulated GPU: see lab.h's Counter. */
 typedef struct Counted {
-    double done, least, requests; /* `least` is 0 if no minimum is known */
-    int line;                     /* the line of kernel.cu that contributes most; 0: unknown */
+    double done, least, requests;    /* `least` is 0 if no minimum is known */
+    int line;                        /* the line of kernel.cu that contributes most; 0: unknown */
+    double line_done, line_requests; /* of that line, if the counter belongs to an array */
 } Counted;
 
 typedef struct Worker {

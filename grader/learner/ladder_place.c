@@ -83,14 +83,16 @@ static bool is_reference(const Workbook *book, const LabEntry *entry, int rung)
 }
 
 /* The rungs' measured ratios in the case that counts; returns their number, 0 if unknown. Without
- * the reference's, a kernel faster than the last measured rung would seem to be above all. */
+ * the reference's, a kernel faster than the last measured rung would seem to be above all. Modelled
+ * speeds are not compared with measured ones: on another GPU the rungs are at other places. */
 static int ratios_of(const Workbook *book, const Result *result, Ladder *ladder,
                      double ratios[MOST_RUNGS])
 {
     const CaseSpeed *nearest = record_case(result);
     int rungs = 0;
 
-    if (!nearest || !measured_ladder(book, result->entry, nearest->lab_case, ladder))
+    if (!nearest || !nearest->pairs ||
+        !measured_ladder(book, result->entry, nearest->lab_case, ladder))
         return 0;
     for (int i = 0; i < ladder->count; i++) {
         const int number = atoi(ladder->rungs[i].name);

@@ -3,6 +3,7 @@
 #include "base/remedy.h"
 #include "base/text.h"
 #include "learner/bar.h"
+#include "learner/watch/labs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,9 +107,8 @@ static void print_next_key(void)
         printf("This lab is the last one that is not done.\n");
 }
 
-void print_next(const char *file)
+static void print_next_lab(const char *file, const LabEntry *entry)
 {
-    const LabEntry *entry = next_lab(file);
     Progress progress;
     char step[400], text[500];
 
@@ -123,6 +123,16 @@ void print_next(const char *file)
     progress_load(file, entry, &progress);
     next_step(entry, &progress, step, sizeof step);
     print_wrapped(PUT(text, "Next: %s", step), 0, COLUMNS);
+}
+
+void print_next(const char *file)
+{
+    print_next_lab(file, next_lab(file));
+}
+
+void print_next_after(const Workbook *book, const LabEntry *entry)
+{
+    print_next_lab(book->progress, lab_after(book, lab_find(entry->folder)));
 }
 
 /* ---- make alone ---- */

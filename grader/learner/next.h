@@ -30,6 +30,10 @@ void next_step(const LabEntry *entry, const Progress *progress, char *text, size
 /* Prints "Next: " and the step of the lab to continue with, or that all labs are done. */
 void print_next(const char *file);
 
+/* The same after a grading of this lab: the next one that is not done, as key n of make watch
+ * chooses it. */
+void print_next_after(const Workbook *book, const LabEntry *entry);
+
 /* True in a program that `make watch` runs: its keys and saves stand for commands. */
 bool next_in_watch(void);
 

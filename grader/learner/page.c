@@ -93,8 +93,7 @@ static void say_short(double mine, double reference, const char *unit, char *tex
 }
 
 /* "28 of 76 GB/s": what the task must move, or compute if there is more of that, or the lab's
- * steps.
- * "" if too small to tell anything. */
+ * steps. "" if a control case is too small to tell anything. */
 static void say_rate(const CaseSpeed *s, char *text, size_t size)
 {
     const double student_to_reference = s->student_ms / s->reference_ms;
@@ -103,9 +102,19 @@ static void say_rate(const CaseSpeed *s, char *text, size_t size)
     *text = 0;
     if (strcmp(case_unit(s), "B/s"))
         say_short(case_rate(s), case_rate(s) * student_to_reference, case_unit(s), text, size);
-    else if (s->gbps >= 1)
+    else if (s->gbps >= 1 || s->lab_case->kind == TIMED)
         put(text, size, "%s of %s GB/s", three_digits(s->gbps, one),
             three_digits(s->reference_gbps, two));
+}
+
+/* How much of a label is shown: "a single block" of "a single block: 256", not "a single block: ".
+ */
+static int label_columns(const char *label)
+{
+    enum { MOST = 16 };
+    const size_t words = strcspn(label, ":");
+
+    return strlen(label) > MOST && words < MOST ? (int) words : MOST;
 }
 
 static void print_speed(const CaseSpeed *s, bool unmarked)
@@ -120,8 +129,8 @@ static void print_speed(const CaseSpeed *s, bool unmarked)
     bar_draw(s->ratio.median, timed ? s->bar : 0, bar, sizeof bar);
     bar_percent(s->ratio.median, timed ? s->bar : 0, speed, sizeof speed);
     say_rate(s, rate, sizeof rate);
-    printf("  %-16.16s %s %5s, %-11s %*s%s\n", s->lab_case->label, bar, speed, needed,
-           strlen(rate) < 18, "", rate);
+    printf("  %-16.*s %s %5s, %-11s %*s%s\n", label_columns(s->lab_case->label), s->lab_case->label,
+           bar, speed, needed, strlen(rate) < 18, "", rate);
 }
 
 static void print_speeds(const Result *result)
@@ -211,15 +220,30 @@ static void print_source_line(const Result *result)
     free(text);
 }
 
+/* The file that was graded, as messages name it: "labs/01_coalescing/kernel.cu", or a submission.
+ */
+static const char *graded_file(const Result *result, char *path, size_t size)
+{
+    char usual[PATH];
+    const size_t length = strlen(result->source);
+
+    PUT(usual, "labs/%s/kernel.cu", result->entry->folder);
+    const size_t end = strlen(usual);
+    if (!length || (length >= end && !strcmp(result->source + length - end, usual)))
+        return put(path, size, "%s", usual);
+    return put(path, size, "%s", result->source);
+}
+
 /* "kernel.cu:24: reads ..." becomes "labs/01_coalescing/kernel.cu:24: reads ...", which terminals
  * and editors can open. */
 static void print_cause(const Result *result, const char *cause)
 {
-    char text[sizeof result->why + 200];
+    char text[sizeof result->why + PATH + 200], file[PATH];
     const char *named = strstr(cause, "kernel.cu:");
 
     if (named && (named == cause || named[-1] == ' '))
-        PUT(text, "%.*slabs/%s/%s", (int) (named - cause), cause, result->entry->folder, named);
+        PUT(text, "%.*s%s%s", (int) (named - cause), cause, graded_file(result, file, sizeof file),
+            named + strlen("kernel.cu"));
     else
         PUT(text, "%s", cause);
     print_wrapped(text, INDENT, COLUMNS);
@@ -388,6 +412,8 @@ static void print_pass(const Session *session, const Result *result, const Progr
     if (slow_control(result))
         print_slow_control(slow_control(result));
     print_left_to_do(&session->book, result, INDENT, COLUMNS);
+    if (*session->simulated && result->entry->lab->not_modelled)
+        print_wrapped(result->entry->lab->not_modelled, INDENT, COLUMNS);
     say_way(result, p, text, sizeof text);
     say_predictions(&score, result->entry, text, sizeof text);
     print_wrapped(text, INDENT, COLUMNS);
@@ -397,8 +423,8 @@ static void print_pass(const Session *session, const Result *result, const Progr
     printf("  Then: make quiz LAB=%s, make compare LAB=%s\n", name, name);
 }
 
-/* "[##........] 2 of 10 done." */
-static void print_done(const Session *session)
+/* "[##........] 2 of 10 done.", and the lab after this one that is not done. */
+static void print_done(const Session *session, const LabEntry *entry)
 {
     int labs, done = next_count_done(session->book.progress, &labs);
 
@@ -406,7 +432,7 @@ static void print_done(const Session *session)
     for (int i = 0; i < labs; i++)
         printf("%c", i < done ? '#' : '.');
     printf("] %d of %d done.\n", done, labs);
-    print_next(session->book.progress);
+    print_next_after(&session->book, entry);
 }
 
 /* ---- The last lines ---- */
@@ -449,7 +475,7 @@ void print_page(const Session *session, const Result *result, const Progress *pr
         printf("Next: fix the problem above. It lies with this machine or the grader, not with "
                "your\nkernel.\n");
     else if (verdict_passed(result->verdict) || result->verdict == CORRECT_ONLY)
-        print_done(session);
+        print_done(session, result->entry);
     else
         print_failed(session, result, progress);
 }

@@ -25,7 +25,7 @@ typedef struct Progress {
     uint64_t explained;  /* predictions.h: the numbers that were explained; 0: none yet */
     uint64_t best_lab;   /* lab_hash() of the lab for which `best` is valid; 0: unknown */
     char time[8];        /* of the latest grading: "22:51" */
-    int attempts; /* different kernels that were graded up to the first pass; not the starter */
+    int attempts;        /* different kernels that were run up to the first pass; not the starter */
     double first_ratio;  /* the first speed that was seen, usually the starter's; 0: none */
     double reached, bar; /* the latest grading's case nearest to failing: its ratio and its bar */
     uint64_t key;        /* what the latest grading depended on (record.h); 0: unknown */

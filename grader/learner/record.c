@@ -64,6 +64,12 @@ static void add_date(Progress *progress)
     strftime(progress->time, sizeof progress->time, "%H:%M", local);
 }
 
+/* Kernels that were run count. The compiler's errors are part of writing one. */
+static bool is_attempt(Verdict verdict)
+{
+    return verdict != UNCHANGED && verdict != BUILD;
+}
+
 /* The way to the first pass: how many kernels and hints it took, and where it began. */
 static void add_way(const Result *result, uint64_t key, Progress *progress)
 {
@@ -71,7 +77,7 @@ static void add_way(const Result *result, uint64_t key, Progress *progress)
     const bool same_lab = !progress->best_lab || progress->best_lab == result->hash;
     const bool was_passed = progress->graded && verdict_passed(progress->best) && same_lab;
 
-    if (result->verdict != UNCHANGED && !was_passed && (!key || key != progress->key))
+    if (is_attempt(result->verdict) && !was_passed && (!key || key != progress->key))
         progress->attempts++;
     if (!was_passed)
         progress->hints_used = progress->hints;

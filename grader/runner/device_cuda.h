@@ -98,11 +98,12 @@ cudaError_t device_gone(double *ms);
 cudaError_t device_clock(double *mhz);
 
 /* Counts one kind of work of the calls since device_watch(): passes through memory (or
- * instructions), the minimum number of them (0: not known here), requests, and the source line with
- * the most waste. `data` is the array, for counters that belong to one. Returns 0 if this device
- * does not count. */
+ * instructions), the minimum number of them (0: not known here), requests, and the source line that
+ * contributes most. `data` is the array, for counters that belong to one; then the line's own
+ * passes and requests are known, too. Returns 0 if this device does not count. */
 typedef struct DeviceCount {
     unsigned long long done, least, requests;
+    unsigned long long line_done, line_requests;
     int line;
 } DeviceCount;
 int device_count(int counter, const void *data, DeviceCount *count);

@@ -466,14 +466,10 @@ static double loads_of(const SimLine *line)
     return (double) line->global_load.requests + (double) line->shared.passes;
 }
 
-/* How much a line costs beyond the minimum. */
+/* How much a line contributes: what it costs beyond its minimum, if that is known. */
 static double waste_of(int counter, const SimLine *line)
 {
     switch (counter) {
-    case SECTORS_READ:
-        return (double) line->global_load.passes - (double) line->global_load.asked / 32;
-    case SECTORS_WRITTEN:
-        return (double) line->global_store.passes - (double) line->global_store.asked / 32;
     case SHARED_WAVEFRONTS:
         return (double) (line->shared.passes - line->shared.asked);
     case WARP_BARRIERS:
@@ -508,21 +504,11 @@ static void add_line(int counter, const SimLine *line, DeviceCount *count)
     count->requests += line->shared.requests;
 }
 
-static void count_array(int counter, const void *data, DeviceCount *count)
-{
-    SimTraffic load, store, atomic;
-
-    simArray(data, &load, &store, &atomic);
-    count->done = counter == SECTORS_READ ? load.passes : store.passes + atomic.passes;
-    count->requests = counter == SECTORS_READ ? load.requests : store.requests + atomic.requests;
-}
-
-int device_count(int counter, const void *data, DeviceCount *count)
+static int count_lines(int counter, DeviceCount *count)
 {
     double worst = 0;
     SimLine line;
 
-    *count = (DeviceCount){ 0 };
     for (int i = 0; simLine(i, &line); i++) {
         double waste = waste_of(counter, &line);
         add_line(counter, &line, count);
@@ -531,7 +517,36 @@ int device_count(int counter, const void *data, DeviceCount *count)
             count->line = line.line;
         }
     }
-    if (data)
-        count_array(counter, data, count);
     return 1;
+}
+
+/* Each line with its accesses to this array only: most lines access several. Several kernels may
+ * use the same line. The line that moves the most sectors is named, whether it reads once too often
+ * or in scattered sectors. */
+static int count_array(int counter, const void *data, DeviceCount *count)
+{
+    SimLine line;
+
+    for (int i = 0; simArrayLine(data, i, &line); i++) {
+        const SimTraffic *load = &line.global_load, *store = &line.global_store;
+        const SimTraffic *atomic = &line.global_atomic;
+        const bool reads = counter == SECTORS_READ;
+        const unsigned long long done = reads ? load->passes : store->passes + atomic->passes;
+        const unsigned long long requests =
+            reads ? load->requests : store->requests + atomic->requests;
+        count->done += done;
+        count->requests += requests;
+        if (line.file && done > count->line_done) {
+            count->line = line.line;
+            count->line_done = done;
+            count->line_requests = requests;
+        }
+    }
+    return 1;
+}
+
+int device_count(int counter, const void *data, DeviceCount *count)
+{
+    *count = (DeviceCount){ 0 };
+    return data ? count_array(counter, data, count) : count_lines(counter, count);
 }

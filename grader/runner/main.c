@@ -343,8 +343,9 @@ static bool cuda_count(Counter counter, const Array *array, char *answer, char *
 
     if (!device_count(counter, array ? array->data : NULL, &count))
         return not_simulated(fault);
-    put(answer, SERVE_ANSWER, "done:%llu least:%llu requests:%llu line:%d", count.done, count.least,
-        count.requests, count.line);
+    put(answer, SERVE_ANSWER,
+        "done:%llu least:%llu requests:%llu line:%d line_done:%llu line_requests:%llu", count.done,
+        count.least, count.requests, count.line, count.line_done, count.line_requests);
     return true;
 }
 

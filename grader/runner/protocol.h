@@ -26,7 +26,8 @@
  *       ok                         BUDGET: the limit of warp instructions per launch (a simulated
  *                                  GPU only)
  *   TAG count COUNTER ARRAY        what the last go did: a Counter of lab.h, for in[ARRAY] or
- *       ok done:... least:... requests:... line:...     out[ARRAY] (a simulated GPU only)
+ *       ok done:... least:...      out[ARRAY] (a simulated GPU only)
+ *          requests:... line:... line_done:... line_requests:...
  *   TAG model CAUSES               from now on, go reports modelled times, and each go begins with
  *       ok                         cold caches; CAUSES: what these times leave out, a CauseSet of
  *                                  sim/base/cause.h; 0: nothing (a simulated GPU only)

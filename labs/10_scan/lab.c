@@ -5,14 +5,15 @@
 #include <float.h>
 
 /* What a case's input holds. SUMS: small integers, whose sums are known without adding all of them;
- * LARGE: integers whose sums exceed 2^24, which a float cannot count. The others are for COMPACT,
- * and say which elements are above 0. */
-enum { SUMS, LARGE, HALF, NONE, EVERY, FEW };
+ * LARGE: integers whose sums exceed 2^24, which a float cannot count. BELOW_0: their sums are
+ * negative. The others are for COMPACT, and say which elements are above 0. */
+enum { SUMS, LARGE, HALF, NONE, EVERY, FEW, BELOW_0 };
 
 static const Fill fills[] = {
     [SUMS] = { FILL_SUMMED, 0, 0 },       [LARGE] = { FILL_RANGE, 0, 1 << 15 },
     [HALF] = { FILL_SIGNED, 0, 1 << 20 }, [NONE] = { FILL_RANGE, -1000, 1 },
     [EVERY] = { FILL_RANGE, 1, 1 << 20 }, [FEW] = { FILL_RANGE, -100000, 1000 },
+    [BELOW_0] = { FILL_RANGE, -1000, 0 },
 };
 
 /* The input is twice as large as L2, so that a second pass reads it from DRAM again. */
@@ -33,6 +34,7 @@ static const Case cases[] = {
     { "1023", { 1023, SCAN, SUMS } },
     { "1025", { 1025, SCAN, SUMS } },
     { "4099, a prime", { 4099, SCAN, SUMS } },
+    { "30,011 elements below 0", { 30011, SCAN, BELOW_0 } },
     { "65,537 large elements: 257 blocks of 256", { 65537, SCAN, LARGE } },
     { "100,003, a prime", { 100003, SCAN, SUMS } },
     { "16,777,217, one more than a float can count", { 16777217, SCAN, SUMS } },
@@ -253,7 +255,9 @@ const Lab lab_scan = {
         "how often is it written? How many bytes is that per element, and how many must it be? Then "
         "count the barriers per 256 elements.",
         "Make a block's scan cheap first: 16 elements per thread in registers, shuffles within a "
-        "warp, one value per warp in shared memory. Then save trips to memory. If a block only knew "
+        "warp, one value per warp in shared memory. Neighbouring lanes must still load and store "
+        "neighbours: let the tile change its order in shared memory, or let a warp take it in runs "
+        "of 128 elements, one int4 per lane, and add the sum of earlier runs to each. Then save trips to memory. If a block only knew "
         "the sum of everything before its tile, it could write its results at once. It must learn "
         "that sum from the blocks before it, in the same launch.",
         "Give each tile a 64-bit word in scratch: a kind and a sum. As soon as a block knows its "
@@ -265,13 +269,17 @@ const Lab lab_scan = {
     },
     .remedies = {
         { "slow sectors_written",
-          "Elements are written more often than necessary: a first launch writes partial results, "
-          "and a later one reads and corrects them. What would the first one have to know to write "
-          "the final results? In a compaction: do neighbouring lanes store to neighbouring places?" },
+          "At the line that was named: how many places apart do neighbouring lanes store? If they "
+          "are far apart, a store touches up to 32 sectors: in which memory could a block put its "
+          "results, or what it keeps, in order first? If they are neighbours, elements are written "
+          "more often than necessary: what would the first launch have to know to write the final "
+          "results?" },
         { "slow sectors_read",
-          "`in` is read more than once, or in scattered sectors. If one launch reads it for the "
-          "sums and another for the scan: could the block that has the tile in its registers wait "
-          "for the sum of the tiles before it?" },
+          "At the line that was named: how many elements apart do neighbouring lanes read? If they "
+          "are far apart, the lesson says how a block gets 16 elements per thread in contiguous "
+          "pieces. If they are neighbours, an array is read more than once: if one launch reads "
+          "it for the sums and another for the scan, could the block that has the tile in its "
+          "registers wait for the sum of the tiles before it?" },
         { "slow warp_barriers",
           "That is a lot of waiting for so few elements. How many values does a warp need to "
           "exchange through shared memory if its lanes scan among themselves by shuffles? How many "
@@ -288,9 +296,11 @@ const Lab lab_scan = {
           .text = "The blocks' scans are cheap now, and memory is busy. But with how many bytes per "
                   "element? 16 is half the speed, 12 is two thirds. Only a single pass has 8." },
         { "slow",
-          "A single pass, but its blocks wait for each other. Does a block publish its own sum "
-          "before it begins to wait? How many tiles does it look at per trip to memory: one, or "
-          "one per lane? How many bytes does a tile have?" },
+          "Does make explain say that instructions take the time? Then load and store four "
+          "elements at once (int4), and compute and check an index once per piece. Else, on a GPU, "
+          "blocks of a single pass wait for each other: does a block publish its own sum before "
+          "it begins to wait? How many tiles does it look at per trip to memory: one, or one per "
+          "lane? How many bytes does a tile have?" },
         { "correct",
           "Speed was not judged here. Count on paper how often each element is read and written in "
           "all launches together; a single pass has one of each." },
@@ -305,6 +315,10 @@ const Lab lab_scan = {
           .text = "Draw eight elements, mark those above 0, and write the inclusive scan of the "
                   "marks below them. Element i goes to which place: scan[i], or one less? If only "
                   "the order is wrong: does an atomic hand out the places?" },
+        { "wrong", .in = "below 0",
+          .text = "Every sum is negative here. Where an int becomes part of a wider word, its sign "
+                  "fills all higher bits: what does that do to a kind in the high half? If no word "
+                  "holds two things: does a sum pass through an unsigned number?" },
         { "wrong", .in = "large elements",
           .text = "The sums exceed 2^24 or 2^16 here. Does a sum pass through a float or a short? "
                   "And 257 blocks of 256 have more sums than one block can scan: what scans those?" },
@@ -359,7 +373,7 @@ const Lab lab_scan = {
           17, 0, "7 + 6 + 4: in the round with distance s, the 8 - s elements from s on add one. A "
                  "sequential scan takes 7." },
         { "additions_sweeps",
-          "How many does Blelloch's take: 7 up, and 7 down?",
+          "How many does Blelloch's scan of 8 elements take, up and down together?",
           14, 0, "4 + 2 + 1 up, 1 + 2 + 4 down: 2 (n - 1) for any n, but twice as many rounds." },
         { "barriers",
           "How often does a block of the starter wait at a barrier, for its 256 elements?",
@@ -404,6 +418,8 @@ const Lab lab_scan = {
           "4 read and 0.04 written. Rare elements make the scan nearly free to write: reading is all." },
         { 0 },
     },
+    .not_modelled = "Not modelled here: how long one block waits for another. A chain of "
+                    "tiles would pass, too, and be far slower on a GPU.",
     .profile = "loads stores barriers waits",
     .sweep = {
         .what = "elements",

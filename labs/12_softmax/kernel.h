@@ -1,5 +1,7 @@
 #include "lab.h"
 
+#include <float.h>
+
 /* Write the softmax of each row of in to the same row of out:
  *
  *     out[i, j] = exp(in[i, j] - m) / (sum over k of exp(in[i, k] - m)), m the maximum of row i.

@@ -320,8 +320,10 @@ const Lab lab_softmax = {
         { "slow", .in = "wide",
           .text = "A row of 65,536 columns has 256 KB, and a row that is read twice comes from L2 "
                   "only if L2 still has it. How many blocks run at the same time, and how many "
-                  "bytes are their rows together? Either let fewer rows be in flight, or keep a "
-                  "part of each row on the SM." },
+                  "bytes are their rows together? Does L2 hold one row per SM? If so, let fewer rows "
+                  "be in flight. Keep as much of each row on the SM as fits. For the rest: how "
+                  "many loads does a thread have in flight, and does each online step wait for the "
+                  "one before it?" },
         { "slow",
           "Count the bytes per element that your kernel moves. The least is 8: one read, one "
           "write." },

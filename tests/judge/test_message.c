@@ -100,6 +100,8 @@ static void counters(void)
           .value = 1.5,
           .per_request = 4,
           .limit = 1.15 },
+        { .saw = SAW(SAW_SECTORS_READ), .value = 8, .per_request = 32, .limit = 1, .line = 7 },
+        { .saw = SAW(SAW_SECTORS_WRITTEN), .value = 7.7, .per_request = 15.5, .limit = 1 },
     };
     char all[4000] = "", text[400];
 

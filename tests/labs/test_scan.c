@@ -5,7 +5,7 @@
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
 
-enum { N = 5003, TASKS = 2, KINDS = 6, SUMS = 0, LARGE = 1 };
+enum { N = 5003, TASKS = 2, KINDS = 7, SUMS = 0, LARGE = 1, BELOW_0 = 6 };
 
 static const Lab *lab;
 static Arrays arrays;
@@ -16,7 +16,7 @@ static size_t results; /* elements of `want` */
 /* Sums are known only of scans; every kind of contents can be compacted. */
 static bool exists(long task, long kind)
 {
-    return task == 1 ? kind != SUMS : kind == SUMS || kind == LARGE;
+    return task == 1 ? kind != SUMS : kind == SUMS || kind == LARGE || kind == BELOW_0;
 }
 
 static Inputs expect(long task, long kind)

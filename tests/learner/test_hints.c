@@ -350,7 +350,7 @@ static void first_the_symptom_then_the_levels(void)
     graded(SLOW, SAW(SAW_SECTORS_WRITTEN), "flat", 0);
     said(hint_text(0), "the stores", 0);
     CU_ASSERT(
-        has(capture.text, "Your last grading: slow, case flat: `out` is written in too many"));
+        has(capture.text, "Your last grading: slow, case flat: memory is written in too many"));
     CU_ASSERT(has(capture.text, "make hint LAB=first again for"));
     said(hint_text(0), "the stores", 1);
     said(hint_text(0), "the stores", 2);
@@ -366,10 +366,48 @@ static void first_the_symptom_then_the_levels(void)
     CU_ASSERT(has(capture.text, "slow, case flat, ratio 0.10."));
     graded(WRONG, 0, "1 x 1", 0); /* no remedy for this verdict, so the levels */
     said(hint_text(0), NULL, 3);
-    graded(PASS, 0, "", 1); /* no hint for a lab that is passed, except by its number */
-    said(hint_text(0), NULL, 0);
+    graded(PASS, 0, "", 1);
+    said(hint_text(0), NULL, 3);
     CU_ASSERT(has(capture.text, "You passed this lab"));
     said(hint_text(1), NULL, 1);
+}
+
+static int hints_seen(void)
+{
+    Progress p;
+
+    progress_load(file, &entry, &p);
+    return p.hints;
+}
+
+/* Neither a kernel that does not build nor one that passes takes a level. */
+static void a_level_is_spent_only_where_a_hint_helps(void)
+{
+    begin_with("");
+    graded(BUILD, SAW(SAW_COMPILER), "", 0);
+    said(hint_text(0), NULL, 0);
+    said(hint_text(0), NULL, 0);
+    CU_ASSERT(has(capture.text, "did not build"));
+    CU_ASSERT_EQUAL(hints_seen(), 0);
+    said(hint_text(2), NULL, 2); /* by its number */
+    graded(PASS, 0, "", 1);
+    said(hint_text(0), NULL, 3);
+    CU_ASSERT_EQUAL(hints_seen(), 2);
+}
+
+/* The screen shows 74 %, and so does the hint. */
+static void below_the_bar_a_ratio_is_not_rounded_to_it(void)
+{
+    Progress p;
+
+    begin_with("");
+    graded(SLOW, 0, "flat", 0.748);
+    progress_load(file, &entry, &p);
+    p.reached = 0.748;
+    p.bar = 0.75;
+    CU_ASSERT_TRUE(progress_save(file, &entry, &p));
+    hint_text(0);
+    CU_ASSERT(has(capture.text, "ratio 0.74"));
 }
 
 static void before_any_grading_there_are_levels(void)
@@ -400,6 +438,10 @@ CU_SuiteInfo test_hints = {
             { "later formats are not read", later_formats_are_not_read },
             { "the longest line is whole", the_longest_line_is_whole },
             { "first the symptom, then the levels", first_the_symptom_then_the_levels },
+            { "a level is spent only where a hint helps",
+              a_level_is_spent_only_where_a_hint_helps },
+            { "below the bar a ratio is not rounded to it",
+              below_the_bar_a_ratio_is_not_rounded_to_it },
             { "before any grading there are levels", before_any_grading_there_are_levels },
             CU_TEST_INFO_NULL,
         },

@@ -87,6 +87,24 @@ static void a_speed_has_its_nearest_rung(void)
             FAIL_SAYING("row %zu: %d", i, ladder_nearest_of(ratios, COUNT(ratios), rows[i].mine));
 }
 
+/* ---- The rungs of docs/measured ---- */
+
+static char folder[64];
+static Session session = { .simulated = "as asked for", .seed = 255 };
+
+/* Writes a file below the folder. */
+static void write_below(const char *name, const char *text)
+{
+    char path[PATH], *slash;
+
+    PUT(path, "%s/%s", folder, name);
+    slash = strrchr(path, '/');
+    *slash = 0;
+    CU_ASSERT_TRUE_FATAL(make_folders(path));
+    *slash = '/';
+    CU_ASSERT_TRUE_FATAL(write_file(path, text, strlen(text)));
+}
+
 /* ---- What a grading adds to progress ---- */
 
 static const Case cases[] = {
@@ -96,6 +114,7 @@ static const Case cases[] = {
     { "flat", .kind = TIMED },
     { "square", .kind = TIMED },
     { "one row", .kind = CONTROL },
+    { "a single block: 1 x 4", .kind = CONTROL },
     { 0 },
 };
 static const Lab lab = { .title = "matrix transpose",
@@ -103,6 +122,12 @@ static const Lab lab = { .title = "matrix transpose",
                          .hints = { "Look at one warp." },
                          .predictions = { { "sectors", "How many?", 4, 0, "" } } };
 static const LabEntry entry = { "06_transpose", &lab };
+
+static const Lab waiting_lab = { .title = "a lab whose blocks wait",
+                                 .cases = cases,
+                                 .not_modelled =
+                                     "Not modelled here: waiting. A chain would pass." };
+static const LabEntry waiting = { "10_scan", &waiting_lab };
 
 static CaseSpeed speed(int i, double ratio, double bar, double gbps)
 {
@@ -135,7 +160,8 @@ static void the_way_to_a_pass_is_counted(void)
 {
     Progress p = { 0 };
     Result starter = timed(UNCHANGED, 0.06, 0.11), wrong = { .entry = &entry, .verdict = WRONG },
-           slow = timed(SLOW, 0.42, 0.40), pass = timed(PASS, 0.99, 0.98);
+           build = { .entry = &entry, .verdict = BUILD }, slow = timed(SLOW, 0.42, 0.40),
+           pass = timed(PASS, 0.99, 0.98);
 
     record_add(&starter, 1, &p);
     CU_ASSERT_EQUAL(p.attempts, 0);
@@ -143,6 +169,8 @@ static void the_way_to_a_pass_is_counted(void)
     record_add(&wrong, 2, &p);
     record_add(&wrong, 2, &p); /* the same kernel again is no new attempt */
     p.hints = 1;
+    CU_ASSERT_EQUAL(p.attempts, 1);
+    record_add(&build, 6, &p); /* the compiler's errors are no attempt */
     CU_ASSERT_EQUAL(p.attempts, 1);
     record_add(&slow, 3, &p);
     CU_ASSERT_DOUBLE_EQUAL(p.reached, 0.42,
@@ -161,12 +189,27 @@ static void the_way_to_a_pass_is_counted(void)
     CU_ASSERT_EQUAL(p.key, 5);
 }
 
+/* A modelled speed has no place among speeds that an H200 reached. */
+static void only_a_measured_speed_has_a_place(void)
+{
+    Result pass = timed(PASS, 0.80, 0.99);
+    char text[300];
+
+    write_below("solutions/06_transpose/0_starter.cu", "");
+    write_below("solutions/06_transpose/1_tile.cu", "");
+    write_below("docs/measured/06_transpose.check.txt",
+                "device: Unknown GPU, 4 SMs\ndate: 2026-11-25\n"
+                "1_tile/flat/GB/s 4000\n1_tile/flat/ratio 1.000\n");
+    CU_ASSERT_FALSE(ladder_place(&session.book, &pass, text, sizeof text));
+    CU_ASSERT_EQUAL(ladder_nearest(&session.book, &pass), 0);
+    pass.speed[0].pairs = pass.speed[1].pairs = 1;
+    CU_ASSERT_TRUE(ladder_place(&session.book, &pass, text, sizeof text));
+    CU_ASSERT_EQUAL(ladder_nearest(&session.book, &pass), 1);
+}
+
 /* ---- Screens ---- */
 
 enum { MOST_LINES = 14 }; /* the device takes one more */
-
-static char folder[64];
-static Session session = { .simulated = "as asked for", .seed = 255 };
 
 static int make_folder(void)
 {
@@ -252,8 +295,17 @@ static void a_page_has_one_next_step(void)
         "`out` touch 4.0x the minimum number of 32-byte sectors (16.0 per request); aim "
         "for at most 1.15x");
     page("pass above a limit", &pass, &p);
+    *pass.above = 0;
+    pass.entry = &waiting;
+    pass.speed[2].lab_case = &cases[6];
+    pass.speed[2].gbps = 0.1; /* of a control case this tells nothing */
+    page("pass without what is not modelled", &pass, &p);
     p.best = p.latest = SLOW;
     page("slow", &slow, &p);
+    PUT(slow.source, "work/labs/06_transpose/kernel.cu");
+    page("submission of a kernel.cu", &slow, NULL);
+    PUT(slow.source, "work/bug.cu");
+    slow.speed[0].gbps = 0.61;
     page("submission", &slow, NULL);
     p.best = p.latest = WRONG;
     page("wrong", &wrong, &p);
@@ -393,6 +445,7 @@ CU_SuiteInfo test_screens = {
             { "a speed has its place", a_speed_has_its_place },
             { "a speed has its nearest rung", a_speed_has_its_nearest_rung },
             { "the way to a pass is counted", the_way_to_a_pass_is_counted },
+            { "only a measured speed has a place", only_a_measured_speed_has_a_place },
             { "a page has one next step", a_page_has_one_next_step },
             { "TODO lines that are open", todos_that_are_open },
             { "predictions take one line", predictions_take_one_line },

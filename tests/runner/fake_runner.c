@@ -430,8 +430,9 @@ static bool fake_count(Counter counter, const Array *array, char *answer, char *
     double sectors = array ? (double) (array->rows * array->cols) / 8 * script.sectors : 0;
 
     (void) counter, (void) fault;
-    put(answer, SERVE_ANSWER, "done:%.0f least:0 requests:%.0f line:%d", sectors, sectors / 32,
-        script.sectors_line);
+    put(answer, SERVE_ANSWER,
+        "done:%.0f least:0 requests:%.0f line:%d line_done:%.0f line_requests:%.0f", sectors,
+        sectors / 32, script.sectors_line, sectors, sectors / 32);
     return true;
 }
 

@@ -183,10 +183,13 @@ static void report_round_ahead(const Access *x, const Conflict *c, const char *w
 static void report_pair(const Access *x, const Conflict *c, const char *where)
 {
     const bool in_block = c->block < 0;
-    const char *remedied =
-        in_block || is_update(x, c)
-            ? remedy(x, c)
-            : ": blocks of one launch run in any order, so the two need separate launches";
+    const char *remedied = in_block || is_update(x, c)
+                               ? remedy(x, c)
+                               : ": blocks of one launch run in any order, so the two need "
+                                 "separate launches. A word that "
+                                 "blocks exchange within a launch is volatile or atomic, and "
+                                 "__threadfence() orders it "
+                                 "with other data";
     const OtherAccess earlier = other_of(x, c);
     char other[300], text[900];
 

@@ -6,32 +6,59 @@
 
 /* ---- Requests, sectors, wavefronts ---- */
 
-/* Returns the array's counters; NULL if out of memory, in which case the report lacks the array. */
-static ArrayCount *array_of(Launch *launch, Allocation *a)
+static int file_of(const Step *step)
 {
-    int *place = &a->array;
+    return step->in ? step->in->charged_file : 0;
+}
 
-    if (*place < launch->array_count && launch->arrays[*place].allocation == a->number)
-        return &launch->arrays[*place];
-    for (*place = 0; *place < launch->array_count; ++*place)
-        if (launch->arrays[*place].allocation == a->number)
-            return &launch->arrays[*place];
+static int line_of(const Step *step)
+{
+    if (!step->in)
+        return 0;
+    return step->in->charged_file ? step->in->charged_line : step->in->ptx_line;
+}
+
+static bool belongs(const ArrayCount *array, const Step *step, const Allocation *a)
+{
+    return array->allocation == a->number && array->line == line_of(step) &&
+           array->file == file_of(step);
+}
+
+/* Returns NULL if out of memory. */
+static ArrayCount *add_array(Launch *launch, const Step *step, const Allocation *a)
+{
     if (launch->array_count == launch->array_room) {
         int room = launch->array_room ? 2 * launch->array_room : 16;
         ArrayCount *arrays = realloc(launch->arrays, (size_t) room * sizeof *arrays);
         if (!arrays)
-            return *place = 0, NULL;
+            return NULL;
         launch->arrays = arrays;
         launch->array_room = room;
     }
-    launch->arrays[launch->array_count] =
-        (ArrayCount){ .allocation = a->number, .base = a->base, .size = a->bytes };
+    launch->arrays[launch->array_count] = (ArrayCount){ .allocation = a->number,
+                                                        .file = file_of(step),
+                                                        .line = line_of(step),
+                                                        .base = a->base,
+                                                        .size = a->bytes };
     return &launch->arrays[launch->array_count++];
+}
+
+/* Returns the counters of the array at the step's line; NULL if out of memory, in which case the
+ * report lacks them. `likely`: the index where they were last. */
+static ArrayCount *array_of(Launch *launch, const Step *step, const Allocation *a, int *likely)
+{
+    if (*likely < launch->array_count && belongs(&launch->arrays[*likely], step, a))
+        return &launch->arrays[*likely];
+    for (*likely = 0; *likely < launch->array_count; ++*likely)
+        if (belongs(&launch->arrays[*likely], step, a))
+            return &launch->arrays[*likely];
+    return add_array(launch, step, a);
 }
 
 static void count_array(Access *x, Allocation *a, int sectors, int bytes)
 {
-    ArrayCount *array = array_of(x->warp->block->launch, a);
+    int *likely = &count_of(x->warp, x->step)->array;
+    ArrayCount *array = array_of(x->warp->block->launch, x->step, a, likely);
 
     if (!array)
         return;

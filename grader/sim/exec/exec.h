@@ -159,11 +159,13 @@ typedef struct Count {
     /* While a launch runs: sequences of plain steps that begin here, and their lanes, less those
      * that end before this step. Then `executed` and `lanes` get their share. */
     uint64_t begun, begun_lanes;
+    int array; /* the likely index of the accessed array in launch->arrays */
 } Count;
 
-/* Counters of one allocation during a kernel. */
+/* Counters of one allocation, as one source line accesses it during a kernel. */
 typedef struct ArrayCount {
     int allocation; /* its number */
+    int file, line; /* of the module, whose cost the accesses are; file 0: a line of the PTX */
     uint64_t base;
     size_t size;
     uint64_t load_requests, load_sectors, load_bytes;
@@ -379,7 +381,7 @@ struct Launch {
     Count *counts; /* kernel->step_count + 1 counters for the kernel; call_counts is for called
                     * functions */
     Count **call_counts; /* by function index */
-    ArrayCount *arrays;
+    ArrayCount *arrays;  /* by allocation and source line */
     int array_count, array_room;
     int sms;        /* of the described device: %nsmid, %smid = block % sms */
     uint64_t clock; /* grows with each warp instruction, and with each nanosecond of sleep */

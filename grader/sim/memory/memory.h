@@ -55,7 +55,6 @@ typedef struct Allocation {
     bool reserved;      /* keeps its addresses when it is freed, for memory_revive() */
     uint8_t *written;   /* one bit per byte: initialised; NULL: not tracked */
     uint8_t *forbidden; /* one bit per byte: MARK_NO_ACCESS; NULL: none */
-    int array;          /* its likely index in launch->arrays */
     void *races;        /* shadow memory of race_order.c, from one malloc; NULL: none yet */
     void *pool;         /* the runtime's memory pool; NULL: none */
 } Allocation;

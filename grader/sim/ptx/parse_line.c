@@ -116,6 +116,8 @@ void read_loc(Parser *p)
     if (!read_place(p, &place) || !read_inlined(p, &place))
         return;
     const SourceLine *last = p->lines.current < 0 ? NULL : &p->lines.all[p->lines.current];
+    if (!place.line) /* code of several lines that the compiler merged: near the line before it */
+        return;
     bool same = last && last->file == place.file && last->line == place.line &&
                 last->column == place.column && last->parent == place.parent;
     if (!same)

@@ -279,12 +279,8 @@ static ArrayCount *array_of(Kernel *kernel, const ArrayCount *like)
     return at;
 }
 
-static void add_array(Kernel *kernel, const ArrayCount *more)
+static void add_traffics(ArrayCount *sum, const ArrayCount *more)
 {
-    ArrayCount *sum = array_of(kernel, more);
-
-    if (!sum)
-        return;
     sum->load_requests += more->load_requests;
     sum->load_sectors += more->load_sectors;
     sum->load_bytes += more->load_bytes;
@@ -294,6 +290,36 @@ static void add_array(Kernel *kernel, const ArrayCount *more)
     sum->atomic_requests += more->atomic_requests;
     sum->atomic_sectors += more->atomic_sectors;
     sum->atomic_bytes += more->atomic_bytes;
+}
+
+/* A few lines access a few arrays each, so there is nothing to sort. */
+static LineArray *line_array_of(Kernel *kernel, int file, const ArrayCount *like)
+{
+    LineArray *at = kernel->line_arrays;
+
+    for (int i = 0; i < kernel->line_array_count; i++, at++)
+        if (at->file == file && at->line == like->line && at->count.allocation == like->allocation)
+            return at;
+    if (!report_grow(&kernel->line_arrays, kernel->line_array_count, &kernel->line_array_room,
+                     sizeof *kernel->line_arrays))
+        return NULL;
+    at = &kernel->line_arrays[kernel->line_array_count++];
+    *at = (LineArray){ .file = file, .line = like->line };
+    at->count = (ArrayCount){ .allocation = like->allocation, .base = like->base };
+    return at;
+}
+
+static void add_array(Kernel *kernel, const Module *module, const ArrayCount *more)
+{
+    const bool named = module && more->file > 0 && more->file < module->file_count;
+    const int file = named ? report_file(module->files[more->file]) : 0;
+    ArrayCount *sum = array_of(kernel, more);
+    LineArray *at = line_array_of(kernel, file, more);
+
+    if (sum)
+        add_traffics(sum, more);
+    if (at)
+        add_traffics(&at->count, more);
 }
 
 /* ---- A launch ---- */
@@ -338,5 +364,5 @@ void kernel_add(Kernel *kernel, const Launch *launch, const KernelResources *res
         add_time(kernel, launch->timed);
     add_codes(kernel, launch);
     for (int i = 0; i < launch->array_count; i++)
-        add_array(kernel, &launch->arrays[i]);
+        add_array(kernel, launch->module, &launch->arrays[i]);
 }

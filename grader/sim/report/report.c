@@ -50,6 +50,7 @@ static void forget(void)
         free(report.kernels[k]->name);
         free(report.kernels[k]->lines);
         free(report.kernels[k]->arrays);
+        free(report.kernels[k]->line_arrays);
         free(report.kernels[k]);
     }
     for (int i = 1; i < report.file_count; i++)

@@ -33,6 +33,12 @@ typedef struct LineTotals {
     Spent spent; /* ns */
 } LineTotals;
 
+/* What a line does with an array. */
+typedef struct LineArray {
+    int file, line; /* as in LineTotals */
+    ArrayCount count;
+} LineArray;
+
 typedef struct Kernel {
     char *name;
     int grid[3], block[3];
@@ -46,8 +52,10 @@ typedef struct Kernel {
     Totals totals;
     LineTotals *lines; /* by file and line */
     int line_count, line_room;
-    ArrayCount *arrays; /* by number */
+    ArrayCount *arrays; /* by number, the sums over all lines */
     int array_count, array_room;
+    LineArray *line_arrays; /* the same, by line */
+    int line_array_count, line_array_room;
 } Kernel;
 
 typedef struct Report {

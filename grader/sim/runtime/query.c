@@ -200,6 +200,29 @@ API int simArray(const void *pointer, SimTraffic *load, SimTraffic *store, SimTr
     return found;
 }
 
+static SimLine line_of_array(const Report *report, const LineArray *from)
+{
+    SimLine line = { .file = from->file ? report->files[from->file] : NULL, .line = from->line };
+
+    add_array(&from->count, &line.global_load, &line.global_store, &line.global_atomic);
+    return line;
+}
+
+API int simArrayLine(const void *pointer, int i, SimLine *line)
+{
+    const Report *report = report_so_far();
+
+    for (int k = 0; k < report->kernel_count; k++)
+        for (int a = 0; a < report->kernels[k]->line_array_count; a++) {
+            const LineArray *at = &report->kernels[k]->line_arrays[a];
+            if (at->count.base == (uint64_t) (uintptr_t) pointer && i-- == 0) {
+                *line = line_of_array(report, at);
+                return 1;
+            }
+        }
+    return 0;
+}
+
 API int simLimits(Limits *limits, SimRoofs *roofs)
 {
     bool known = false;

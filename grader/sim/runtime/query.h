@@ -75,6 +75,10 @@ int simLine(int i, SimLine *line);
 /* Gets the counters of the allocation that begins at `pointer`. Returns 0 if it has none. */
 int simArray(const void *pointer, SimTraffic *load, SimTraffic *store, SimTraffic *atomic);
 
+/* Gets the i-th pair of a kernel and a source line that accesses that allocation; only its name and
+ * its accesses to that allocation are set. Returns 0 if there are fewer. */
+int simArrayLine(const void *pointer, int i, SimLine *line);
+
 /* The limits of all work, from the first piece to the last. Returns 0 if time is not modelled. */
 typedef struct SimRoofs {
     double fp32_tflops, memory_gbps; /* of the simulated device */

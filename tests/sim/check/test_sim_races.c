@@ -214,7 +214,10 @@ static void races_in_shared_memory(void)
 }
 
 #define ARRAY_AT_8 "at 0x700000000008, byte 8 of allocation 1 (4000 bytes, cudaMalloc)"
-#define ANY_ORDER  ": blocks of one launch run in any order, so the two need separate launches"
+#define ANY_ORDER                                                                                  \
+    ": blocks of one launch run in any order, so the two need separate launches. A word that "     \
+    "blocks exchange within a launch is volatile or atomic, and __threadfence() orders it with "   \
+    "other data"
 
 static void races_between_blocks(void)
 {

@@ -161,11 +161,38 @@ static void one_request_to_several_arrays(void)
     end_world();
 }
 
+/* Two lines that access one array are counted apart; further steps of a line are not. */
+static void arrays_are_counted_by_line(void)
+{
+    new_world(false, false);
+    Step *steps[] = { load(SPACE_GLOBAL, TYPE_F32, 1), store(SPACE_GLOBAL, TYPE_F32, 1),
+                      load(SPACE_GLOBAL, TYPE_F32, 1) };
+    static const int lines[] = { 7, 9, 7 };
+
+    for (size_t i = 0; i < COUNT(steps); i++) {
+        Instruction *in = (Instruction *) steps[i]->in;
+        in->charged_file = 1;
+        in->charged_line = lines[i];
+    }
+    for (size_t i = 0; i < COUNT(steps); i++) {
+        for (int lane = 0; lane < LANES; lane++)
+            wide(0, ADDRESS)[lane] = w.array->base + 4u * (unsigned) lane;
+        run(0, steps[i], ALL);
+    }
+    CU_ASSERT_EQUAL_FATAL(w.launch.array_count, 2);
+    CU_ASSERT_EQUAL(w.launch.arrays[0].line, 7);
+    CU_ASSERT_EQUAL(w.launch.arrays[0].load_sectors, 8);
+    CU_ASSERT_EQUAL(w.launch.arrays[1].line, 9);
+    CU_ASSERT_EQUAL(w.launch.arrays[1].store_sectors, 4);
+    end_world();
+}
+
 static CU_TestInfo tests[] = {
     { "sectors of patterns", sectors_of_patterns },
     { "sectors of strides", sectors_of_strides },
     { "sectors of atomics", sectors_of_atomics },
     { "one request to several arrays", one_request_to_several_arrays },
+    { "arrays are counted by line", arrays_are_counted_by_line },
     CU_TEST_INFO_NULL,
 };
 

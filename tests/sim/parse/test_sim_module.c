@@ -232,6 +232,7 @@ static void lines_are_the_users(void)
              ".loc 4 2 1, inlined_at 1 7 1\nret;\n"
              ".loc 4 3 1, inlined_at 4 2 1\nret;\n"
              ".loc 4 8 1\nret;\n"
+             ".loc 4 0 5\nret;\n" /* code of several lines */
              ".loc 9 1 1\nret;\n}\n"
              ".file 1 \"a/k.cu\", 123, 456\n"
              ".file 2 \"/usr/local/cuda/targets/x86_64-linux/include/x.hpp\"\n"
@@ -239,7 +240,8 @@ static void lines_are_the_users(void)
              ".file 4 \"a/\\\"mine\\\".h\"\n";
     static const int want[][5] = { { 0, 0, 5, 0, 0 },  { 1, 5, 7, 1, 5 },  { 1, 5, 8, 1, 5 },
                                    { 1, 6, 10, 1, 6 }, { 1, 6, 12, 1, 6 }, { 4, 2, 14, 1, 7 },
-                                   { 4, 3, 16, 1, 7 }, { 4, 8, 18, 4, 8 }, { 0, 0, 20, 0, 0 } };
+                                   { 4, 3, 16, 1, 7 }, { 4, 8, 18, 4, 8 }, { 4, 8, 20, 4, 8 },
+                                   { 0, 0, 22, 0, 0 } };
     Module *module = parse_right(source);
 
     if (!module)
