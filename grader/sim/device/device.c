@@ -76,7 +76,9 @@ static const Field fields[] = {
     FIELD(shuffle_latency, WHOLE, 1, 1000),
     FIELD(branch_latency, WHOLE, 1, 1000),
     FIELD(barrier_latency, WHOLE, 1, 1000),
+    FIELD(barrier_warp_cycles, WHOLE, 0, 100),
     FIELD(shared_cycle_bytes, WHOLE, 1, 128),
+    FIELD(constant_cycles, WHOLE, 1, 100),
     FIELD(shared_latency, WHOLE, 1, 1000),
     FIELD(l1_latency, WHOLE, 1, 1000),
     FIELD(l2_latency, WHOLE, 1, 10000),
@@ -94,6 +96,8 @@ static const Field fields[] = {
     FIELD(lsu_queue, WHOLE, 1, 10000),
     FIELD(memory_atom_bytes, WHOLE, 32, 128),
     FIELD(memory_ecc, WHOLE, 0, 1),
+    FIELD(memory_rows_per_ns, REAL, 0, 1e4),
+    FIELD(l2_halves, WHOLE, 1, 2),
     FIELD(block_start_cycles, WHOLE, 0, 100000),
     FIELD(l2_gbps, REAL, 0.1, 1e6),
     FIELD(l2_store_gbps, REAL, 0.1, 1e6),
@@ -404,6 +408,7 @@ void device_slice(Device *device)
     device->memory_gbps *= share;
     device->l2_gbps *= share;
     device->l2_store_gbps *= share;
+    device->memory_rows_per_ns *= share;
     device->memory_bus_bits = (int) (device->memory_bus_bits * share + 0.5);
     device->pcie_gbps *= share;
     device->fp32_tflops *= share;

@@ -490,7 +490,7 @@ bool access_open(Access *x)
     if (!access_find(x))
         return false;
     if (x->space != SPACE_GLOBAL && x->space != SPACE_SHARED) {
-        if (x->space == SPACE_LOCAL && x->warp->trace)
+        if (x->warp->trace)
             trace_access(x);
         return true;
     }

@@ -379,15 +379,53 @@ static bool keep_wavefronts(const Access *x, Trace *trace)
     return true;
 }
 
+/* The number of different addresses. */
+static int addresses_of(const Access *x)
+{
+    int count = 0;
+
+    for (uint32_t left = x->mask; left; left &= left - 1) {
+        const int lane = first_lane(left);
+        bool is_new = true;
+        for (uint32_t before = x->mask & ((1u << lane) - 1); before; before &= before - 1)
+            is_new = is_new && x->address[first_lane(before)] != x->address[lane];
+        count += is_new;
+    }
+    return count;
+}
+
+/* Constants that all lanes read at one address take no longer than other operands. */
+static bool keep_constants(const Access *x, Trace *trace)
+{
+    const int addresses = x->uniform ? 1 : addresses_of(x);
+
+    if (addresses < 2 || !has_room(x, trace, 1))
+        return false;
+    trace->words[trace->word_count++] = trace_head(TRACE_SHARED, 0, addresses, 1);
+    trace->runs[trace->run_count - 1].accesses++;
+    return true;
+}
+
+static bool keep_access(const Access *x, Trace *trace)
+{
+    switch (x->space) {
+    case SPACE_GLOBAL:
+        return keep_lines(x, trace);
+    case SPACE_SHARED:
+        return keep_wavefronts(x, trace);
+    case SPACE_LOCAL:
+        return keep_local(x, trace);
+    case SPACE_CONST:
+        return keep_constants(x, trace);
+    default:
+        return false;
+    }
+}
+
 void trace_access(const Access *x)
 {
     Trace *trace = x->warp->trace;
 
-    if (!trace->run_count ||
-        (x->space != SPACE_GLOBAL && x->space != SPACE_SHARED && x->space != SPACE_LOCAL))
-        return;
-    if (x->space == SPACE_SHARED  ? keep_wavefronts(x, trace)
-        : x->space == SPACE_LOCAL ? keep_local(x, trace)
-                                  : keep_lines(x, trace))
+    if (trace->run_count && keep_access(x, trace))
         trace->code = NULL; /* the next step begins a run */
 }

@@ -232,6 +232,11 @@ static bool is_quotient(const OperationMaker *maker, const Step *step)
     return (step->in->op == OP_div || step->in->op == OP_rem) && is_whole_number(step->in);
 }
 
+static bool is_remainder(const OperationMaker *maker, const Step *step)
+{
+    return is_quotient(maker, step) && step->in->op == OP_rem;
+}
+
 static bool is_long_quotient(const OperationMaker *maker, const Step *step)
 {
     return is_quotient(maker, step) && type_size(step->in->types[0]) == 8;
@@ -313,8 +318,19 @@ static const Correction corrections[] = {
       "one LOP3 computes two operations of at most three different inputs (ptxas_logic.c)" },
     { "long quotients", is_long_quotient, 60, &pipe_of_class[CLASS_INT],
       "a function of about 60 instructions (ptxas 13.0)" },
-    { "quotients", is_quotient, 18, &pipe_of_class[CLASS_INT],
-      "a reciprocal and a correction: about 18 instructions (ptxas 13.0)" },
+    { "remainders",
+      is_remainder,
+      20,
+      &pipe_of_class[CLASS_INT],
+      "a quotient, as below, and four instructions for its product and the difference",
+      { 18, 0, 0, 14 } },
+    { "quotients",
+      is_quotient,
+      18,
+      &pipe_of_class[CLASS_INT],
+      "a reciprocal and a correction: about 18 instructions (ptxas 13.0), of which 14 fill a pipe. "
+      "The chain is that from the dividend on: the divisor's reciprocal is often known earlier",
+      { 14, 0, 0, 12 } },
     { "exact fractions, 64 bits",
       is_double_fraction,
       15,

@@ -128,8 +128,8 @@ static const PipeRow *machine_row(const Step *step, const LoweredStep *lowered)
 {
     const bool is_float = step->class_ == CLASS_FP32;
 
-    if (lowered->place < 0 ||
-        (!is_float && step->class_ != CLASS_INT && step->class_ != CLASS_MOVE))
+    if (lowered->place < 0 || (!is_float && step->class_ != CLASS_INT &&
+                               step->class_ != CLASS_MOVE && step->class_ != CLASS_CONVERT))
         return NULL;
     switch (lowered->pipe) {
     case MACHINE_ALU:

@@ -143,6 +143,16 @@ void cache_ask(const Cache *cache, uint64_t line)
     __builtin_prefetch(&lines[way], 1);
 }
 
+CacheLine *cache_peek(const Cache *cache, uint64_t line)
+{
+    const uint64_t hash = mixed(line);
+    const size_t n = set_of(cache, hash);
+    CacheLine *lines = &cache->lines[n * (size_t) cache->ways];
+    const int way = way_of(cache, &cache->sets[n], lines, line, hash & 0xff);
+
+    return way < 0 ? NULL : &lines[way];
+}
+
 CacheLine *cache_line(Cache *cache, uint64_t line, bool *is_new, CacheLine *displaced)
 {
     const uint64_t hash = mixed(line);

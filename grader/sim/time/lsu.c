@@ -52,7 +52,7 @@ static uint64_t load_line(Sm *sm, uint64_t word, uint64_t at, uint64_t *missed)
     sm->l1_hits += sectors_in(sectors) - count;
     *missed += count;
     if (missing) {
-        line->ready = later(line->ready, memory_load(sm->memory, address, missing, at));
+        line->ready = later(line->ready, memory_load(sm->memory, sm->half, address, missing, at));
         line->valid |= (uint8_t) missing;
     }
     return line->ready;

@@ -20,19 +20,45 @@ static double latest(double a, double b)
     return a > b ? a : b;
 }
 
-double memory_read_atoms(Memory *memory, double atoms, double now)
+/* Banks hold one open row each. Opening another takes a turn of its own, so that scattered atoms
+ * are limited by the rows that all banks open in a time, not by bandwidth. */
+static double open_row(Memory *memory, uint64_t line, double now)
 {
-    memory->dram_free = latest(memory->dram_free, now) + atoms * memory->read_cycles;
-    memory->dram_busy += atoms * memory->read_cycles;
-    memory->read_bytes += atoms * memory->atom_sectors * SECTOR_BYTES;
-    return memory->dram_free;
+    const uint64_t row = line / ROW_LINES;
+    uint64_t *open = &memory->rows[(row * 0x9e3779b97f4a7c15ull >> 32) % OPEN_ROWS];
+
+    if (!memory->row_cycles || *open == row)
+        return now;
+    *open = row;
+    memory->rows_free = latest(memory->rows_free, now) + memory->row_cycles;
+    memory->rows_busy += memory->row_cycles;
+    return memory->rows_free;
 }
 
-void memory_write_atoms(Memory *memory, double atoms, double now)
+static double transfer(Memory *memory, uint64_t line, double cycles, double now)
 {
-    memory->dram_free = latest(memory->dram_free, now) + atoms * memory->write_cycles;
-    memory->dram_busy += atoms * memory->write_cycles;
+    const double open = open_row(memory, line, now);
+
+    memory->dram_free = latest(memory->dram_free, now) + cycles;
+    memory->dram_busy += cycles;
+    return latest(memory->dram_free, open);
+}
+
+double memory_read_atoms(Memory *memory, uint64_t line, double atoms, double now)
+{
+    memory->read_bytes += atoms * memory->atom_sectors * SECTOR_BYTES;
+    return transfer(memory, line, atoms * memory->read_cycles, now);
+}
+
+void memory_write_atoms(Memory *memory, uint64_t line, double atoms, double now)
+{
     memory->write_bytes += atoms * memory->atom_sectors * SECTOR_BYTES;
+    transfer(memory, line, atoms * memory->write_cycles, now);
+}
+
+double memory_dram_busy(const Memory *memory)
+{
+    return latest(memory->dram_busy, memory->rows_busy);
 }
 
 static void write_back(Memory *memory, const CacheLine *line, double now)
@@ -40,8 +66,8 @@ static void write_back(Memory *memory, const CacheLine *line, double now)
     const unsigned partial = line->dirty & (unsigned) ~line->valid;
 
     if (partial && memory->fills)
-        memory_read_atoms(memory, memory->atoms[partial], now);
-    memory_write_atoms(memory, memory->atoms[line->dirty], now);
+        memory_read_atoms(memory, line->line, memory->atoms[partial], now);
+    memory_write_atoms(memory, line->line, memory->atoms[line->dirty], now);
 }
 
 /* ---- L2 ---- */
@@ -57,8 +83,8 @@ static CacheLine *line_of(Memory *memory, uint64_t address, double now)
     if (displaced.line != NO_LINE && displaced.dirty)
         write_back(memory, &displaced, now);
     else if (displaced.line == NO_LINE && memory->stand_in)
-        memory_write_atoms(memory, (double) memory->atoms_dirtied / (double) (memory->lines_in + 1),
-                           now);
+        memory_write_atoms(memory, address,
+                           (double) memory->atoms_dirtied / (double) (memory->lines_in + 1), now);
     memory->lines_in++;
     return line;
 }
@@ -93,7 +119,7 @@ uint64_t memory_up(double cycle)
  * its banks. */
 double memory_beyond(const Memory *memory, double now)
 {
-    const double busy = now > 0 ? memory->dram_busy / now : 0;
+    const double busy = now > 0 ? memory_dram_busy(memory) / now : 0;
 
     return memory->memory_latency - memory->l2_latency +
            memory->memory_queue * (busy < 1 ? busy : 1);
@@ -106,19 +132,56 @@ static uint64_t fetch(Memory *memory, CacheLine *line, unsigned sectors, double 
     memory->l2_hits += sectors_in(sectors & line->valid);
     memory->l2_misses += sectors_in(missing);
     if (missing) {
-        double read = memory_read_atoms(memory, memory->atoms[missing], turn);
+        double read = memory_read_atoms(memory, line->line, memory->atoms[missing], turn);
         line->valid |= (uint8_t) memory->whole[missing];
         line->ready = memory_up(read + memory_beyond(memory, turn));
     }
     return line->ready > memory_up(turn) ? line->ready : memory_up(turn);
 }
 
-uint64_t memory_load(Memory *memory, uint64_t address, unsigned sectors, uint64_t now)
+/* ---- The halves of an L2: each serves half of the SMs, and is home to half of the lines ---- */
+
+/* Marks the copy of a line in the half that is not its home. */
+#define COPY (1ull << 62)
+
+static bool is_far(const Memory *memory, int half, uint64_t line)
+{
+    return memory->halves > 1 && (int) (line * 0x9e3779b97f4a7c15ull >> 63) != half;
+}
+
+/* Sectors that an SM of the other half reads stay in that half, too. */
+static void keep_copy(Memory *memory, uint64_t address, unsigned sectors, uint64_t ready,
+                      double now)
+{
+    CacheLine *copy = line_of(memory, address | COPY, now);
+
+    copy->valid |= (uint8_t) sectors;
+    copy->ready = ready;
+}
+
+static void drop_copy(Memory *memory, uint64_t address, unsigned sectors)
+{
+    CacheLine *copy = memory->halves > 1 ? cache_peek(&memory->l2, address | COPY) : NULL;
+
+    if (copy)
+        copy->valid &= (uint8_t) ~sectors;
+}
+
+uint64_t memory_load(Memory *memory, int half, uint64_t address, unsigned sectors, uint64_t now)
 {
     const double turn = memory_pass(memory, sectors_in(sectors), now);
-    CacheLine *line = line_of(memory, address, turn);
+    const bool far = is_far(memory, half, address);
+    const CacheLine *copy = far ? cache_peek(&memory->l2, address | COPY) : NULL;
 
-    return fetch(memory, line, sectors, turn) + (uint64_t) memory->l2_latency;
+    if (copy && !(sectors & ~copy->valid)) {
+        memory->l2_hits += sectors_in(sectors);
+        return (uint64_t) latest((double) copy->ready, (double) memory_up(turn)) +
+               (uint64_t) memory->l2_latency;
+    }
+    const uint64_t there = fetch(memory, line_of(memory, address, turn), sectors, turn);
+    if (far)
+        keep_copy(memory, address, sectors, there, turn);
+    return there + (uint64_t) memory->l2_latency;
 }
 
 static void put(Memory *memory, CacheLine *line, unsigned sectors, unsigned bytes)
@@ -143,6 +206,7 @@ uint64_t memory_store(Memory *memory, uint64_t address, unsigned sectors, unsign
     CacheLine *line = line_of(memory, address, turn);
 
     put(memory, line, sectors, bytes);
+    drop_copy(memory, address, sectors);
     return memory_up(turn) + (uint64_t) memory->store_latency;
 }
 
@@ -195,6 +259,7 @@ uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t n
     const uint64_t here = fetch(memory, line, sectors, turn);
 
     put(memory, line, sectors, SECTOR_BYTES);
+    drop_copy(memory, trace_number(word), sectors);
     return memory_update(memory, line, kind, word, here);
 }
 
@@ -204,6 +269,13 @@ uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t n
 static double cycles_for(const Device *device, double bytes, double gbps)
 {
     return bytes / (gbps * 1e9) * (device->sm_mhz * 1e6);
+}
+
+static double cycles_a_row(const Device *device)
+{
+    const double rows_a_ns = device->memory_rows_per_ns;
+
+    return rows_a_ns > 0 ? device->sm_mhz / 1e3 / rows_a_ns : 0;
 }
 
 static void fill_atoms(Memory *memory, int sectors)
@@ -235,6 +307,8 @@ bool memory_model_open(Memory *memory, const Device *device, bool by_words)
         .memory_queue = device->memory_queue,
         .store_latency = device->store_latency,
         .atom_sectors = device->memory_atom_bytes / SECTOR_BYTES,
+        .row_cycles = by_words ? 0 : cycles_a_row(device),
+        .halves = device->l2_halves,
         .fills = device->memory_ecc
     };
     fill_atoms(memory, memory->atom_sectors);
@@ -252,6 +326,8 @@ void memory_model_begin(Memory *memory)
     for (size_t i = 0; i < memory->l2.count * (size_t) memory->l2.ways; i++)
         memory->l2.lines[i].ready = 0, memory->l2.lines[i].busy = 0;
     memory->l2_free = memory->store_free = memory->dram_free = memory->dram_busy = 0;
+    memory->rows_free = memory->rows_busy = 0;
+    memset(memory->rows, 0xff, sizeof memory->rows);
     memory->l2_busy = memory->atomics_busy = memory->atomics_until = 0;
     memset(memory->unit_free, 0, sizeof memory->unit_free);
     memory->read_bytes = memory->write_bytes = 0;

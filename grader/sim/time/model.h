@@ -109,6 +109,8 @@ void cache_close(Cache *cache);
 bool cache_copy(Cache *to, const Cache *from);
 /* From now on the cache has words, of which no line has any. Returns false if out of memory. */
 bool cache_keep_words(Cache *cache);
+/* The line if the cache has it, else NULL. It does not count as used. */
+CacheLine *cache_peek(const Cache *cache, uint64_t line);
 /* Finds or adds the line and makes it the most recently used. A new line is empty, and `displaced`
  * is the line that it replaces: the least recently used line of its set, or NO_LINE. */
 CacheLine *cache_line(Cache *cache, uint64_t line, bool *is_new, CacheLine *displaced);
@@ -124,6 +126,10 @@ void cache_ask(const Cache *cache, uint64_t line);
  * (tests/sim/time/mechanisms, red_u32.own). */
 enum { ATOMIC_UNITS = 80 };
 
+/* Banks of the DRAM, each with an open row of 1 KiB: an H200's six stacks have 16 channels of two
+ * halves with 16 banks each (JESD238, HBM3). */
+enum { OPEN_ROWS = 6 * 16 * 2 * 16, ROW_LINES = 1024 / LINE_BYTES };
+
 typedef struct Memory {
     Cache l2;
     double l2_free, dram_free;                   /* the cycle at which they become free */
@@ -133,6 +139,9 @@ typedef struct Memory {
     double atomic_cycles, integer_atomic_cycles; /* between updates of one address */
     double pass_cycles;                          /* in which a unit updates a sector */
     double unit_free[ATOMIC_UNITS];              /* the cycle at which it becomes free */
+    double row_cycles, rows_free, rows_busy;     /* opening a row of the DRAM */
+    uint64_t rows[OPEN_ROWS];                    /* the open ones, by a hash of their number */
+    int halves;                                  /* of the L2 */
     int l2_latency, memory_latency, memory_queue, store_latency;
     int atom_sectors;
     uint8_t atoms[1 << SECTORS];               /* by set of sectors: number of their atoms */
@@ -148,7 +157,7 @@ typedef struct Memory {
     uint64_t lines_in, atoms_dirtied;
 } Memory;
 
-/* by_words: only the words that lanes request are moved. */
+/* by_words: only the words that lanes request are moved, as if they lay side by side. */
 bool memory_model_open(Memory *memory, const Device *device, bool by_words);
 void memory_model_close(Memory *memory);
 void memory_model_begin(Memory *memory); /* begins a launch, whose clock starts at 0 */
@@ -158,9 +167,9 @@ static inline void memory_ask(const Memory *memory, uint64_t line)
     cache_ask(&memory->l2, line);
 }
 /* At cycle `now` an SM reads, writes or updates these sectors; an update blocks its unit and
- * its line for a number of cycles. Returns the cycle at which the data, the write or the old value
- * has arrived. */
-uint64_t memory_load(Memory *memory, uint64_t line, unsigned sectors, uint64_t now);
+ * its line for a number of cycles. `half`: of the L2, next to the SM. Returns the cycle at which
+ * the data, the write or the old value has arrived. */
+uint64_t memory_load(Memory *memory, int half, uint64_t line, unsigned sectors, uint64_t now);
 uint64_t memory_store(Memory *memory, uint64_t line, unsigned sectors, unsigned bytes,
                       uint64_t now);
 uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t now);
@@ -174,8 +183,9 @@ double memory_atomic_cycles(const Memory *memory, TraceKind kind, uint64_t word)
  * rounds up to a cycle. */
 double memory_pass(Memory *memory, double sectors, uint64_t now);
 double memory_pass_stores(Memory *memory, double sectors, uint64_t now);
-double memory_read_atoms(Memory *memory, double atoms, double now);
-void memory_write_atoms(Memory *memory, double atoms, double now);
+double memory_read_atoms(Memory *memory, uint64_t line, double atoms, double now);
+void memory_write_atoms(Memory *memory, uint64_t line, double atoms, double now);
+double memory_dram_busy(const Memory *memory); /* cycles of this launch */
 double memory_beyond(const Memory *memory, double now);
 uint64_t memory_update(Memory *memory, CacheLine *line, TraceKind kind, uint64_t word,
                        uint64_t here);
@@ -259,6 +269,7 @@ typedef struct Scheduler {
 typedef struct Sm {
     struct Gpu *gpu;
     Memory *memory;
+    int half; /* of the L2, next to it */
     Cache l1;
     Scheduler *schedulers;
     uint64_t lsu_free, store_free; /* of the load/store unit; of the path of stores to the L2 */

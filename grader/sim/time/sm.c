@@ -95,10 +95,13 @@ static void release(Sm *sm, const PlayedBlock *block, const Operation *held_by, 
 /* `last`: the warp that has just arrived or ended. */
 static void check_barrier(Sm *sm, PlayedBlock *block, const PlayedWarp *last, uint64_t now)
 {
+    const Device *device = &sm->gpu->device;
+
     if (!block->waiting || block->waiting < block->live)
         return;
     block->waiting = 0;
-    release(sm, block, limits_barrier(last), now + (uint64_t) sm->gpu->device.barrier_latency);
+    release(sm, block, limits_barrier(last),
+            now + (uint64_t) (device->barrier_latency + device->barrier_warp_cycles * block->live));
 }
 
 void sm_release_all(Sm *sm, uint64_t at)
@@ -121,10 +124,16 @@ static int next_scheduler(const Sm *sm, int scheduler)
     return scheduler + 1 == sm->gpu->device.schedulers_per_sm ? 0 : scheduler + 1;
 }
 
+/* The addresses of a load of constants, without the first. */
+static uint64_t more_constants(const PlayedWarp *w)
+{
+    return w->step->accesses ? trace_wavefronts(*w->access[w->step->access]) - 1 : 0;
+}
+
 static void play(Sm *sm, PlayedWarp *w, uint64_t now)
 {
     const Operation *o = w->step->operation;
-    uint64_t result = now + o->busy - o->cycles + o->latency, start;
+    uint64_t result = now + o->busy - o->cycles + o->latency, start, cycles;
 
     w->next = now + o->issues;
     w->held_by = o;
@@ -147,8 +156,9 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
     case DO_SHUFFLE:
     case DO_LOCAL:
         start = later(now, sm->lsu_free);
-        result = start + o->latency;
-        lsu_keep(sm, o->action == DO_SHUFFLE, start, start + o->cycles);
+        cycles = o->cycles + more_constants(w) * (uint64_t) sm->gpu->device.constant_cycles;
+        result = start + cycles - o->cycles + o->latency;
+        lsu_keep(sm, o->action == DO_SHUFFLE, start, start + cycles);
         break;
     case DO_ACCESS:
         result = lsu_play(sm, w, now);
@@ -390,7 +400,7 @@ bool sm_open(Sm *sm, struct Gpu *gpu, Memory *memory)
     const int schedulers = gpu->device.schedulers_per_sm;
     bool well;
 
-    *sm = (Sm){ .gpu = gpu, .memory = memory };
+    *sm = (Sm){ .gpu = gpu, .memory = memory, .half = (int) ((sm - gpu->sms) % 2) };
     sm->schedulers = calloc((size_t) schedulers, sizeof *sm->schedulers);
     well = sm->schedulers;
     for (int i = 0; i < schedulers && well; i++)

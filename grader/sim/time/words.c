@@ -41,9 +41,10 @@ static CacheLine *line_of(Memory *memory, uint64_t address, double now, CacheWor
     if (!is_new)
         return line;
     if (displaced.line != NO_LINE && (*words)->dirty)
-        memory_write_atoms(memory, atoms_of(memory, words_in((*words)->dirty)), now);
+        memory_write_atoms(memory, displaced.line, atoms_of(memory, words_in((*words)->dirty)),
+                           now);
     else if (displaced.line == NO_LINE && memory->stand_in)
-        memory_write_atoms(memory,
+        memory_write_atoms(memory, address,
                            atoms_of(memory, (double) memory->atoms_dirtied) /
                                (double) (memory->lines_in + 1),
                            now);
@@ -60,7 +61,8 @@ static uint64_t fetch(Memory *memory, CacheLine *line, CacheWords *there, uint32
     memory->l2_hits += share((uint64_t) words_in(words & there->here), SECTOR_BYTES / WORD_BYTES);
     memory->l2_misses += share((uint64_t) words_in(missing), SECTOR_BYTES / WORD_BYTES);
     if (missing) {
-        const double read = memory_read_atoms(memory, atoms_of(memory, words_in(missing)), turn);
+        const double read =
+            memory_read_atoms(memory, line->line, atoms_of(memory, words_in(missing)), turn);
         there->here |= missing;
         line->ready = memory_up(read + memory_beyond(memory, turn));
     }

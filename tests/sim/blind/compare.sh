@@ -5,7 +5,7 @@
 #
 # Run it from the repository's root. Without --sealed it plays the open launches, which may be used to improve the model.
 # --sealed plays all, for the figures of a release, and prints those of the sealed ones separately. NAME: only these.
-# It needs `make BUILD/libcudart-sim.so`; the fixtures are open.txt and, with --sealed, sealed.txt (FIXTURES=FOLDER:
+# It needs `make BUILD/libcudart-sim.so`; the fixtures are open-*.txt and, with --sealed, sealed.txt (FIXTURES=FOLDER:
 # elsewhere).
 # A launch that the simulator refuses is listed. Reports remain in BUILD/blind/run. PLAYED=1: compares those again.
 # Exit status 1: nothing was compared, or a result is wrong.
@@ -28,11 +28,13 @@ skip()
 
 [ -f $here/compare.sh ] || { echo "compare.sh: run it from the repository's root"; exit 2; }
 command -v jq > /dev/null || skip "jq not found (make setup)"
-[ -f "$fixtures/open.txt" ] || skip "$fixtures/open.txt not found"
+hardware=("$fixtures"/open-*.txt)
+[ -f "${hardware[0]}" ] || skip "$fixtures/open-1.txt not found"
 [ $state = open ] || [ -f "$fixtures/sealed.txt" ] || {
     echo "compare.sh: $fixtures/sealed.txt not found: the sealed launches are not measured yet. Next: on_gpu.sh"
     exit 1
 }
+[ $state = open ] || hardware+=("$fixtures/sealed.txt")
 . grader/build/toolkit.sh
 [ -n "$nvcc" ] || [ -x "$work/blind" ] || skip "nvcc not found"
 nice $here/build.sh "$build" sim || exit 1
@@ -47,29 +49,28 @@ names()
         awk -v state="$wanted" -v only=" $* " '(state == "sealed" || $2 == state) && (only == "  " || index(only, " " $1 " "))'
 }
 
-# device_of FILE: the key of the device on which it was measured
+# device_of NAME: the key of the device on which it was measured
 device_of()
 {
-    sed -n 's/^# device: NVIDIA \([A-Za-z0-9]*\).*/\L\1/p' "$1"
+    grep -h -e '^# device' -e "^time $1 " "${hardware[@]}" /dev/null |
+        sed -n -e 's/^# device: NVIDIA \([A-Za-z0-9]*\).*/\L\1/' -e '/^time/{x;p;q}' -e h
 }
 
-# play NAME STATE. Two launches each, of which the second is timed; its own process, and thus a report of its own.
+# play NAME DEVICE. Two launches each, of which the second is timed; its own process, and thus a report of its own.
 play()
 {
-    local name=$1 at=$work/run/$1 device=$open_device
-    [ "$2" = open ] || device=$sealed_device
+    local name=$1 at=$work/run/$1
     rm -f "$at.json"
-    LD_PRELOAD=$build/libcudart-sim.so SIM_DEVICE=$device SIM_WHOLE=1 SIM_TIME=1 SIM_CHECKS=none SIM_QUIET=1 \
+    LD_PRELOAD=$build/libcudart-sim.so SIM_DEVICE=$2 SIM_WHOLE=1 SIM_TIME=1 SIM_CHECKS=none SIM_QUIET=1 \
         SIM_REPORT=$at.json timeout 300 nice "$work/blind" --times 1 "$name" > "$at.out" 2> "$at.err" ||
         echo "refused $name: status $?: $(tr '\n' ' ' < "$at.err" | head -c 200)"
 }
 export -f play
-open_device=$(device_of "$fixtures/open.txt")
-sealed_device=$([ $state = open ] || device_of "$fixtures/sealed.txt")
-export build work open_device sealed_device
+export build work
 
 names $state "$@" > "$work/names"
-[ -n "${PLAYED:-}" ] || cut -d' ' -f1,2 "$work/names" | xargs -P "$(nproc)" -L 1 bash -c 'play "$@"' -
+[ -n "${PLAYED:-}" ] || cut -d' ' -f1 "$work/names" | while read -r name; do echo "$name $(device_of "$name")"; done |
+    xargs -P "$(nproc)" -L 1 bash -c 'play "$@"' -
 
 # `NAME COUNTS...`: sums of all kernels of the report
 cut -d' ' -f1 "$work/names" | while read -r name; do
@@ -84,5 +85,4 @@ cut -d' ' -f1 "$work/names" | while read -r name; do
          (map(.ffma_threads) | add)] | join(" ")' "$work/run/$name.json"
 done > "$work/counted"
 cut -d' ' -f1 "$work/names" | sed "s|.*|$work/run/&.out|" | xargs cat 2> /dev/null | grep '^launch' > "$work/launched"
-[ $state = open ] && hardware=("$fixtures/open.txt") || hardware=("$fixtures/open.txt" "$fixtures/sealed.txt")
 awk -f $here/compare.awk "$work/names" "$work/launched" "$work/counted" $here/pairs.txt "${hardware[@]}"

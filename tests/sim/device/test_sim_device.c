@@ -105,6 +105,7 @@ static const char sound[] = "name: Test GPU\ncc: 80\nsms: 8\nthreads_per_sm: 204
                             "lsu_queue: 40\n"
                             "memory_atom_bytes: 64\n"
                             "block_start_cycles: 100\nmemory_ecc: 1\n"
+                            "barrier_warp_cycles: 2\nconstant_cycles: 2\nmemory_rows_per_ns: 0\nl2_halves: 1\n"
                             "l2_gbps: 240\n"
                             "l2_store_gbps: 200\n"
                             "memory_read_share: 0.955\n"
@@ -119,7 +120,7 @@ static const char sound[] = "name: Test GPU\ncc: 80\nsms: 8\nthreads_per_sm: 204
                             "fp16_latency: 8\n"
                             "atomic_pass_ns: 0.73\n"
                             "event_us: 0\n";
-/* Each case adds line 68, which should be "copy_engines: 2". */
+/* Each case adds line 73, which should be "copy_engines: 2". */
 
 static char scratch[64];
 
@@ -142,26 +143,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":70: copy_engines appears twice" },
-        { "copy_engines: 2\nsms: 8", ":70: sms appears twice" },
-        { "copy_engines: 2\nwheels: 4", ":70: unknown key `wheels`" },
-        { "copy_engines 2", ":69: expected `key: value`" },
-        { "copy_engines:", ":69: copy_engines must be a whole number, not ``" },
-        { "copy_engines: two", ":69: copy_engines must be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":69: copy_engines must be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":69: copy_engines must be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":69: copy_engines must be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":69: copy_engines must be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":69: copy_engines must be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":69: copy_engines must be a whole number, not `1..2`" },
-        { "copy_engines: .", ":69: copy_engines must be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":69: copy_engines must be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":69: copy_engines must be a whole number, not `nan`" },
-        { "copy_engines: 65", ":69: copy_engines is 65: it must be from 0 to 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":74: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":74: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":74: unknown key `wheels`" },
+        { "copy_engines 2", ":73: expected `key: value`" },
+        { "copy_engines:", ":73: copy_engines must be a whole number, not ``" },
+        { "copy_engines: two", ":73: copy_engines must be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":73: copy_engines must be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":73: copy_engines must be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":73: copy_engines must be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":73: copy_engines must be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":73: copy_engines must be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":73: copy_engines must be a whole number, not `1..2`" },
+        { "copy_engines: .", ":73: copy_engines must be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":73: copy_engines must be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":73: copy_engines must be a whole number, not `nan`" },
+        { "copy_engines: 65", ":73: copy_engines is 65: it must be from 0 to 64" },
         { "copy_engines: 99999999999",
-          ":69: copy_engines is 99999999999: it must be from 0 to 64" },
+          ":73: copy_engines is 99999999999: it must be from 0 to 64" },
         { "copy_engines: 9999999999999999999999",
-          ":69: copy_engines must be a whole number, not `9999999999999999999999`" },
+          ":73: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

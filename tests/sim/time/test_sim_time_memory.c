@@ -29,8 +29,85 @@ static void updates_take_parts_of_cycles(void)
     CU_ASSERT_EQUAL(last_update(&device, 1001) - last_update(&device, 1), 2250);
 }
 
+/* ---- The halves of the L2 ---- */
+
+static uint64_t sectors_missed(const Device *device, int lines, int rounds, bool both)
+{
+    Memory memory;
+    uint64_t missed;
+
+    CU_ASSERT_TRUE_FATAL(memory_model_open(&memory, device, false));
+    memory_model_begin(&memory);
+    for (int i = 0; i < rounds * lines; i++)
+        for (int half = 0; half < (both ? 2 : 1); half++)
+            memory_load(&memory, half, (uint64_t) (i % lines), 1, (uint64_t) i);
+    missed = memory.l2_misses;
+    memory_model_close(&memory);
+    return missed;
+}
+
+/* `plain` has an L2 of 8192 lines. An H200 answered random reads of 40 MiB from DRAM although its
+ * L2 has 60 MiB (tests/sim/time/mechanisms, gather.40960): each half keeps what its SMs read. */
+static void lines_that_all_sms_read_are_kept_twice(void)
+{
+    Device halves = plain;
+
+    halves.l2_halves = 2;
+    CU_ASSERT_EQUAL(sectors_missed(&plain, 6000, 3, true), 6000);
+    CU_ASSERT_EQUAL(sectors_missed(&halves, 3000, 3, true), 3000);
+    CU_ASSERT(sectors_missed(&halves, 6000, 3, true) > 12000);
+}
+
+static void a_store_replaces_both_copies(void)
+{
+    Device halves = plain;
+    Memory memory;
+
+    halves.l2_halves = 2;
+    CU_ASSERT_TRUE_FATAL(memory_model_open(&memory, &halves, false));
+    memory_model_begin(&memory);
+    for (int half = 0; half < 2; half++)
+        memory_load(&memory, half, 1, 3, 0);
+    memory_store(&memory, 1, 1, SECTOR_BYTES, 1000);
+    for (int half = 0; half < 2; half++)
+        memory_load(&memory, half, 1, 3, 2000);
+    CU_ASSERT_EQUAL(memory.l2_misses, 2); /* only the first two sectors ever */
+    memory_model_close(&memory);
+}
+
+/* ---- Rows of the DRAM ---- */
+
+/* The cycles that reading one sector of each `step`-th line takes if nothing else limits it. */
+static double reading_lines(const Device *device, int step)
+{
+    enum { READS = 4000 };
+    Memory memory;
+    double last = 0;
+
+    CU_ASSERT_TRUE_FATAL(memory_model_open(&memory, device, false));
+    memory_model_begin(&memory);
+    for (int i = 0; i < READS; i++)
+        last = memory_read_atoms(&memory, (uint64_t) (i * step), 1, 0);
+    memory_model_close(&memory);
+    return last / READS;
+}
+
+/* An atom of 64 bytes takes `plain` a cycle; opening a row takes 4. A row has 8 lines. */
+static void scattered_reads_wait_for_rows(void)
+{
+    Device device = plain;
+
+    CU_ASSERT_DOUBLE_EQUAL(reading_lines(&device, 1000), 1, 0.01);
+    device.memory_rows_per_ns = 0.25;
+    CU_ASSERT_DOUBLE_EQUAL(reading_lines(&device, 1), 1, 0.01);
+    CU_ASSERT_DOUBLE_EQUAL(reading_lines(&device, 1000), 4, 0.01);
+}
+
 static CU_TestInfo tests[] = {
     { "updates take parts of cycles", updates_take_parts_of_cycles },
+    { "lines that all SMs read are kept twice", lines_that_all_sms_read_are_kept_twice },
+    { "a store replaces both copies", a_store_replaces_both_copies },
+    { "scattered reads wait for rows", scattered_reads_wait_for_rows },
     CU_TEST_INFO_NULL,
 };
 
