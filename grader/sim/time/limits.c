@@ -28,8 +28,8 @@ static void read_meters(const Sm *sm, double now, double done[METERS])
     done[METER_LSU] = done_by(sm->shared_busy + sm->l1_busy, (double) sm->lsu_free, now);
     done[METER_STORES] = done_by(sm->stores_busy, (double) sm->store_free, now);
     done[METER_L2] = done_by(m->l2_busy, fmax(m->l2_free, m->store_free), now);
-    done[METER_DRAM] = fmax(done_by(m->dram_busy, m->dram_free, now),
-                            done_by(m->rows_busy, m->rows_free, now));
+    done[METER_DRAM] =
+        fmax(done_by(m->dram_busy, m->dram_free, now), done_by(m->rows_busy, m->rows_free, now));
     done[METER_ATOMICS] = done_by(m->atomics_busy, m->atomics_until, now);
 }
 
