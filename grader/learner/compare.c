@@ -128,18 +128,6 @@ static void print_texts(const Workbook *book, const FileList *rungs, int rung, c
     print_diff(source, path);
 }
 
-/* A kernel may be like a lower rung: then that text is nearer to it than the reference's. */
-static void print_nearest(const Workbook *book, const LabEntry *entry, const FileList *rungs,
-                          int nearest)
-{
-    char text[3 * PATH];
-
-    PUT(text, "Nearest to your kernel's speed: %s. make compare LAB=%s FLAGS=\"--rung %d\"",
-        rung_path(book, rungs, nearest), lab_name(entry), nearest);
-    printf("\n");
-    print_wrapped(text, 0, COLUMNS);
-}
-
 static bool has_rung(const FileList *rungs, const Options *options)
 {
     if (rungs->count && options->rung <= rungs->count)
@@ -154,17 +142,14 @@ static int compare(Session *session, const Options *options)
     static FileList rungs;
     const LabEntry *entry = options->labs[0];
     char source[PATH], shown[PATH];
-    int nearest = 0;
     bool sound;
 
     list_rungs(&session->book, entry, &rungs);
     if (!has_rung(&rungs, options))
         return USAGE;
     submission_find(&session->book, options, entry, source, shown);
-    if (!explain_beside(session, entry, source, shown, options->rung, &sound, &nearest))
+    if (!explain_beside(session, entry, source, shown, options->rung, &sound))
         return sound ? NOT_PASSED : COULD_NOT;
-    if (!options->rung && nearest && nearest < rungs.count)
-        print_nearest(&session->book, entry, &rungs, nearest);
     print_texts(&session->book, &rungs, options->rung ? options->rung : rungs.count, source);
     return DONE;
 }

@@ -4,7 +4,6 @@
 #include "learner/bar.h"
 #include "learner/record.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,26 +101,6 @@ static int ratios_of(const Workbook *book, const Result *result, Ladder *ladder,
         rungs = number > rungs ? number : rungs;
     }
     return is_reference(book, result->entry, rungs) ? rungs : 0;
-}
-
-int ladder_nearest_of(const double *ratios, int count, double mine)
-{
-    int found = 0;
-
-    for (int i = 0; i < count && mine > 0; i++)
-        if (ratios[i] > 0 &&
-            (!found || fabs(log(ratios[i] / mine)) <= fabs(log(ratios[found - 1] / mine))))
-            found = i + 1;
-    return found;
-}
-
-int ladder_nearest(const Workbook *book, const Result *result)
-{
-    static Ladder ladder;
-    double ratios[MOST_RUNGS] = { 0 };
-    const int count = ratios_of(book, result, &ladder, ratios);
-
-    return count ? ladder_nearest_of(ratios, count, record_case(result)->ratio.median) : 0;
 }
 
 bool ladder_place(const Workbook *book, const Result *result, char *text, size_t size)

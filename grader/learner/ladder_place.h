@@ -8,11 +8,7 @@
  * false if the ladder was not measured (docs/measured), or the lab has no timed case. */
 bool ladder_place(const Workbook *book, const Result *result, char *text, size_t size);
 
-/* The rung whose measured speed is nearest, counted from 1; 0: unknown, as above. */
-int ladder_nearest(const Workbook *book, const Result *result);
-
 /* The same for a ladder that is given, in the order of its rungs: ratios, 0 if one is unknown. */
-int ladder_nearest_of(const double *ratios, int count, double mine);
 void ladder_place_say(const double *ratios, int count, double mine, char *text, size_t size);
 
 #endif

@@ -72,21 +72,6 @@ static void a_speed_has_its_place(void)
     }
 }
 
-static void a_speed_has_its_nearest_rung(void)
-{
-    static const double ratios[] = { 0.05, 0.14, 0.43, 0.42, 0, 1.0 };
-    static const struct {
-        double mine;
-        int rung;
-    } rows[] = {
-        { 0.01, 1 }, { 0.2, 2 }, { 0.421, 4 }, { 0.6, 3 }, { 0.7, 6 }, { 3, 6 }, { 0, 0 }
-    };
-
-    for (size_t i = 0; i < COUNT(rows); i++)
-        if (ladder_nearest_of(ratios, COUNT(ratios), rows[i].mine) != rows[i].rung)
-            FAIL_SAYING("row %zu: %d", i, ladder_nearest_of(ratios, COUNT(ratios), rows[i].mine));
-}
-
 /* ---- The rungs of docs/measured ---- */
 
 static char folder[64];
@@ -201,10 +186,8 @@ static void only_a_measured_speed_has_a_place(void)
                 "device: Unknown GPU, 4 SMs\ndate: 2026-11-25\n"
                 "1_tile/flat/GB/s 4000\n1_tile/flat/ratio 1.000\n");
     CU_ASSERT_FALSE(ladder_place(&session.book, &pass, text, sizeof text));
-    CU_ASSERT_EQUAL(ladder_nearest(&session.book, &pass), 0);
     pass.speed[0].pairs = pass.speed[1].pairs = 1;
     CU_ASSERT_TRUE(ladder_place(&session.book, &pass, text, sizeof text));
-    CU_ASSERT_EQUAL(ladder_nearest(&session.book, &pass), 1);
 }
 
 /* ---- Screens ---- */
@@ -443,7 +426,6 @@ CU_SuiteInfo test_screens = {
         (CU_TestInfo[]){
             { "bars reach the mark only if passed", bars_reach_the_mark_only_if_passed },
             { "a speed has its place", a_speed_has_its_place },
-            { "a speed has its nearest rung", a_speed_has_its_nearest_rung },
             { "the way to a pass is counted", the_way_to_a_pass_is_counted },
             { "only a measured speed has a place", only_a_measured_speed_has_a_place },
             { "a page has one next step", a_page_has_one_next_step },

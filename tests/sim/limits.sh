@@ -53,7 +53,7 @@ limited 03_divergence/1_item_a_thread "issuing other than FP32" "Yours: .*on ave
 limited 04_ilp_tlp/1_one_at_a_time "latency" "Yours: .*mostly for global memory; [0-9]+ warps per SM do not hide this latency"
 limited 05_streams/1_one_stream "transfers" "Yours: .*other work overlaps with only a part"
 # Stages that are equally long: the limit is the one that takes slightly longer on this device.
-limited 05_streams/4_eight_buffers "" "Yours: .*(the link is the limit|issuing instructions other than FP32)"
+limited 05_streams/4_eight_buffers "" "(Both are limited by transfers|Yours: .*issuing instructions other than FP32)"
 limited 06_transpose/4_tile "shared memory" "kernel.cu:[0-9]+, mostly shared memory out.col . rows . row. = tile" \
     "shared memory 32.0 wavefronts per request, 1.0 without bank conflicts"
 # Memory is always busy while index arithmetic runs. Their shares of the time are nearly equal: DRAM 37 % and issue

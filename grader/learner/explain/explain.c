@@ -3,7 +3,6 @@
 #include "learner/explain/explain.h"
 #include "judge/modelled.h"
 #include "learner/explain/explained.h"
-#include "learner/ladder_place.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -244,7 +243,7 @@ bool explain(Session *session, const LabEntry *entry, const char *source, const 
 }
 
 bool explain_beside(Session *session, const LabEntry *entry, const char *source, const char *shown,
-                    int rung, bool *sound, int *nearest)
+                    int rung, bool *sound)
 {
     static Explained e;
     static Build yours;
@@ -258,6 +257,5 @@ bool explain_beside(Session *session, const LabEntry *entry, const char *source,
     explain_print_sentences(&e);
     printf("\n");
     explain_print_table(&e);
-    *nearest = ladder_nearest(&session->book, &e.result);
     return true;
 }

@@ -16,9 +16,9 @@ bool explain(Session *session, const LabEntry *entry, const char *source, const 
 const Case *explain_case(const LabEntry *entry, const char *label);
 
 /* The same next to rung `rung` (counted from 1; 0: the reference), and only what the two have in
- * common: where their time goes. Sets *nearest to the rung whose speed is nearest; 0: unknown. */
+ * common: where their time goes. */
 bool explain_beside(Session *session, const LabEntry *entry, const char *source, const char *shown,
-                    int rung, bool *sound, int *nearest);
+                    int rung, bool *sound);
 
 /* For tests: one sentence for two kernels with the same limit, and where their times differ. False
  * if one sentence for each says more. */
