@@ -53,14 +53,14 @@ limited 03_divergence/1_item_a_thread "issuing other than FP32" "Yours: .*on ave
 limited 04_ilp_tlp/1_one_at_a_time "latency" "Yours: .*mostly for global memory; [0-9]+ warps per SM do not hide this latency"
 limited 05_streams/1_one_stream "transfers" "Yours: .*other work overlaps with only a part"
 # Stages that are equally long: the limit is the one that takes slightly longer on this device.
-limited 05_streams/4_eight_buffers "" "(Both are limited by transfers|Yours: .*issuing instructions other than FP32)"
+limited 05_streams/4_eight_buffers "" "(Yours|Both): .*(the link is the limit|issuing instructions other than FP32)"
 limited 06_transpose/4_tile "shared memory" "kernel.cu:[0-9]+, mostly shared memory out.col . rows . row. = tile" \
     "shared memory 32.0 wavefronts per request, 1.0 without bank conflicts"
 # Memory is always busy while index arithmetic runs. Their shares of the time are nearly equal: DRAM 37 % and issue
 # 41 % on the Teaching GPU, 42 % and 41 % on sim:h200. So only the sentence is checked, not the order.
-limited 06_transpose/5_padded "" "Yours: the device's memory is busy (9[0-9]|100) %"
+limited 06_transpose/5_padded "" "(Yours|Both): the device's memory is busy (9[0-9]|100) %"
 limited 08_tail_effect/1_row_a_block "tail: SMs without blocks" "Yours: SMs have no block"
-limited 09_sgemm/9_three_pairs "FP32 arithmetic" "Yours: .*compute-bound"
+limited 09_sgemm/9_three_pairs "FP32 arithmetic" "(Yours|Both): .*compute-bound"
 
 [ $count -gt 0 ] || { echo "limits: no row for $only in this script"; exit 2; }
 [ $failed = 0 ] && echo "limits: $count kernels, each with the limit that its lesson names"

@@ -1,4 +1,5 @@
-/* both.c - two kernels with the same limit: that limit once, and where their times differ. */
+/* both.c - two kernels with the same limit: one sentence for both, with the figures of the first,
+ * and where their times differ. */
 #include "learner/explain/explain.h"
 #include "base/text.h"
 
@@ -60,7 +61,6 @@ bool explain_both(const Limits *yours, double your_ms, const Limits *other, doub
                   const char *whose, char *text, size_t size)
 {
     static const double least = 0.01; /* of the other's time */
-    const Limit limit = limits_most(yours);
     const int most = most_different(&yours->spent, your_ms, &other->spent, other_ms);
     const double mine = time_of(&yours->spent, your_ms, most);
     const double theirs = time_of(&other->spent, other_ms, most);
@@ -68,9 +68,9 @@ bool explain_both(const Limits *yours, double your_ms, const Limits *other, doub
 
     limits_sentence(yours, a, sizeof a);
     limits_sentence(other, b, sizeof b);
-    if (limit != limits_most(other) || !is_same_sentence(a, b))
+    if (limits_most(yours) != limits_most(other) || !is_same_sentence(a, b))
         return false;
-    put(text, size, "Both are limited by %s. ", limit_nouns[limit]);
+    put(text, size, "Both: %s. ", a);
     if (fabs(mine - theirs) < least * 1e3 * other_ms)
         append(text, size, "No limit takes 1 %% more of the time in one call than in the other.");
     else
