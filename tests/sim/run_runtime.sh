@@ -185,7 +185,7 @@ one for all: wrong" "" env SIM_CHECKS=races ./turns
         try "threads" 0 ok '' ./threads
     done
     try "sticky errors" 0 ok 'out of bounds: sticky.cu:' ./sticky
-    try "calls" 0 ok 'the program calls cudaCreateTextureObject, which is not simulated' ./calls
+    try "calls" 0 ok 'the program calls cudaGraphicsUnregisterResource, which is not simulated' ./calls
     try "sizes" 0 ok 'out of bounds: 18446744073709551615 bytes of the destination' ./sizes
     try "sizes on an H200" 1 '*' '*' env SIM_DEVICE=h200 ./sizes
     try "grids" 0 ok 'in block 750000 of 9223090559730712575' env SIM_BUDGET=3000000 ./grids

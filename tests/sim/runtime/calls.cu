@@ -6,7 +6,6 @@
 int main()
 {
     cudaDeviceProp properties;
-    cudaTextureObject_t texture;
     int count, device, can;
     char *x, *y, host[4] = "abc";
 
@@ -33,9 +32,9 @@ int main()
     OK(cudaFree(x));
     OK(cudaFree(y));
 
-    EXPECT(cudaErrorNotSupported, cudaCreateTextureObject(&texture, NULL, NULL, NULL));
+    EXPECT(cudaErrorNotSupported, cudaGraphicsUnregisterResource(NULL));
     EXPECT(cudaErrorNotSupported, cudaGetLastError());
-    EXPECT(cudaErrorNotSupported, cudaCreateTextureObject(&texture, NULL, NULL, NULL));
+    EXPECT(cudaErrorNotSupported, cudaGraphicsUnregisterResource(NULL));
     cudaGetLastError();
     puts("ok");
 }
