@@ -1,4 +1,4 @@
-# compare.awk - compares the simulated H200 with the hardware on the blind set; see compare.sh.
+# compare.awk - compares simulated GPUs with the hardware on the blind set; see compare.sh.
 #
 #     awk -f compare.awk NAMES LAUNCHED COUNTED pairs.txt FIXTURE...
 #
