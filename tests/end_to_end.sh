@@ -89,6 +89,14 @@ row slow "" "ms 10" "lie 0.01"
 check "that lie about time is flagged" holds "^flag:.*clock" "$work/out"
 row slow "" "ms 0.4" "lazy 4"
 check "a result made when it is asked for is flagged" holds "^flag:.*clock" "$work/out"
+# An honest kernel of lab 14 was flagged once on an H200: its process replied late throughout. The first process
+# checks results, the second one is timed, and a third one decides.
+late_process() {
+    verdict_is pass "$(submission late "ms 0.4" "lazy 4 2")" && not holds "^flag:" "$work/out"
+}
+check "a process that replies late is not flagged" thrice late_process
+row slow "" "ms 0.4" "lazy 4 3"
+check "if the next one does, too, it is" holds "^flag:.*clock" "$work/out"
 
 check "a slow first call hides nothing" says "^flag:.*clock" grade_lines "$(submission first "ms 0.4" "lazy 4" "first 400")"
 check "the starter is unchanged" verdict_is unchanged labs/06_transpose/kernel.cu

@@ -6,9 +6,9 @@
  * 2. The reference is compared with the control (A/A): their difference is the resolution of this
  *    machine. The control is killed.
  * 3. The student's process starts. In each timed case, the speed of the student's kernel is
- *    compared with the reference's (judge/compare_speed.h). Within 1 % of the bar, five more
- *    comparisons with new processes follow, because the addresses of the buffers change a ratio by
- *    up to 0.5 %.
+ *    compared with the reference's (judge/compare_speed.h). If its events disagree with the
+ *    parent's clock, a new pair of processes decides. Within 1 % of the bar, five more comparisons
+ *    with new processes follow, because the addresses of the buffers change a ratio by up to 0.5 %.
  * 4. If the reference was slower next to the student's process than before, that process is killed
  *    and the reference is measured again: if it recovers, the student's process had interfered.
  */
@@ -130,28 +130,41 @@ static bool believable(TimingContext *context, int i, const Outcome *outcome)
            timing_believable(context, i, outcome->student_ms, outcome->reference_ms);
 }
 
-/* Within 1 % of the bar, the addresses of the buffers decide. Five more pairs of fresh processes
+static bool start_pair(TimingContext *context, Sampler *student)
+{
+    sampler_end(student);
+    sampler_end(&context->reference);
+    return timing_reference_ok(
+               context, timing_start(context, &context->reference, context->reference_object)) &&
+           timing_start_student(context, student);
+}
+
+/* Compares the speed in one case. Some processes always reply late, wherever the system runs them
+ * (two honest kernels of some hundred, NVIDIA H200). So if the student's events disagree with the
+ * parent's clock, a new pair of processes decides. */
+static bool compare_honestly(TimingContext *context, Sampler *student, int i, int least,
+                             Outcome *outcome)
+{
+    if (!compare_case(context, student, i, least, outcome))
+        return false;
+    return !outcome->by_parent || context->result->speed[i].unjudged.saw ||
+           (start_pair(context, student) && compare_case(context, student, i, least, outcome));
+}
+
+/* Within 1 % of the bar, the addresses of the buffers decide. Five more pairs of new processes
  * run, and the median of the six medians counts. Their range misses the true median if all six
  * are on one side of it, which has a probability of 2 / 2^6, 3 %. A kernel exactly at the bar
  * gets `slow` with half that probability. */
-static bool add_pairs(TimingContext *context, int i)
+static bool add_pairs(TimingContext *context, Sampler *student, int i)
 {
     CaseSpeed *s = &context->result->speed[i];
     double medians[PAIRS] = { s->ratio.median };
 
     for (int pair = 1; pair < PAIRS; pair++) {
-        Sampler student = { 0 };
         Outcome outcome;
-        bool fine;
 
-        sampler_end(&context->reference);
-        if (!timing_reference_ok(
-                context, timing_start(context, &context->reference, context->reference_object)))
-            return false;
-        fine = timing_start_student(context, &student) &&
-               compare_case(context, &student, i, 15, &outcome);
-        sampler_end(&student);
-        if (!fine || !believable(context, i, &outcome))
+        if (!start_pair(context, student) || !compare_honestly(context, student, i, 15, &outcome) ||
+            !believable(context, i, &outcome))
             return false;
         if (s->unjudged.saw) {
             s->measured = false;
@@ -182,7 +195,8 @@ static bool judge_case(TimingContext *context, Sampler *student, int i)
     }
     if (student->worker.child.pid <= 0 && !timing_start_student(context, student))
         return false;
-    if (!compare_case(context, student, i, control || context->session->quick ? 5 : 15, &outcome))
+    if (!compare_honestly(context, student, i, control || context->session->quick ? 5 : 15,
+                          &outcome))
         return false;
     if (s->unjudged.saw)
         return true;
@@ -192,10 +206,8 @@ static bool judge_case(TimingContext *context, Sampler *student, int i)
     if (!believable(context, i, &outcome))
         return false;
     if (!control && !context->session->quick &&
-        fabs(s->ratio.median - s->bar) < speed_near_bar * s->bar) {
-        sampler_end(student);
-        return add_pairs(context, i);
-    }
+        fabs(s->ratio.median - s->bar) < speed_near_bar * s->bar)
+        return add_pairs(context, student, i);
     return true;
 }
 

@@ -15,7 +15,9 @@
 #include "runner/server.h"
 #include "base/util.h"
 
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -191,6 +193,22 @@ static void never_called(void)
 {
 }
 
+/* The number of processes that have loaded this file so far, this one included. */
+static long loads_of(const char *path)
+{
+    char counter[PATH_MAX];
+    FILE *file;
+    long loads;
+
+    PUT(counter, "%s.loads", path);
+    file = fopen(counter, "a");
+    if (!file || fputc('.', file) == EOF)
+        die("fake runner: cannot write %s", counter);
+    loads = ftell(file);
+    fclose(file);
+    return loads;
+}
+
 static bool fake_load(const char *folder, const Lab *lab, const char *path, Kernel **kernel,
                       char *answer, char *fault)
 {
@@ -204,6 +222,8 @@ static bool fake_load(const char *folder, const Lab *lab, const char *path, Kern
         put(fault, SERVE_ANSWER, "load kernel.cu defines no function %s", lab->function);
     else
         script_read(source);
+    if (found && script.lazy_loads && loads_of(path) > script.lazy_loads)
+        script.lazy_ms = 0;
     if (simulated && found && strstr(source, "// rung: 1,")) /* where marks begin */
         script.ms = RUNG1_MS;
     free(source);

@@ -22,9 +22,10 @@ static void obey(const char *line)
         script.lie_ms = atof(word[1]);
     else if (is(word[0], "first"))
         script.first_ms = atof(word[1]);
-    else if (is(word[0], "lazy"))
+    else if (is(word[0], "lazy")) {
         script.lazy_ms = atof(word[1]);
-    else if (is(word[0], "wrong"))
+        script.lazy_loads = atol(word[2]);
+    } else if (is(word[0], "wrong"))
         PUT(script.wrong, "%s", word[1]);
     else if (is(word[0], "stray"))
         PUT(script.stray, "%s", word[1]);

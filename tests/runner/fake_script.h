@@ -6,7 +6,8 @@
  *   ms_case 3 5.0        the same, for the lab's case number 3 only
  *   first 300            the first go takes that many ms more
  *   lie 0.1              reports that many ms per call instead
- *   lazy 2.0             each call of a go adds that many ms to the first window fetched after it
+ *   lazy 2.0 [N]         each call of a go adds that many ms to the first window fetched after it;
+ *                        N: only in the first N processes that load it
  *   KIND at STEP         misbehaves: see misdeeds[] of fake_misdeeds.c
  *                        (steps: load, case, prepare, go, window, guards, clock)
  *   wrong HOW            spoils outputs: see spoilers[] of fake_runner.c; `wrong unwritten` never
@@ -19,8 +20,10 @@
  *   limited shared 24    a simulated GPU reports this limit, a key of sim/base/limiter.h, in line
  *                        24; `nan`, `minus` or `nothing` is an invalid answer
  *   worth 0 4.0          without cause number 0 of sim/base/cause.h a modelled call is 4 times as
- * fast shared               the kernel was loaded into the runner's own process untimed a simulated
- * GPU cannot time a launch endless 15           it stops the lab's case number 15 as endless
+ *                        fast
+ *   shared               the kernel was loaded into the runner's own process
+ *   untimed              a simulated GPU cannot time a launch
+ *   endless 15           it stops the lab's case number 15 as endless
  *   sampled 12           it timed 12 of a hundred blocks
  */
 #ifndef RUNNER_FAKE_SCRIPT_H
@@ -39,6 +42,7 @@ typedef struct Script {
     double ms, case_ms[SCRIPT_CASES]; /* 0: as ms says */
     double lie_ms;                    /* < 0: reports the real time */
     double lazy_ms, first_ms;
+    long lazy_loads; /* 0: all processes are lazy */
     long stop_after; /* < 0: never */
     char wrong[16], stray[16];
     char limited[16]; /* "": dram */

@@ -1,5 +1,5 @@
-// expect: unsafe - kind and sum are two words without a fence, and the kind comes first: right by
-// luck
+// expect: unsafe_or_stray (sim: unsafe) - kind and sum are two words without a fence, and the kind
+// comes first: right by luck; or a count that is not there yet gives a place before the array
 #include "cudalab.cuh"
 #include "kernel.h"
 
