@@ -76,9 +76,12 @@ static double unit_of(Kind kind, const char *text)
 /* Reads a number and an optional unit. */
 static bool read_number(Kind kind, const char *text, double *value)
 {
-    const char *end = strlen(text) > NUMBER_CHARACTERS ? NULL : parse_prefix(text, value);
-    double unit = end ? unit_of(kind, end) : 0;
+    const char *end;
+    double unit;
 
+    *value = 0;
+    end = strlen(text) > NUMBER_CHARACTERS ? NULL : parse_prefix(text, value);
+    unit = end ? unit_of(kind, end) : 0;
     *value = *value * unit + 0; /* turns -0 into 0 */
     return unit > 0;
 }

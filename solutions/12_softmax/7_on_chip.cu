@@ -193,10 +193,42 @@ static __device__ void copy_share(float *to, const float *from, int first, int s
     }
 }
 
+// Starts to copy the first `kept` pieces, each as a group. The others' groups are empty.
+template <int V, int PIECES>
+static __device__ void copy_pieces(float *to, const float *from, int kept, int cols)
+{
+#pragma unroll
+    for (int k = 0; k < PIECES; k++) {
+        if (k < kept)
+            copy_share<V>(to + k * PIECE, from + k * PIECE, threadIdx.x, LARGEST, cols - k * PIECE);
+        __pipeline_commit();
+    }
+}
+
+// Adds each of these pieces as soon as it has arrived.
+template <int V, int PIECES>
+static __device__ Part add_pieces(Part a, const float *from, int kept, int cols)
+{
+    float y[SHARE];
+
+#pragma unroll
+    for (int k = 0; k < PIECES; k++) {
+        __pipeline_wait_prior(PIECES - 1 - k);
+        if (k < kept) {
+            load_share<V>(y, from + k * PIECE, threadIdx.x, LARGEST, cols - k * PIECE);
+            a = add_share(a, y);
+        }
+    }
+    return a;
+}
+
+// Shared memory has room for so many pieces at most: 227 KiB are seven, and half of that three.
+template <int BLOCKS> constexpr int pieces_most = 7 / BLOCKS;
+
 // The beginning of a row waits in FIRST registers per thread, the next `kept` pieces in shared
-// memory: a thread reads there only what it has copied itself, so no barrier is needed. All copies
-// are in flight before the first exponential. Where BLOCKS = 2 fit on an SM, one loads while the
-// other stores.
+// memory: a thread reads there only what it has copied itself, so no barrier is needed. All are in
+// flight before the first exponential. Where BLOCKS = 2 fit on an SM, one loads while the other
+// stores.
 template <int V, int FIRST, int BLOCKS>
 __global__ void __launch_bounds__(LARGEST, BLOCKS)
     softmax_of_long_rows(float *out, const float *in, int cols, int kept)
@@ -209,15 +241,13 @@ __global__ void __launch_bounds__(LARGEST, BLOCKS)
 
     in += blockIdx.x * (size_t) cols;
     out += blockIdx.x * (size_t) cols;
-    for (j = 0; j < kept * PIECE; j += PIECE)
-        copy_share<V>(middle + j, in + FIRST * LARGEST + j, tid, LARGEST, longer - j);
-    __pipeline_commit();
     load_share<V>(x, in, tid, LARGEST, cols);
-    Part mine = add_share({ -FLT_MAX, 0 }, x);
-    __pipeline_wait_prior(0);
     in += FIRST * LARGEST;
-    for (j = 0; j < longer; j += PIECE) {
-        load_share<V>(y, (j < kept * PIECE ? middle : in) + j, tid, LARGEST, longer - j);
+    copy_pieces<V, pieces_most<BLOCKS>>(middle, in, kept, longer);
+    Part mine = add_share({ -FLT_MAX, 0 }, x);
+    mine = add_pieces<V, pieces_most<BLOCKS>>(mine, middle, kept, longer);
+    for (j = kept * PIECE; j < longer; j += PIECE) {
+        load_share<V>(y, in + j, tid, LARGEST, longer - j);
         mine = add_share(mine, y);
     }
 
@@ -236,7 +266,7 @@ __global__ void __launch_bounds__(LARGEST, BLOCKS)
 
 // How many pieces each of the SM's blocks can keep in shared memory. The system, and the maximum
 // and the sum of each warp, need up to 2 KB.
-static int pieces_kept(int blocks)
+template <int BLOCKS> static int pieces_kept()
 {
     int device, sm_bytes, block_bytes;
 
@@ -245,8 +275,8 @@ static int pieces_kept(int blocks)
         cudaDeviceGetAttribute(&sm_bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
     CUDA_CHECK(
         cudaDeviceGetAttribute(&block_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    sm_bytes /= blocks;
-    return ((sm_bytes < block_bytes ? sm_bytes : block_bytes) - 2048) / (PIECE * sizeof(float));
+    int bytes = min(sm_bytes / BLOCKS, block_bytes);
+    return min((bytes - 2048) / (PIECE * (int) sizeof(float)), pieces_most<BLOCKS>);
 }
 
 static bool has_room_for_two()
@@ -261,7 +291,7 @@ static bool has_room_for_two()
 template <int V, int FIRST, int BLOCKS>
 static void launch_long(float *out, const float *in, int rows, int cols)
 {
-    const int pieces = ceil_div(cols - FIRST * LARGEST, PIECE), most = pieces_kept(BLOCKS);
+    const int pieces = ceil_div(cols - FIRST * LARGEST, PIECE), most = pieces_kept<BLOCKS>();
     const int kept = pieces < most ? pieces : most, bytes = kept * PIECE * (int) sizeof(float);
 
     CUDA_CHECK(cudaFuncSetAttribute(softmax_of_long_rows<V, FIRST, BLOCKS>,
@@ -287,7 +317,7 @@ template <int V> static void launch(float *out, const float *in, int rows, int c
         launch_lanes<V, HELD>(out, in, rows, cols);
     else if (cols <= LARGEST * HELD)
         softmax_by_block<V><<<rows, ceil_div(cols, WARP * HELD) * WARP>>>(out, in, cols);
-    else if (has_room_for_two() && cols <= SHARE * LARGEST + pieces_kept(2) * PIECE)
+    else if (has_room_for_two() && cols <= SHARE * LARGEST + pieces_kept<2>() * PIECE)
         launch_long<V, SHARE, 2>(out, in, rows, cols);
     else
         launch_long<V, HELD, 1>(out, in, rows, cols);
