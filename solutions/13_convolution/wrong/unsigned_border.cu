@@ -1,4 +1,4 @@
-// expect: wrong (sim: unsafe) - tests an unsigned number for i < 0, which is never true
+// expect: unsafe_or_stray (sim: unsafe) - tests an unsigned number for i < 0, which is never true
 // The left and the upper border read outside the image, as in a published kernel.
 #include "cudalab.cuh"
 #include "kernel.h"
