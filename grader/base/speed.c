@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-const double speed_near_bar = 0.01, speed_separated = 0.05, speed_slow_control = 0.5;
+const double speed_near_bar = 0.01, speed_separated = 0.05;
 
 enum { FEW_BLOCKS = 6 }; /* with fewer, a 95 % interval is not known: it is the whole range */
 

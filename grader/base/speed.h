@@ -39,9 +39,6 @@ extern const double speed_near_bar;
  * depend on the device or its model rather than on the kernel. */
 extern const double speed_separated;
 
-/* Below this share of the reference's speed a control case is slow. It has no bar. */
-extern const double speed_slow_control;
-
 /* False if the difference is only that stored bars have four decimals (docs/lines.md). */
 bool speed_bar_differs(double stored, double bar);
 

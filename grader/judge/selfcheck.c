@@ -8,7 +8,6 @@
 #include "judge/grade.h"
 #include "judge/message.h"
 #include "judge/figures.h"
-#include "base/speed.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -19,6 +18,10 @@
 /* Required distances from the bar (CONTRIBUTING.md): rung 1 below it, the reference above it,
  * other kernels on either side. */
 static const double rung1_under = 0.15, reference_over = 0.10, off_bar = 0.05;
+
+/* Required of rung 1 in a control case: a share of the reference's speed, and the share that it may
+ * lose of the time that it loses in a timed case. */
+static const double control_least = 1.0 / 3, control_loses = 0.25;
 
 typedef struct SelfCheck {
     Session *session;
@@ -258,8 +261,8 @@ bool control_is_fast(const Result *rung1)
         const CaseSpeed *s = &rung1->speed[i];
         if (s->lab_case->kind != CONTROL || !s->measured)
             continue;
-        if (s->ratio.median < speed_slow_control ||
-            (timed > 0 && 2 * lost_time(s->ratio.median) > lost_time(timed)))
+        if (s->ratio.median < control_least ||
+            (timed > 0 && lost_time(s->ratio.median) > control_loses * lost_time(timed)))
             return false;
     }
     return true;

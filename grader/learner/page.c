@@ -1,6 +1,5 @@
 /* page.c - prints one lab's grading. */
 #include "learner/page.h"
-#include "base/speed.h"
 #include "base/text.h"
 #include "learner/bar.h"
 #include "learner/left_to_do.h"
@@ -355,12 +354,15 @@ static void print_predictions_line(const Session *session, const Result *result)
 
 /* ---- After a pass ---- */
 
-/* A control case shows an effect that the lab's bar does not judge: the kernel has made it slow. */
+/* A control case shows an effect that the lab's bar does not judge. Below this share of the
+ * reference's speed the kernel has made it slow. */
+static const double control_least = 0.5;
+
 static const CaseSpeed *slow_control(const Result *result)
 {
     for (int i = 0; i < result->speeds; i++) {
         const CaseSpeed *s = &result->speed[i];
-        if (s->lab_case->kind == CONTROL && s->measured && s->ratio.median < speed_slow_control)
+        if (s->lab_case->kind == CONTROL && s->measured && s->ratio.median < control_least)
             return s;
     }
     return NULL;

@@ -141,14 +141,15 @@ static void control_cases_show_no_gap(void)
     } rows[] = {
         { { NORMAL, OTHER }, { 0.10, 1.00 }, true },
         { { NORMAL, OTHER }, { 0.10, 0.65 }, true },
-        { { NORMAL, OTHER }, { 0.10, 0.49 }, false },
-        { { NORMAL, OTHER }, { 0.60, 0.75 }, true },  /* loses 0.33 instead of 0.67 */
-        { { NORMAL, OTHER }, { 0.60, 0.74 }, false }, /* loses more than half as much */
+        { { NORMAL, OTHER }, { 0.10, 0.34 }, true },
+        { { NORMAL, OTHER }, { 0.10, 0.33 }, false },
+        { { NORMAL, OTHER }, { 0.50, 0.81 }, true },  /* loses 0.23 of a call instead of 1 */
+        { { NORMAL, OTHER }, { 0.50, 0.79 }, false }, /* loses more than a quarter as much */
         { { NORMAL, SPARING, OTHER }, { 0.10, 0.95, 0.65 }, true },
         { { NORMAL, NORMAL, OTHER }, { 0.10, 0.60, 0.65 }, false },
         { { NORMAL, OTHER }, { 0.10, -1 }, true }, /* not measured */
         { { NORMAL, OTHER }, { -1, 0.65 }, true },
-        { { NORMAL, OTHER }, { -1, 0.45 }, false },
+        { { NORMAL, OTHER }, { -1, 0.30 }, false },
     };
     static Result result;
 
