@@ -82,6 +82,6 @@ $(B)/protocols_foreign: tests/gpu/protocols/foreign.cu $(wildcard common/*)
 	$(at)$(NVCC) -O3 -arch=native -Icommon -cudart shared -Xlinker -rpath,$(CUDA_LIB) -o $@ $< -ldl
 
 bench_o := $(call objects,grader/base/stats.c grader/base/util.c grader/base/number.c)
-$(B)/bench_%: tests/bench/%.cu $(wildcard tests/bench/*.h solutions/*/*.cu solutions/*/*/*.cu) $(bench_o)
+$(B)/bench_%: tests/bench/%.cu $(wildcard tests/bench/*.h labs/*/*.cu solutions/*/*.cu solutions/*/*/*.cu) $(bench_o)
 	$(say)
 	$(at)$(NVCC) -O3 -arch=native -DKERNEL='"$(abspath $(lastword $(sort $(wildcard solutions/$*/*.cu)) $(sort $(wildcard solutions/$*/beyond/*.cu))))"' -DREFERENCE='"$(abspath $(lastword $(sort $(wildcard solutions/$*/*.cu))))"' -Icommon -Igrader -Ilabs/$* -o $@ $< $(bench_o) -lcublas

@@ -222,6 +222,31 @@ void picture_access_grid(const Picture *picture, const WarpAccess *a, FILE *to)
         banks_grid(picture, a, to);
 }
 
+/* An unrolled loop, or a template with several instances, has several instructions per line. If
+ * they differ, the average of one is not what the quiz and the report count for the line. */
+static void say_line(const Records *r, const WarpAccess *a, char *text, size_t size)
+{
+    static const char *const kinds[] = { "loads", "stores", "atomics" };
+    double requests = 0, passes = 0;
+    char mine[32], all[32];
+    int count = 0;
+
+    for (int i = 0; i < r->access_count; i++) {
+        const WarpAccess *b = &r->accesses[i];
+        if (b->line != a->line || b->space != a->space || b->kind != a->kind)
+            continue;
+        requests += (double) b->requests;
+        passes += (double) b->all_passes;
+        count++;
+    }
+    if (!a->line || !a->requests)
+        return;
+    PUT(mine, "%.1f", (double) a->all_passes / (double) a->requests);
+    PUT(all, "%.1f", passes / requests);
+    if (strcmp(mine, all) != 0)
+        append(text, size, "; all %d %s of the line: %s per request", count, kinds[a->kind], all);
+}
+
 void picture_sample(const Picture *picture, const WarpAccess *a, char *text, size_t size)
 {
     const Records *r = picture->records;
@@ -239,6 +264,7 @@ void picture_sample(const Picture *picture, const WarpAccess *a, char *text, siz
                (unsigned long long) a->requests, a->requests == 1 ? "" : "s",
                (unsigned long long) a->all_passes, unit,
                (double) a->all_passes / (double) a->requests);
+    say_line(r, a, text, size);
     append(text, size, ". Simulated on the %s.", r->device.name);
     if (r->lost_accesses)
         append(text, size, " Some instructions of this kernel were not recorded.");

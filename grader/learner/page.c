@@ -129,8 +129,11 @@ static void print_speed(const CaseSpeed *s, bool unmarked)
     bar_draw(s->ratio.median, timed ? s->bar : 0, bar, sizeof bar);
     bar_percent(s->ratio.median, timed ? s->bar : 0, speed, sizeof speed);
     say_rate(s, rate, sizeof rate);
-    printf("  %-16.*s %s %5s, %-11s %*s%s\n", label_columns(s->lab_case->label), s->lab_case->label,
-           bar, speed, needed, strlen(rate) < 18, "", rate);
+    printf("  %-16.*s %s %5s, ", label_columns(s->lab_case->label), s->lab_case->label, bar, speed);
+    if (*rate) /* room for 18 characters, after a blank if there is one to spare */
+        printf("%-11s %*s%s\n", needed, strlen(rate) < 18, "", rate);
+    else
+        printf("%s\n", needed);
 }
 
 static void print_speeds(const Result *result)

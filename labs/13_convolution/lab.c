@@ -35,7 +35,7 @@ static void large(long dim[LAB_DIMS], const Gpu *gpu, double scale)
  * are slow to simulate: the image is small unless the GPU is fast. */
 static void medium(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
-    of_pixels(dim, 80000.0 * gpu->sms * scale);
+    of_pixels(dim, 84000.0 * gpu->sms * scale);
 }
 
 static const Case cases[] = {

@@ -133,6 +133,74 @@ static void measure(int rows, int cols)
     CUDA_CHECK(cudaEventDestroy(bench.stop));
 }
 
+/* ---- Copies of an odd number of floats: one per thread, or two, from an even or odd address ----
+ */
+
+enum { BLOCK = 256 };
+
+typedef struct Copy {
+    float *in, *out;
+    int count;
+} Copy;
+
+static __global__ void copy_ones(float *out, const float *in, int count)
+{
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+
+    if (i < count)
+        out[i] = in[i];
+}
+
+/* The thread after the last pair copies what is left of an odd number. */
+static __global__ void copy_pairs(float *out, const float *in, int count)
+{
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+
+    if (i < count / 2)
+        ((float2 *) out)[i] = ((const float2 *) in)[i];
+    else if (i == count / 2 && count % 2)
+        out[count - 1] = in[count - 1];
+}
+
+static void by_ones(void *self, int)
+{
+    const Copy *c = (const Copy *) self;
+
+    copy_ones<<<ceil_div(c->count, BLOCK), BLOCK>>>(c->out, c->in, c->count);
+}
+
+static void by_ones_from_odd(void *self, int)
+{
+    const Copy *c = (const Copy *) self;
+
+    copy_ones<<<ceil_div(c->count, BLOCK), BLOCK>>>(c->out, c->in + 1, c->count);
+}
+
+static void by_pairs(void *self, int)
+{
+    const Copy *c = (const Copy *) self;
+
+    copy_pairs<<<ceil_div(c->count / 2 + 1, BLOCK), BLOCK>>>(c->out, c->in, c->count);
+}
+
+static void measure_copies(int count)
+{
+    Copy copy = { NULL, NULL, count };
+    Bench bench = { &copy, 1, 8.0 * count };
+
+    CUDA_CHECK(cudaEventCreate(&bench.start));
+    CUDA_CHECK(cudaEventCreate(&bench.stop));
+    allocate(&copy.in, count + 1, fill_key(1, TABLE));
+    CUDA_CHECK(cudaMalloc(&copy.out, count * sizeof(float)));
+    bench_row("an odd number", "ones", "pairs", &bench, bench_race(&bench, by_ones, by_pairs));
+    bench_row("an odd number", "ones", "ones from an odd address", &bench,
+              bench_race(&bench, by_ones, by_ones_from_odd));
+    CUDA_CHECK(cudaFree(copy.in));
+    CUDA_CHECK(cudaFree(copy.out));
+    CUDA_CHECK(cudaEventDestroy(bench.start));
+    CUDA_CHECK(cudaEventDestroy(bench.stop));
+}
+
 int main(void)
 {
     /* 16 columns in 252 MB, as the lab times them, and in 1 GiB; and the same amount in rows
@@ -151,5 +219,6 @@ int main(void)
         else
             measure(sizes[i][0], sizes[i][1]);
     }
+    measure_copies((1 << 28) + 1);
     return 0;
 }

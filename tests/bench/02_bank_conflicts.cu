@@ -22,6 +22,14 @@ namespace fastest
 }
 #undef distances
 
+#include <vector>
+#define main skinning_main
+namespace skinning
+{
+#include "skinning.cu"
+}
+#undef main
+
 enum { SETS = 3 };
 
 typedef struct Problem {
@@ -151,6 +159,38 @@ static void measure(int n, int d)
     CUDA_CHECK(cudaEventDestroy(bench.stop));
 }
 
+/* ---- The same bones in five places (labs/02_bank_conflicts/skinning.cu) ---- */
+
+typedef struct Skin {
+    skinning::Mesh mesh;
+    const float4 *bones;
+} Skin;
+
+template <skinning::Place PLACE> static void by_place(void *self, int)
+{
+    const Skin *skin = (const Skin *) self;
+
+    skinning::launch(PLACE, skin->mesh, skin->bones);
+}
+
+static void measure_skinning(int vertices, bool sorted)
+{
+    static BenchCall *const by[] = { by_place<skinning::GLOBAL>, by_place<skinning::SHARED>,
+                                     by_place<skinning::PADDED>, by_place<skinning::COLUMNS>,
+                                     by_place<skinning::CONSTANT> };
+    Skin skin = { skinning::make_mesh(vertices, sorted), skinning::make_bones() };
+    Bench bench = { &skin, 1, 64.0 * vertices };
+
+    CUDA_CHECK(cudaEventCreate(&bench.start));
+    CUDA_CHECK(cudaEventCreate(&bench.stop));
+    for (int place = skinning::SHARED; place < skinning::PLACES; place++)
+        bench_row(sorted ? "skinning, sorted" : "skinning", "global", skinning::place_name[place],
+                  &bench, bench_race(&bench, by[skinning::GLOBAL], by[place]));
+    CUDA_CHECK(cudaEventDestroy(bench.start));
+    CUDA_CHECK(cudaEventDestroy(bench.stop));
+    skinning::free_mesh(skin.mesh);
+}
+
 int main(void)
 {
     bench_head(KERNEL);
@@ -158,5 +198,7 @@ int main(void)
     measure(4128, 64);
     measure(4128, 63);
     measure(4128, 128);
+    measure_skinning(1 << 22, false);
+    measure_skinning(1 << 22, true);
     return 0;
 }

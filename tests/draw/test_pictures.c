@@ -256,6 +256,25 @@ static void figures_are_those_of_the_records(void)
     }
 }
 
+/* Two loads of line 2 that differ: the average of both is printed next to the drawn one's. */
+static void a_line_with_several_loads_has_their_average(void)
+{
+    static const char both[] = "32.0 per request; all 2 loads of the line: 18.0 per request.";
+    Made made = make();
+    Words words;
+    char *text;
+
+    made.picture.line = 2;
+    text = printed("sectors", &made, &words);
+    CU_ASSERT(text && !strstr(text, "of the line"));
+    free(text);
+    add_access(made.records, RECORD_GLOBAL, 2, 4, 4, 4);
+    text = printed("sectors", &made, &words);
+    CU_ASSERT(text && strstr(text, both));
+    free(text);
+    free(made.records);
+}
+
 /* With room for one row, the text form shows the row in which most lanes are idle. */
 static void short_lanes_show_where_lanes_are_idle(void)
 {
@@ -393,6 +412,8 @@ CU_SuiteInfo test_pictures = {
         (CU_TestInfo[]){
             { "each kind is well-formed and fits", each_kind_is_well_formed_and_fits },
             { "figures are those of the records", figures_are_those_of_the_records },
+            { "a line with several loads has their average",
+              a_line_with_several_loads_has_their_average },
             { "short lanes show where lanes are idle", short_lanes_show_where_lanes_are_idle },
             { "without data there is a reason", without_data_there_is_a_reason },
             { "the longest names fit", the_longest_names_fit },

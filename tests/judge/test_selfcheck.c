@@ -131,6 +131,34 @@ static void cases_may_spare_rung_1(void)
     }
 }
 
+/* A control case must not show the flaw of the timed cases. */
+static void control_cases_show_no_gap(void)
+{
+    static const struct {
+        int kind[MOST_CASES];
+        double ratio[MOST_CASES];
+        bool fast;
+    } rows[] = {
+        { { NORMAL, OTHER }, { 0.10, 1.00 }, true },
+        { { NORMAL, OTHER }, { 0.10, 0.65 }, true },
+        { { NORMAL, OTHER }, { 0.10, 0.34 }, true },
+        { { NORMAL, OTHER }, { 0.10, 0.33 }, false },
+        { { NORMAL, OTHER }, { 0.50, 0.81 }, true },  /* loses 0.23 of a call instead of 1 */
+        { { NORMAL, OTHER }, { 0.50, 0.79 }, false }, /* loses more than a quarter as much */
+        { { NORMAL, SPARING, OTHER }, { 0.10, 0.95, 0.65 }, true },
+        { { NORMAL, NORMAL, OTHER }, { 0.10, 0.60, 0.65 }, false },
+        { { NORMAL, OTHER }, { 0.10, -1 }, true }, /* not measured */
+        { { NORMAL, OTHER }, { -1, 0.65 }, true },
+        { { NORMAL, OTHER }, { -1, 0.30 }, false },
+    };
+    static Result result;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        put_speeds(&result, rows[i].kind, rows[i].ratio);
+        CU_ASSERT_EQUAL(control_is_fast(&result), rows[i].fast);
+    }
+}
+
 CU_SuiteInfo test_selfcheck = {
     "selfcheck",
     .pTests =
@@ -139,6 +167,7 @@ CU_SuiteInfo test_selfcheck = {
             { "some files need newer devices", some_files_need_newer_devices },
             { "learning only adds", learning_only_adds },
             { "cases may spare rung 1", cases_may_spare_rung_1 },
+            { "control cases show no gap", control_cases_show_no_gap },
             CU_TEST_INFO_NULL,
         },
 };
