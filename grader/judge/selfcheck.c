@@ -19,10 +19,6 @@
  * other kernels on either side. */
 static const double rung1_under = 0.15, reference_over = 0.10, off_bar = 0.05;
 
-/* Required of rung 1 in a control case: a share of the reference's speed, and the share that it may
- * lose of the time that it loses in a timed case. */
-static const double control_least = 1.0 / 3, control_loses = 0.25;
-
 typedef struct SelfCheck {
     Session *session;
     const LabEntry *entry;
@@ -234,12 +230,6 @@ double distance_from_bar(const Result *result, bool above)
     return least;
 }
 
-/* The time beyond the reference's, as a share of it. */
-static double lost_time(double ratio)
-{
-    return 1 / ratio - 1;
-}
-
 /* The speed of rung 1 in the timed case in which it is fastest; 0: none was measured. */
 static double fastest_timed(const Result *rung1)
 {
@@ -259,10 +249,7 @@ bool control_is_fast(const Result *rung1)
 
     for (int i = 0; i < rung1->speeds; i++) {
         const CaseSpeed *s = &rung1->speed[i];
-        if (s->lab_case->kind != CONTROL || !s->measured)
-            continue;
-        if (s->ratio.median < control_least ||
-            (timed > 0 && lost_time(s->ratio.median) > control_loses * lost_time(timed)))
+        if (s->lab_case->kind == CONTROL && s->measured && s->ratio.median < sqrt(timed))
             return false;
     }
     return true;

@@ -37,11 +37,10 @@ int least_cc(const char *source);
  * out. */
 double distance_from_bar(const Result *result, bool above);
 
-/* False if rung 1 is slow in a control case, where its flaw must not matter: it has less than a
- * third of the reference's speed, or it loses more than a quarter of the time per call that it
- * loses in the timed case in which it is fastest. A bar is no measure for a control case: rung 1
- * may lack more of the reference's techniques than its flaw, and what these gain depends on the
- * device. */
+/* False if rung 1 is slow in a control case, where its flaw must not matter: more than half of the
+ * gap, as a factor, of the timed case in which it is fastest. A bar is no measure for a control
+ * case: rung 1 may lack more of the reference's techniques than its flaw, and what these gain
+ * depends on the device. */
 bool control_is_fast(const Result *rung1);
 
 /* True if the lines of `starter` without its TODO lines are a subsequence of the lines of
