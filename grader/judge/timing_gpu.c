@@ -4,11 +4,12 @@
  * 1. The reference and a control, a second process with the reference, start. Sizes are chosen, and
  *    the GPU is warmed up until its clock is steady.
  * 2. The reference is compared with the control (A/A): their difference is the resolution of this
- *    machine. The control is killed.
+ *    machine. A noisy case has a second attempt. The control is killed.
  * 3. The student's process starts. In each timed case, the speed of the student's kernel is
  *    compared with the reference's (judge/compare_speed.h). If its events disagree with the
- *    parent's clock, a new pair of processes decides. Within 1 % of the bar, five more comparisons
- *    with new processes follow, because the addresses of the buffers change a ratio by up to 0.5 %.
+ *    parent's clock, or hardly a sample was steady, a new pair of processes decides. Within 1 % of
+ * the bar, five more comparisons with new processes follow, because the addresses of the buffers
+ * change a ratio by up to 0.5 %.
  * 4. If the reference was slower next to the student's process than before, that process is killed
  *    and the reference is measured again: if it recovers, the student's process had interfered.
  */
@@ -34,29 +35,41 @@ static void leave_out(CaseSpeed *s, uint64_t saw, double value)
     s->unjudged = (Diagnosis){ .saw = saw, .lab_case = s->lab_case, .value = value };
 }
 
-/* Compares the reference with the control on every timed case, to find the resolution of this
- * machine. The last case comes first, so that the reference already holds the first case's
- * arrays when the student's process starts. */
+/* Compares the reference with the control in one case, to find the resolution of this machine. */
+static bool compare_ours(TimingContext *context, Sampler *control, int i, bool *is_noisy)
+{
+    CaseSpeed *s = &context->result->speed[i];
+    Outcome outcome;
+
+    context->doing = "reference against reference";
+    if (!timing_reference_ok(context, sampler_take_up(&context->reference, &context->plan[i])) ||
+        !timing_ours_ok(context, sampler_take_up(control, &context->plan[i]), control))
+        return false;
+    timing_compare(context, control, 0, 9, &outcome); /* 9: the interval excludes extremes */
+    if (!timing_ours_ok(context, outcome.verdict,
+                        outcome.student_failed ? control : &context->reference))
+        return false;
+    context->alone_ms[i] = outcome.reference_ms;
+    context->alone_mhz[i] = outcome.mhz;
+    s->resolution = fmax(fabs(outcome.ratio.hi - 1), fabs(1 - outcome.ratio.lo));
+    *is_noisy = s->resolution > noisy || outcome.blocks < 9;
+    return true;
+}
+
+/* Measures the resolution in every timed case. A disturbance may pass, so a noisy case has a second
+ * attempt. The last case comes first, so that the reference already holds the first case's arrays
+ * when the student's process starts. */
 static bool judge_machine(TimingContext *context, Sampler *control)
 {
     for (int i = context->result->speeds - 1; i >= 0; i--) {
         CaseSpeed *s = &context->result->speed[i];
-        Outcome outcome;
+        bool is_noisy;
         if (!context->plan[i].sets || s->lab_case->kind != TIMED)
             continue;
-        context->doing = "reference against reference";
-        if (!timing_reference_ok(context,
-                                 sampler_take_up(&context->reference, &context->plan[i])) ||
-            !timing_ours_ok(context, sampler_take_up(control, &context->plan[i]), control))
+        if (!compare_ours(context, control, i, &is_noisy) ||
+            (is_noisy && !compare_ours(context, control, i, &is_noisy)))
             return false;
-        timing_compare(context, control, 0, 9, &outcome); /* 9: the interval excludes extremes */
-        if (!timing_ours_ok(context, outcome.verdict,
-                            outcome.student_failed ? control : &context->reference))
-            return false;
-        context->alone_ms[i] = outcome.reference_ms;
-        context->alone_mhz[i] = outcome.mhz;
-        s->resolution = fmax(fabs(outcome.ratio.hi - 1), fabs(1 - outcome.ratio.lo));
-        if (s->resolution > noisy || outcome.blocks < 9) {
+        if (is_noisy) {
             leave_out(s, SAW(SAW_NOISY), s->resolution * 100);
             context->plan[i].sets = 0;
             context->no_control = too_noisy;
@@ -106,17 +119,8 @@ static bool compare_case(TimingContext *context, Sampler *student, int i, int le
     session_say(context->session, "%02d %s: %s, checking every element", lab_number(context->entry),
                 lab_name(context->entry), plan->sized.label);
     set = (int) (draw(context->random, DRAW_PLACES) % (uint64_t) student->calls);
-    if (!timing_student_ok(context, outputs_check(&student->worker, set, context->random), student))
-        return false;
-    if (outcome->blocks < (least < 3 ? least : 3) && !outcome->cut_short) {
-        leave_out(s, SAW(SAW_DISTURBED), 0);
-        timing_flag(context, "disturbed");
-        context->no_control = too_noisy;
-        return true;
-    }
-    /* A kernel that slows the reference only looks faster. After a comparison that was cut short
-     * this is not checked, because its few blocks show only noise. */
-    return outcome->cut_short || reference_undisturbed(context, student, i, outcome);
+    return timing_student_ok(context, outputs_check(&student->worker, set, context->random),
+                             student);
 }
 
 /* Checks an outcome against the GPU's peak, and flags events that disagree with the parent's
@@ -139,16 +143,32 @@ static bool start_pair(TimingContext *context, Sampler *student)
            timing_start_student(context, student);
 }
 
+static bool was_disturbed(const Outcome *outcome, int least)
+{
+    return outcome->blocks < (least < 3 ? least : 3) && !outcome->cut_short;
+}
+
 /* Compares the speed in one case. Some processes always reply late, wherever the system runs them
- * (two honest kernels of some hundred, NVIDIA H200). So if the student's events disagree with the
- * parent's clock, a new pair of processes decides. */
-static bool compare_honestly(TimingContext *context, Sampler *student, int i, int least,
-                             Outcome *outcome)
+ * (two honest kernels of some hundred, NVIDIA H200), and a disturbance passes. So if the student's
+ * events disagree with the parent's clock, or hardly a block was steady, a new pair of processes
+ * decides. */
+static bool compare_twice(TimingContext *context, Sampler *student, int i, int least,
+                          Outcome *outcome)
 {
     if (!compare_case(context, student, i, least, outcome))
         return false;
-    return !outcome->by_parent || context->result->speed[i].unjudged.saw ||
-           (start_pair(context, student) && compare_case(context, student, i, least, outcome));
+    if ((outcome->by_parent || was_disturbed(outcome, least)) &&
+        !(start_pair(context, student) && compare_case(context, student, i, least, outcome)))
+        return false;
+    if (was_disturbed(outcome, least)) {
+        leave_out(&context->result->speed[i], SAW(SAW_DISTURBED), 0);
+        timing_flag(context, "disturbed");
+        context->no_control = too_noisy;
+        return true;
+    }
+    /* A kernel that slows the reference only looks faster. After a comparison that was cut short
+     * this is not checked, because its few blocks show only noise. */
+    return outcome->cut_short || reference_undisturbed(context, student, i, outcome);
 }
 
 /* Within 1 % of the bar, the addresses of the buffers decide. Five more pairs of new processes
@@ -163,7 +183,7 @@ static bool add_pairs(TimingContext *context, Sampler *student, int i)
     for (int pair = 1; pair < PAIRS; pair++) {
         Outcome outcome;
 
-        if (!start_pair(context, student) || !compare_honestly(context, student, i, 15, &outcome) ||
+        if (!start_pair(context, student) || !compare_twice(context, student, i, 15, &outcome) ||
             !believable(context, i, &outcome))
             return false;
         if (s->unjudged.saw) {
@@ -195,8 +215,7 @@ static bool judge_case(TimingContext *context, Sampler *student, int i)
     }
     if (student->worker.child.pid <= 0 && !timing_start_student(context, student))
         return false;
-    if (!compare_honestly(context, student, i, control || context->session->quick ? 5 : 15,
-                          &outcome))
+    if (!compare_twice(context, student, i, control || context->session->quick ? 5 : 15, &outcome))
         return false;
     if (s->unjudged.saw)
         return true;
