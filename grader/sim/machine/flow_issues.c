@@ -13,6 +13,17 @@ static bool is_quotient(const Step *step)
     return (in->op == OP_div || in->op == OP_rem) && in->type_count && type_is_whole(in->types[0]);
 }
 
+/* ptxas guards the instruction that computes what the lanes need. If some need x + 1 and others x,
+ * it may instead compute x + 1 for all, and guard the one that takes it back. */
+static double selected_share(const Copies *copies, int count, const Selected *selected)
+{
+    int plain = 0;
+
+    for (int i = 0; i < count; i++)
+        plain += copies[i].all - copies[i].guarded_all;
+    return plain && selected->or_zero ? 1 - selected->share : selected->share;
+}
+
 /* Threads whose guard is true, of all that execute the line's instructions of this kind. */
 static double guard_share(const FlowFinder *finder, int from, int count, const LineCount *line)
 {
@@ -25,6 +36,8 @@ static double guard_share(const FlowFinder *finder, int from, int count, const L
         guarded += at->guarded * finder->flows[at->block].threads;
         plain += (at->counterparts - at->guarded) * finder->flows[at->block].threads;
     }
+    if (line->selected.share >= 0 && line->step->guard < 0 && (guarded > 0 || plain <= 0))
+        return selected_share(&finder->copies[from], count, &line->selected);
     if (guarded > 0)
         return fmin(1, fmax(0, value - plain) / guarded);
     if ((plain > 0 || is_quotient(line->step)) && line->step->guard < 0)
