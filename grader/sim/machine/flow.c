@@ -144,66 +144,6 @@ static void solve(FlowFinder *finder, const double *firmness, int first_line)
     }
 }
 
-/* ---- Warps ---- */
-
-/* Threads per warp are those of the block's lines; lines that do not fit count little. */
-static void find_warps(FlowFinder *finder, const double *firmness)
-{
-    const Lowering *lowering = finder->lowering;
-    double *sums = calloc((size_t) lowering->block_count + 1, sizeof *sums);
-    double *weights = calloc((size_t) lowering->block_count + 1, sizeof *weights);
-
-    for (int i = 0; sums && weights && i < finder->copies_count; i++) {
-        const Copies *at = &finder->copies[i];
-        const LineCount *line = line_count_at(&finder->counts, at->line);
-        if (at->row < 0 || line->reached <= 0 || line->step->guard >= 0)
-            continue;
-        const FitRow *row = &finder->fit.rows[at->row];
-        const double off = fabs(fit_residual(&finder->fit, at->row)) / row->scale;
-        const double weight = fabs(firmness[at->row]) / ((off + 0.01) * (off + 0.01));
-        sums[at->block] += weight * line->warps / line->reached;
-        weights[at->block] += weight;
-    }
-    for (int b = 0; sums && weights && b < lowering->block_count; b++)
-        finder->flows[b].warps =
-            weights[b] > 0 ? finder->flows[b].threads * sums[b] / weights[b] : -1;
-    free(sums);
-    free(weights);
-}
-
-/* A block without lines of its own has the threads per warp of the block that leads to it most
- * often. */
-static void spread_warps(FlowFinder *finder)
-{
-    const Lowering *lowering = finder->lowering;
-
-    for (int round = 0; round < 3; round++)
-        for (int b = 0; b < lowering->block_count; b++) {
-            double most = 0;
-            for (int e = 0; finder->flows[b].warps < 0 && e < finder->edge_count; e++) {
-                const BlockFlow *from = &finder->flows[finder->edges[e].from];
-                if (finder->edges[e].to == b && finder->fit.x[e] > most && from->warps >= 0 &&
-                    from->threads > 0) {
-                    most = finder->fit.x[e];
-                    finder->flows[b].warps = -2 - from->warps / from->threads;
-                }
-            }
-            if (finder->flows[b].warps <= -2)
-                finder->flows[b].warps = (-finder->flows[b].warps - 2) * finder->flows[b].threads;
-        }
-}
-
-static void bound_warps(FlowFinder *finder)
-{
-    for (int b = 0; b < finder->lowering->block_count; b++) {
-        BlockFlow *flow = &finder->flows[b];
-        if (flow->warps < flow->threads / LANES)
-            flow->warps = flow->threads / LANES;
-        if (flow->warps > flow->threads)
-            flow->warps = flow->threads;
-    }
-}
-
 /* ---- All ---- */
 
 static void take_flows(FlowFinder *finder)
@@ -264,9 +204,7 @@ static bool run(FlowFinder *finder)
         if (!finder->fit.failed) {
             solve(finder, firmness, first_line);
             take_flows(finder);
-            find_warps(finder, firmness);
-            spread_warps(finder);
-            bound_warps(finder);
+            flow_warps(finder, firmness);
         }
     }
     free(firmness);

@@ -1,5 +1,6 @@
 /* flow_finder.h - shared by the parts of flow_find() and count_machine(): sim/machine/flow.c,
- * sim/machine/flow_copies.c, sim/machine/flow_rows.c, sim/machine/flow_issues.c.
+ * sim/machine/flow_copies.c, sim/machine/flow_rows.c, sim/machine/flow_warps.c,
+ * sim/machine/flow_issues.c.
  */
 #ifndef SIM_MACHINE_FLOW_FINDER_H
 #define SIM_MACHINE_FLOW_FINDER_H
@@ -71,6 +72,11 @@ void flow_conservation_rows(FlowFinder *finder);
 /* Adds rows: copies add up to the executions of their line. Sets firmness[row] of each: how much a
  * deviation counts; negative if more threads than the row's value count little. */
 void flow_line_rows(FlowFinder *finder, double *firmness);
+
+/* ---- Warps (sim/machine/flow_warps.c) ---- */
+
+/* Fills in the warps of finder->flows, whose threads are known. */
+void flow_warps(FlowFinder *finder, const double *firmness);
 
 /* ---- Machine instructions of each step (sim/machine/flow_issues.c) ---- */
 

@@ -1,0 +1,125 @@
+/* flow_warps.c - how many warps execute each block of the machine code, when its threads are known.
+ */
+#include "sim/machine/flow_finder.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { UNKNOWN = -1 };
+
+/* ---- From the block's own lines ---- */
+
+/* How much a line says about the threads per warp of the block of its copies. A line that does not
+ * fit counts little, and one that is no row of the fit counts only where no other does. */
+static double weight_of(const FlowFinder *finder, const Copies *at, const LineCount *line,
+                        const double *firmness)
+{
+    const double threads = finder->flows[at->block].threads;
+    double off = fabs(line->reached - threads) / fmax(1, fmax(line->reached, threads));
+
+    if (at->row < 0)
+        return 1e-9 / ((off + 0.01) * (off + 0.01));
+    off = fabs(fit_residual(&finder->fit, at->row)) / finder->fit.rows[at->row].scale;
+    return fabs(firmness[at->row]) / ((off + 0.01) * (off + 0.01));
+}
+
+static void take_from_lines(FlowFinder *finder, const double *firmness)
+{
+    const Lowering *lowering = finder->lowering;
+    double *sums = calloc((size_t) lowering->block_count + 1, sizeof *sums);
+    double *weights = calloc((size_t) lowering->block_count + 1, sizeof *weights);
+
+    for (int i = 0; sums && weights && i < finder->copies_count; i++) {
+        const Copies *at = &finder->copies[i];
+        const LineCount *line = line_count_at(&finder->counts, at->line);
+        if (line->reached <= 0 || line->step->guard >= 0)
+            continue;
+        const double weight = weight_of(finder, at, line, firmness);
+        sums[at->block] += weight * line->warps / line->reached;
+        weights[at->block] += weight;
+    }
+    for (int b = 0; sums && weights && b < lowering->block_count; b++)
+        finder->flows[b].warps =
+            weights[b] > 0 ? finder->flows[b].threads * sums[b] / weights[b] : UNKNOWN;
+    free(sums);
+    free(weights);
+}
+
+/* ---- From other blocks ---- */
+
+static bool is_known(const BlockFlow *flow)
+{
+    return flow->warps >= 0 && flow->threads > 0;
+}
+
+static bool has_instruction(const MachineBlock *block, int i)
+{
+    return i >= block->first && i < block->first + block->count;
+}
+
+/* The block whose BSSY names a BSYNC of this block, and that most threads execute; NULL: none. */
+static const BlockFlow *divides_before(const FlowFinder *finder, const MachineBlock *block)
+{
+    const Lowering *lowering = finder->lowering;
+    const BlockFlow *best = NULL;
+
+    for (int b = 0; b < lowering->block_count; b++) {
+        const MachineBlock *from = &lowering->blocks[b];
+        for (int i = from->first; i < from->first + from->count; i++) {
+            const MachineInstruction *in = &lowering->code.instructions[i];
+            if (flow_operation(in) == MACHINE_BSSY && has_instruction(block, in->target) &&
+                is_known(&finder->flows[b]) && (!best || finder->flows[b].threads > best->threads))
+                best = &finder->flows[b];
+        }
+    }
+    return best;
+}
+
+/* The block that leads to this one most often; NULL: none. */
+static const BlockFlow *leads_to(const FlowFinder *finder, int block)
+{
+    const BlockFlow *best = NULL;
+    double most = 0;
+
+    for (int e = 0; e < finder->edge_count; e++) {
+        const BlockFlow *from = &finder->flows[finder->edges[e].from];
+        if (finder->edges[e].to == block && finder->fit.x[e] > most && is_known(from)) {
+            most = finder->fit.x[e];
+            best = from;
+        }
+    }
+    return best;
+}
+
+/* A block without lines of its own has the threads per warp of another one: at a BSYNC, of the
+ * block in which its lanes were last together. */
+static void take_from_blocks(FlowFinder *finder)
+{
+    const Lowering *lowering = finder->lowering;
+
+    for (int round = 0; round < 3; round++)
+        for (int b = 0; b < lowering->block_count; b++) {
+            BlockFlow *flow = &finder->flows[b];
+            if (flow->warps >= 0)
+                continue;
+            const BlockFlow *from = divides_before(finder, &lowering->blocks[b]);
+            from = from ? from : leads_to(finder, b);
+            if (from)
+                flow->warps = flow->threads * from->warps / from->threads;
+        }
+}
+
+static void bound(FlowFinder *finder)
+{
+    for (int b = 0; b < finder->lowering->block_count; b++) {
+        BlockFlow *flow = &finder->flows[b];
+        flow->warps = fmin(flow->threads, fmax(flow->warps, flow->threads / LANES));
+    }
+}
+
+void flow_warps(FlowFinder *finder, const double *firmness)
+{
+    take_from_lines(finder, firmness);
+    take_from_blocks(finder);
+    bound(finder);
+}
