@@ -1,5 +1,6 @@
 /* stack.c - the parts into which a warp diverges, their reconvergence, and their ends. */
 #include "sim/exec/warp.h"
+#include "sim/exec/loops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,8 @@ bool warp_open(Warp *warp, Block *block, int number)
     warp->frame_room = 1;
     warp->frames = calloc(1, sizeof *warp->frames);
     warp->local = malloc(LANES * ((size_t) launch->local_bytes + 1));
-    if (!warp->stack || !warp->frames || !warp->local ||
+    warp->visits = malloc(((size_t) launch->kernel->loop_count + 1) * sizeof *warp->visits);
+    if (!warp->stack || !warp->frames || !warp->local || !warp->visits ||
         !frame_make(warp->frames, launch->kernel, launch->unwritten))
         return false;
     memset(warp->local, launch->unwritten, LANES * ((size_t) launch->local_bytes + 1));
@@ -33,6 +35,7 @@ void warp_close(Warp *warp)
     free(warp->stack);
     free(warp->frames);
     free(warp->local);
+    free(warp->visits);
 }
 
 /* Special registers keep their values for the next block, except those that identify the block. */
@@ -64,6 +67,7 @@ void warp_begin(Warp *warp, uint32_t lanes)
     warp->frames[0].depth = 0;
     frame_use(warp);
     clear_registers(warp);
+    memset(warp->visits, 0, (size_t) warp->code->loop_count * sizeof *warp->visits);
     warp->stack[0] = (Entry){ .pc = 0, .rpc = -1, .mask = lanes };
     warp->depth = 1;
     warp->alive = lanes;

@@ -4,6 +4,7 @@
  * something that only other warps can do, so they get a turn. If this repeats turn after turn while
  * no other warp makes progress, it waits forever, which blocks.c reports. */
 #include "sim/exec/warp.h"
+#include "sim/exec/loops.h"
 #include "sim/exec/trace.h"
 
 #include <stdlib.h>
@@ -45,6 +46,8 @@ static inline __attribute__((always_inline)) void run_step(Warp *warp, bool trac
     Count *count = warp->counts + pc;
 
     note_step(warp, pc, mask, traced);
+    if (step->loop)
+        loop_round(warp, step, mask);
     if (mask) {
         count->executed++;
         count->lanes += lanes_in(mask);

@@ -171,11 +171,12 @@ static bool finder_begin(FlowFinder *finder, const Lowering *lowering, const Lau
     finder->edges = calloc(MOST_EDGES, sizeof *finder->edges);
     finder->first_edge = calloc(blocks, sizeof *finder->first_edge);
     finder->size = calloc(blocks, sizeof *finder->size);
+    finder->together = calloc(blocks, sizeof *finder->together);
     finder->unrolled = calloc(blocks, sizeof *finder->unrolled);
     finder->copies = calloc((size_t) lowering->code.count + 1, sizeof *finder->copies);
-    return finder->edges && finder->first_edge && finder->size && finder->unrolled &&
-           finder->copies && line_counts_make(launch, &finder->counts) && find_edges(finder) &&
-           fit_begin(&finder->fit, finder->edge_count);
+    return finder->edges && finder->first_edge && finder->size && finder->together &&
+           finder->unrolled && finder->copies && line_counts_make(launch, &finder->counts) &&
+           find_edges(finder) && fit_begin(&finder->fit, finder->edge_count);
 }
 
 static void finder_end(FlowFinder *finder)
@@ -183,6 +184,7 @@ static void finder_end(FlowFinder *finder)
     free(finder->edges);
     free(finder->first_edge);
     free(finder->size);
+    free(finder->together);
     free(finder->unrolled);
     free(finder->copies);
     line_counts_free(&finder->counts);

@@ -39,6 +39,7 @@ typedef struct FlowFinder {
     int *unrolled;       /* by block: copies of the current basic block of the PTX */
     int unrolled_blocks; /* in which there are any */
     double *size;        /* by block: the expected number of threads */
+    double *together;    /* by block: warps per thread of an unrolled loop; 0: unknown */
     double threads;
     Fit fit;
     BlockFlow *flows;

@@ -1,5 +1,6 @@
 /* flow_rows.c - the equations between the machine's blocks and the lines of the PTX. */
 #include "sim/machine/flow_finder.h"
+#include "sim/exec/loops.h"
 
 #include <math.h>
 #include <string.h>
@@ -211,30 +212,88 @@ static void add_entry(FlowFinder *finder, int block, double threads, double *fir
             fit_term(&finder->fit, e, 1);
 }
 
+/* How often the copies for `tier` rounds at once run. */
+typedef struct TierCount {
+    double threads, warps; /* warps 0: unknown */
+    bool is_exact;
+} TierCount;
+
+static int power_of(int tier)
+{
+    int power = 0;
+
+    while (power < LOOP_POWERS && 1 << power != tier)
+        power++;
+    return power;
+}
+
+/* After groups of `before` rounds (0: none), as the loop itself counted. Returns false if it did
+ * not count such groups. */
+static bool count_tier(const LoopCount *loop, int tier, int before, TierCount *count)
+{
+    const int power = power_of(tier), larger = before ? power_of(before) : 0;
+
+    if (!loop || power == LOOP_POWERS || larger == LOOP_POWERS ||
+        (before && tier > 1 && before != 2 * tier))
+        return false;
+    count->is_exact = true;
+    count->threads = (double) loop->lanes[power];
+    count->warps = (double) loop->groups[power];
+    if (before) {
+        count->threads -= (double) (before / tier) * (double) loop->lanes[larger];
+        count->warps = (double) (before == 2 * tier ? loop->with_bit[power] : loop->remainder[larger]);
+    }
+    return true;
+}
+
+/* The threads have `rounds` left on average: if all do equally many, the number follows; otherwise
+ * every remainder is assumed to be equally frequent. */
+static TierCount estimate_tier(double entries, double rounds, int tier)
+{
+    const bool is_even = fabs(rounds - floor(rounds + 0.5)) < 1e-9;
+    const double times =
+        is_even ? floor(rounds / tier) : fmax(0, (rounds - (tier - 1) / 2.0) / tier);
+
+    return (TierCount){ times * entries, 0, is_even };
+}
+
+static bool add_tier(FlowFinder *finder, const LineCount *line, int tier, const TierCount *count,
+                     double *firmness)
+{
+    const int row = fit_row(&finder->fit, count->threads, 1, 0);
+
+    if (row < 0)
+        return false;
+    firmness[row] = count->is_exact ? 3 : 0.3;
+    for (int b = 0; b < finder->lowering->block_count; b++) {
+        if (finder->unrolled[b] != tier)
+            continue;
+        add_threads(finder, b, 1);
+        finder->together[b] = count->threads > 0 ? count->warps / count->threads : 0;
+    }
+    for (int b = 0; b < finder->lowering->block_count; b++)
+        if (finder->unrolled[b] == tier && count->threads >= line->entries)
+            add_entry(finder, b, line->entries, firmness);
+    return true;
+}
+
 /* ptxas makes of a loop one that does 4 rounds at once, say, followed by copies for 2 rounds and
- * for 1. If all threads do equally many rounds, the numbers of each follow; otherwise every
- * remainder is assumed to be equally frequent. */
+ * for 1. */
 static void add_tiers(FlowFinder *finder, const LineCount *line, double *firmness)
 {
     double rounds = line->entries > 0 ? line->reached / line->entries : 0;
-    const bool is_even = fabs(rounds - floor(rounds + 0.5)) < 1e-9;
+    int before = 0;
 
     if (rounds <= 0)
         return;
     for (int tier = next_tier(finder, 1 << 30); tier; tier = next_tier(finder, tier)) {
-        const double most = floor(rounds / tier),
-                     times = is_even ? most : fmax(0, (rounds - (tier - 1) / 2.0) / tier);
-        int row = fit_row(&finder->fit, times * line->entries, 1, 0);
-        if (row < 0)
+        TierCount count = estimate_tier(line->entries, rounds, tier);
+        if (before >= 0 && !count_tier(line->loop, tier, before, &count))
+            before = -1;
+        if (!add_tier(finder, line, tier, &count, firmness))
             return;
-        firmness[row] = is_even ? 3 : 0.3;
-        for (int b = 0; b < finder->lowering->block_count; b++)
-            if (finder->unrolled[b] == tier)
-                add_threads(finder, b, 1);
-        for (int b = 0; b < finder->lowering->block_count; b++)
-            if (finder->unrolled[b] == tier && times >= 1)
-                add_entry(finder, b, line->entries, firmness);
-        rounds -= times * tier;
+        rounds -= count.threads / line->entries * tier;
+        before = before < 0 ? before : tier;
     }
 }
 

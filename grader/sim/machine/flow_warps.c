@@ -45,6 +45,14 @@ static void take_from_lines(FlowFinder *finder, const double *firmness)
     free(weights);
 }
 
+/* The rounds of unrolled loops are known by warp. */
+static void take_from_loops(FlowFinder *finder)
+{
+    for (int b = 0; b < finder->lowering->block_count; b++)
+        if (finder->together[b] > 0)
+            finder->flows[b].warps = finder->flows[b].threads * finder->together[b];
+}
+
 /* ---- From other blocks ---- */
 
 static bool is_known(const BlockFlow *flow)
@@ -120,6 +128,7 @@ static void bound(FlowFinder *finder)
 void flow_warps(FlowFinder *finder, const double *firmness)
 {
     take_from_lines(finder, firmness);
+    take_from_loops(finder);
     take_from_blocks(finder);
     bound(finder);
 }

@@ -1,5 +1,6 @@
 /* lines.c - counters of steps, by line of the PTX. */
 #include "sim/machine/lines.h"
+#include "sim/exec/loops.h"
 
 #include <stdlib.h>
 
@@ -91,6 +92,7 @@ typedef struct Steps {
     bool *starts;
     uint64_t *parts;
     Selected *selected;
+    const LoopCount *loops; /* NULL: unknown */
 } Steps;
 
 static void add_blocks(LineCounts *to, int function, const Code *code, const Count *counts,
@@ -102,18 +104,23 @@ static void add_blocks(LineCounts *to, int function, const Code *code, const Cou
         LineCount block = { .function = function, .block = to->block_count++ };
         block.reached = reached_by(code, counts, first, last);
         block.entries = entries_of(code, counts, first, last, block.reached);
+        block.loop = steps->loops && code->steps[last - 1].loop
+                         ? &steps->loops[code->steps[last - 1].loop - 1]
+                         : NULL;
         block.parts = steps->parts[first];
         for (int i = first; i < last; i++)
             add_step(to, &block, &code->steps[i], &counts[i], &steps->selected[i]);
     }
 }
 
-static bool add_code(LineCounts *to, int function, const Code *code, const Count *counts)
+static bool add_code(LineCounts *to, int function, const Code *code, const Count *counts,
+                     const LoopCount *loops)
 {
     const size_t room = (size_t) code->step_count + 2;
     const Steps steps = { .starts = calloc(room, sizeof *steps.starts),
                           .parts = calloc(room, sizeof *steps.parts),
-                          .selected = calloc(room, sizeof *steps.selected) };
+                          .selected = calloc(room, sizeof *steps.selected),
+                          .loops = loops };
     const bool fine = steps.starts && steps.parts && steps.selected &&
                       find_selected(code, counts, steps.selected);
 
@@ -160,7 +167,7 @@ bool line_counts_make(const Launch *launch, LineCounts *counts)
     counts->lines = calloc((size_t) counts->count + 1, sizeof *counts->lines);
     for (int f = 0; counts->lines && f <= functions; f++) {
         const Count *of = counts_of(launch, f, &code);
-        if (of && code && !add_code(counts, f, code, of))
+        if (of && code && !add_code(counts, f, code, of, f ? NULL : launch->loops))
             line_counts_free(counts);
     }
     return counts->lines != NULL;

@@ -16,8 +16,9 @@ typedef struct LineCount {
     const Step *step; /* NULL: no instruction that could have run is in this line */
     int block;        /* number of its basic block of the PTX; the lines of one follow each other */
     double entries;   /* if that block is a loop: threads that entered it; otherwise -1 */
-    double reached;   /* threads that came to it; -1: unknown */
-    double lanes;     /* threads whose guard was true */
+    const LoopCount *loop; /* its rounds; NULL: unknown */
+    double reached;        /* threads that came to it; -1: unknown */
+    double lanes;          /* threads whose guard was true */
     Selected selected;
     double warps;       /* that came to it */
     uint64_t parts;     /* of warps that have diverged and meet again where its basic block starts,
