@@ -31,21 +31,31 @@ void loops_find(Code *code)
 }
 
 /* Lanes leave the loop after this round. */
-static void note_leaving(LoopVisit *visit)
+static void note_leaving(LoopVisit *visit, LoopCount *count)
 {
-    visit->bits |= visit->round;
-    for (int k = 0; k < LOOP_POWERS; k++) {
-        const uint32_t remainder = visit->round & ((1u << k) - 1);
-        if (remainder > visit->remainder[k])
-            visit->remainder[k] = (uint8_t) remainder;
-    }
+    for (int k = 0; k < LOOP_POWERS && visit->left_before; k++)
+        count->splits[k] += visit->round >> k != visit->left_before >> k;
+    visit->left_before = visit->round;
+    visit->residues |= (uint64_t) 1 << visit->round % 64;
+}
+
+/* The residues modulo 2^k. */
+static uint64_t folded(uint64_t residues, int k)
+{
+    for (int half = 32; half >= 1 << k; half /= 2)
+        residues = (residues | residues >> half) & (((uint64_t) 1 << half) - 1);
+    return residues;
 }
 
 static void end_visit(LoopVisit *visit, LoopCount *count)
 {
     for (int k = 0; k < LOOP_POWERS; k++) {
-        count->with_bit[k] += visit->bits >> k & 1;
-        count->remainder[k] += visit->remainder[k];
+        const uint64_t remainders = folded(visit->residues, k),
+                       with_bit = folded(visit->residues, k + 1) >> (1 << k);
+        count->remainder[k] += 63 - (unsigned) __builtin_clzll(remainders);
+        count->remainder_splits[k] += (unsigned) __builtin_popcountll(remainders) - 1;
+        count->with_bit[k] += with_bit != 0;
+        count->bit_splits[k] += with_bit && folded(visit->residues, k + 1) != with_bit << (1 << k);
     }
     memset(visit, 0, sizeof *visit);
 }
@@ -62,7 +72,7 @@ void loop_round(Warp *warp, const Step *step, uint32_t stay)
         count->lanes[k] += lanes;
     }
     if (stay != warp->active)
-        note_leaving(visit);
+        note_leaving(visit, count);
     if (!stay)
         end_visit(visit, count);
 }

@@ -10,19 +10,21 @@
 
 enum { LOOP_POWERS = 6 }; /* rounds are grouped by 1, 2, 4 ... 32 */
 
-/* Of one loop, by power k: */
+/* Of one loop, by power k. Lanes with the same number of rounds leave together. */
 struct LoopCount {
-    uint64_t groups[LOOP_POWERS];    /* of 2^k rounds, by warps: as many as the lane with most */
-    uint64_t lanes[LOOP_POWERS];     /* the same, by lanes */
-    uint64_t with_bit[LOOP_POWERS];  /* warps with a lane whose number of rounds has bit k */
-    uint64_t remainder[LOOP_POWERS]; /* by warps: the largest remainder of division by 2^k */
+    uint64_t groups[LOOP_POWERS];     /* of 2^k rounds, by warps: as many as the lane with most */
+    uint64_t lanes[LOOP_POWERS];      /* the same, by lanes */
+    uint64_t splits[LOOP_POWERS];     /* parts of warps that differ in this number, less one each */
+    uint64_t with_bit[LOOP_POWERS];   /* warps with a lane whose number of rounds has bit k */
+    uint64_t bit_splits[LOOP_POWERS]; /* warps with such lanes and others */
+    uint64_t remainder[LOOP_POWERS];  /* by warps: the largest remainder of division by 2^k */
+    uint64_t remainder_splits[LOOP_POWERS]; /* parts that differ in it, less one each */
 };
 
 /* A warp in the loop. */
 struct LoopVisit {
-    uint32_t round;
-    uint32_t bits; /* of the numbers of rounds of the lanes that have left */
-    uint8_t remainder[LOOP_POWERS];
+    uint32_t round, left_before; /* left_before: the round after which lanes left last; 0: none */
+    uint64_t residues; /* of the numbers of rounds of lanes that have left, modulo 64: a bit each */
 };
 
 /* Numbers the loops of a kernel's code in Step.loop. */

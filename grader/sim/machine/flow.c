@@ -171,10 +171,10 @@ static bool finder_begin(FlowFinder *finder, const Lowering *lowering, const Lau
     finder->edges = calloc(MOST_EDGES, sizeof *finder->edges);
     finder->first_edge = calloc(blocks, sizeof *finder->first_edge);
     finder->size = calloc(blocks, sizeof *finder->size);
-    finder->together = calloc(blocks, sizeof *finder->together);
+    finder->tiers = calloc(blocks, sizeof *finder->tiers);
     finder->unrolled = calloc(blocks, sizeof *finder->unrolled);
     finder->copies = calloc((size_t) lowering->code.count + 1, sizeof *finder->copies);
-    return finder->edges && finder->first_edge && finder->size && finder->together &&
+    return finder->edges && finder->first_edge && finder->size && finder->tiers &&
            finder->unrolled && finder->copies && line_counts_make(launch, &finder->counts) &&
            find_edges(finder) && fit_begin(&finder->fit, finder->edge_count);
 }
@@ -184,7 +184,7 @@ static void finder_end(FlowFinder *finder)
     free(finder->edges);
     free(finder->first_edge);
     free(finder->size);
-    free(finder->together);
+    free(finder->tiers);
     free(finder->unrolled);
     free(finder->copies);
     line_counts_free(&finder->counts);

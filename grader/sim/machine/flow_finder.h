@@ -27,6 +27,13 @@ typedef struct Copies {
     int row; /* of the fit; -1: none */
 } Copies;
 
+/* A block with copies for a number of rounds of a loop. */
+typedef struct Tier {
+    double warps;    /* per thread; 0: unknown */
+    double splits;   /* of an unrolled loop: parts of warps that come to its end; -1: unknown */
+    double replaces; /* parts that come to the end of the loop in the PTX */
+} Tier;
+
 typedef struct FlowFinder {
     const Lowering *lowering;
     const Launch *launch;
@@ -39,7 +46,7 @@ typedef struct FlowFinder {
     int *unrolled;       /* by block: copies of the current basic block of the PTX */
     int unrolled_blocks; /* in which there are any */
     double *size;        /* by block: the expected number of threads */
-    double *together;    /* by block: warps per thread of an unrolled loop; 0: unknown */
+    Tier *tiers;         /* by block */
     double threads;
     Fit fit;
     BlockFlow *flows;

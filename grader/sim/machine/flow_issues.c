@@ -78,21 +78,32 @@ static double active_threads(const FlowFinder *finder, const MachineInstruction 
     return fmin(flow->threads, line->lanes);
 }
 
-/* Each part of a warp that has diverged comes to the BSYNC by itself: from the branches whose lanes
- * meet again in the PTX behind it, or from the loop of an atomic. */
-static uint64_t parts_at(const FlowFinder *finder, int b, int i, const LineCount *line)
+/* From the branches whose lanes meet again in the PTX behind the BSYNC. */
+static const LineCount *meeting_after(const FlowFinder *finder, int b, int i)
 {
     const MachineBlock *block = &finder->lowering->blocks[b];
 
-    if (line && line->step->class_ == CLASS_ATOMIC)
-        return line->divergent;
     for (int next = i + 1; next < block->first + block->count; next++) {
         const LineCount *after =
             line_count_at(&finder->counts, finder->lowering->code.instructions[next].line);
         if (after && after->parts)
-            return after->parts;
+            return after;
     }
-    return line ? line->divergent : 0;
+    return NULL;
+}
+
+/* Each part of a warp that has diverged comes to the BSYNC by itself: from branches, from the loop
+ * of an atomic, or from the copies of an unrolled loop. */
+static double parts_at(const FlowFinder *finder, int b, int i, const LineCount *line)
+{
+    const LineCount *after = meeting_after(finder, b, i);
+    const Tier *tier = b ? &finder->tiers[b - 1] : NULL;
+
+    if (line && line->step->class_ == CLASS_ATOMIC)
+        return (double) line->divergent;
+    if (tier && tier->warps > 0 && tier->splits >= 0)
+        return tier->splits + (after ? fmax(0, (double) after->parts - tier->replaces) : 0);
+    return after ? (double) after->parts : line ? (double) line->divergent : 0;
 }
 
 static void add_instruction(const FlowFinder *finder, int b, int i, const LineCount *line,
@@ -109,7 +120,7 @@ static void add_instruction(const FlowFinder *finder, int b, int i, const LineCo
         return;
     issue->instructions += (uint64_t) llround(finder->flows[b].warps);
     if (flow_operation(in) == MACHINE_BSYNC)
-        issue->instructions += parts_at(finder, b, i, line);
+        issue->instructions += (uint64_t) parts_at(finder, b, i, line);
     issue->threads += (uint64_t) llround(active_threads(finder, in, b, is_last, shares));
 }
 

@@ -212,9 +212,9 @@ static void add_entry(FlowFinder *finder, int block, double threads, double *fir
             fit_term(&finder->fit, e, 1);
 }
 
-/* How often the copies for `tier` rounds at once run. */
+/* How often the copies for some rounds at once run. */
 typedef struct TierCount {
-    double threads, warps; /* warps 0: unknown */
+    double threads, warps, splits; /* warps 0: unknown, as are splits */
     bool is_exact;
 } TierCount;
 
@@ -236,12 +236,16 @@ static bool count_tier(const LoopCount *loop, int tier, int before, TierCount *c
     if (!loop || power == LOOP_POWERS || larger == LOOP_POWERS ||
         (before && tier > 1 && before != 2 * tier))
         return false;
-    count->is_exact = true;
-    count->threads = (double) loop->lanes[power];
-    count->warps = (double) loop->groups[power];
-    if (before) {
+    *count = (TierCount){ (double) loop->lanes[power], (double) loop->groups[power],
+                          tier > 1 ? (double) loop->splits[power] : -1, true };
+    if (before)
         count->threads -= (double) (before / tier) * (double) loop->lanes[larger];
-        count->warps = (double) (before == 2 * tier ? loop->with_bit[power] : loop->remainder[larger]);
+    if (before == 2 * tier) {
+        count->warps = (double) loop->with_bit[power];
+        count->splits = (double) loop->bit_splits[power];
+    } else if (before) {
+        count->warps = (double) loop->remainder[larger];
+        count->splits = (double) loop->remainder_splits[larger];
     }
     return true;
 }
@@ -254,12 +258,13 @@ static TierCount estimate_tier(double entries, double rounds, int tier)
     const double times =
         is_even ? floor(rounds / tier) : fmax(0, (rounds - (tier - 1) / 2.0) / tier);
 
-    return (TierCount){ times * entries, 0, is_even };
+    return (TierCount){ times * entries, 0, 0, is_even };
 }
 
 static bool add_tier(FlowFinder *finder, const LineCount *line, int tier, const TierCount *count,
                      double *firmness)
 {
+    const double replaces = line->loop ? (double) line->loop->splits[0] : 0;
     const int row = fit_row(&finder->fit, count->threads, 1, 0);
 
     if (row < 0)
@@ -269,7 +274,8 @@ static bool add_tier(FlowFinder *finder, const LineCount *line, int tier, const 
         if (finder->unrolled[b] != tier)
             continue;
         add_threads(finder, b, 1);
-        finder->together[b] = count->threads > 0 ? count->warps / count->threads : 0;
+        if (count->warps > 0 && count->threads > 0)
+            finder->tiers[b] = (Tier){ count->warps / count->threads, count->splits, replaces };
     }
     for (int b = 0; b < finder->lowering->block_count; b++)
         if (finder->unrolled[b] == tier && count->threads >= line->entries)

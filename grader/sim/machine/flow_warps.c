@@ -49,8 +49,8 @@ static void take_from_lines(FlowFinder *finder, const double *firmness)
 static void take_from_loops(FlowFinder *finder)
 {
     for (int b = 0; b < finder->lowering->block_count; b++)
-        if (finder->together[b] > 0)
-            finder->flows[b].warps = finder->flows[b].threads * finder->together[b];
+        if (finder->tiers[b].warps > 0)
+            finder->flows[b].warps = finder->flows[b].threads * finder->tiers[b].warps;
 }
 
 /* ---- From other blocks ---- */
@@ -99,6 +99,17 @@ static const BlockFlow *leads_to(const FlowFinder *finder, int block)
     return best;
 }
 
+/* Lanes that divide after a BSSY and meet at its BSYNC are in the same warps at both. */
+static void take_from_divisions(FlowFinder *finder)
+{
+    for (int b = 0; b < finder->lowering->block_count; b++) {
+        BlockFlow *flow = &finder->flows[b];
+        const BlockFlow *from = divides_before(finder, &finder->lowering->blocks[b]);
+        if (from && from != flow && fabs(flow->threads - from->threads) < 0.001 * from->threads)
+            flow->warps = from->warps;
+    }
+}
+
 /* A block without lines of its own has the threads per warp of another one: at a BSYNC, of the
  * block in which its lanes were last together. */
 static void take_from_blocks(FlowFinder *finder)
@@ -129,6 +140,7 @@ void flow_warps(FlowFinder *finder, const double *firmness)
 {
     take_from_lines(finder, firmness);
     take_from_loops(finder);
+    take_from_divisions(finder);
     take_from_blocks(finder);
     bound(finder);
 }
