@@ -94,11 +94,12 @@ static int target_of(int arch, const unsigned char *bytes, int i, int count)
     return target >= 0 && target < count ? (int) target : -1;
 }
 
+/* A call may get its target from a register. */
 static bool has_target(unsigned opcode)
 {
     const unsigned operation = opcode & MACHINE_OPERATION_BITS;
 
-    return operation == MACHINE_BRA || operation == MACHINE_CALL || operation == MACHINE_BSSY;
+    return operation == MACHINE_BRA || operation == MACHINE_BSSY || opcode == 0x944;
 }
 
 /* BRA reads a second predicate, for each lane or, as BRA.U (0x547), for the warp. */

@@ -12,6 +12,13 @@ static bool is_one_of(unsigned operation, const uint16_t *list)
     return *list != 0;
 }
 
+/* Products of 64-bit integers take several products of 32 bits. */
+static bool is_long_product(const Instruction *in)
+{
+    return (in->op == OP_mul || in->op == OP_mad) && in->type_count &&
+           type_is_whole(in->types[0]) && type_size(in->types[0]) == 8;
+}
+
 bool flow_is_counterpart(const Instruction *in, unsigned operation)
 {
     static const struct {
@@ -49,6 +56,8 @@ bool flow_is_counterpart(const Instruction *in, unsigned operation)
         { OP_min, { 0x009, 0x017, 0x048 } },
     };
 
+    if (is_long_product(in))
+        return false;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i].op == in->op)
             return is_one_of(operation, pairs[i].operations);

@@ -23,6 +23,13 @@ static double weight_of(const FlowFinder *finder, const Copies *at, const LineCo
     return fabs(firmness[at->row]) / ((off + 0.01) * (off + 0.01));
 }
 
+/* All instructions of a subroutine that ptxas adds have the line of a ret. An indirect call is
+ * counted once per target. */
+static bool misleads(const Step *step)
+{
+    return step->in->op == OP_ret || (step->in->op == OP_call && step->jump.target < 0);
+}
+
 static void take_from_lines(FlowFinder *finder, const double *firmness)
 {
     const Lowering *lowering = finder->lowering;
@@ -32,7 +39,7 @@ static void take_from_lines(FlowFinder *finder, const double *firmness)
     for (int i = 0; sums && weights && i < finder->copies_count; i++) {
         const Copies *at = &finder->copies[i];
         const LineCount *line = line_count_at(&finder->counts, at->line);
-        if (line->reached <= 0 || line->step->guard >= 0)
+        if (line->reached <= 0 || line->step->guard >= 0 || misleads(line->step))
             continue;
         const double weight = weight_of(finder, at, line, firmness);
         sums[at->block] += weight * line->warps / line->reached;
@@ -110,6 +117,23 @@ static void take_from_divisions(FlowFinder *finder)
     }
 }
 
+/* A subroutine runs with the lanes of its callers. Returns false if `block` is not its beginning.
+ */
+static bool take_from_callers(FlowFinder *finder, int block)
+{
+    const Lowering *lowering = finder->lowering;
+    double threads = 0, warps = 0;
+
+    for (int b = 0; b < lowering->block_count; b++)
+        if (lowering->blocks[b].callee == block && is_known(&finder->flows[b])) {
+            threads += finder->flows[b].threads;
+            warps += finder->flows[b].warps;
+        }
+    if (threads > 0)
+        finder->flows[block].warps = finder->flows[block].threads * warps / threads;
+    return threads > 0;
+}
+
 /* A block without lines of its own has the threads per warp of another one: at a BSYNC, of the
  * block in which its lanes were last together. */
 static void take_from_blocks(FlowFinder *finder)
@@ -119,7 +143,7 @@ static void take_from_blocks(FlowFinder *finder)
     for (int round = 0; round < 3; round++)
         for (int b = 0; b < lowering->block_count; b++) {
             BlockFlow *flow = &finder->flows[b];
-            if (flow->warps >= 0)
+            if (flow->warps >= 0 || take_from_callers(finder, b))
                 continue;
             const BlockFlow *from = divides_before(finder, &lowering->blocks[b]);
             from = from ? from : leads_to(finder, b);
