@@ -250,6 +250,8 @@ Code *code_make_for(const Code *kernel, const Module *module, int function,
         code->module = module;
         code->variable_address = variable_address;
         well = make(&maker, kernel, function);
+        if (well)
+            loops_find_exits(code);
         if (well && !kernel)
             loops_find(code);
         code->function = maker.function;

@@ -105,6 +105,8 @@ struct Step {
                         * change the pc, the lanes or (without a fault) the state of the warp, and
                         * none but the first is a branch target; 0: it is not plain */
     uint16_t loop;     /* the number of the loop at whose end it jumps back: 1, 2 ...; 0: none */
+    bool leaves_loop, taken_leaves; /* branch: lanes leave a loop by one way, the branch or (if not
+                                     * taken_leaves) the next step, while others stay */
     int rpc; /* branch: the step where its lanes reconverge; one past the last step: at the end */
     int class_; /* OpClass */
     Run *inner; /* of a step with a clock operand: the handler that runs after the clock is read */

@@ -30,6 +30,37 @@ void loops_find(Code *code)
             code->steps[i].loop = (uint16_t) ++code->loop_count;
 }
 
+static bool is_inside(int step, int first, int last)
+{
+    return step >= first && step <= last;
+}
+
+/* Whether lanes leave the loop of steps first .. last by one way of the branch `at`. */
+static void note_exit(Code *code, int at, int first, int last)
+{
+    Step *step = &code->steps[at];
+    const bool taken = is_inside(step->jump.target, first, last),
+               next = is_inside(at + 1, first, last);
+
+    if (step->in->op != OP_bra || step->guard < 0 || taken == next)
+        return;
+    if ((taken ? at + 1 : step->jump.target) == step->rpc)
+        return;
+    step->leaves_loop = true;
+    step->taken_leaves = next;
+}
+
+void loops_find_exits(Code *code)
+{
+    for (int last = 0; last < code->step_count; last++) {
+        const Step *end = &code->steps[last];
+        if (end->in->op != OP_bra || end->jump.target < 0 || end->jump.target > last)
+            continue;
+        for (int at = end->jump.target; at <= last; at++)
+            note_exit(code, at, end->jump.target, last);
+    }
+}
+
 /* Lanes leave the loop after this round. */
 static void note_leaving(LoopVisit *visit, LoopCount *count)
 {

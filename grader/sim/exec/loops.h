@@ -29,6 +29,8 @@ struct LoopVisit {
 
 /* Numbers the loops of a kernel's code in Step.loop. */
 void loops_find(Code *code);
+/* Finds the branches by which lanes leave loops, before all others have. */
+void loops_find_exits(Code *code);
 
 /* `step` ends a round of the warp's active lanes, of which those in `stay` begin another one. */
 void loop_round(Warp *warp, const Step *step, uint32_t stay);

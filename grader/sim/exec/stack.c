@@ -117,6 +117,41 @@ void warp_split(Warp *warp, const Step *step, int rpc, uint32_t first, int first
     warp_take_top(warp);
 }
 
+/* The part that waits below the top entry, for the same lanes, to continue at pc; NULL: none. */
+static Entry *part_at(Warp *warp, int pc, int rpc)
+{
+    for (int i = warp->depth - 2; i >= warp->frames[warp->frame].depth; i--) {
+        Entry *entry = &warp->stack[i];
+        if (entry->rpc != rpc)
+            return NULL;
+        if (entry->pc == pc && !(entry->mask & warp->waiting_lanes))
+            return entry;
+    }
+    return NULL;
+}
+
+void warp_leave_loop(Warp *warp, const Step *step, int rpc, uint32_t stay, int stay_pc,
+                     uint32_t leave, int leave_pc)
+{
+    Entry *part = rpc == warp->stack[warp->depth - 1].rpc ? part_at(warp, leave_pc, rpc) : NULL;
+
+    if (part)
+        part->mask |= leave;
+    warp_split(warp, step, rpc, stay, stay_pc, part ? 0 : leave, leave_pc);
+}
+
+void warp_leave_together(Warp *warp, int pc)
+{
+    Entry *part = part_at(warp, pc, warp->rpc);
+
+    warp->pc = pc;
+    if (!part)
+        return;
+    part->mask |= warp->active;
+    warp->depth--;
+    warp_take_top(warp);
+}
+
 static void end_warp(Warp *warp)
 {
     warp->alive = warp->active = 0;

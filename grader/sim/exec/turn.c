@@ -54,6 +54,8 @@ static inline __attribute__((always_inline)) void run_step(Warp *warp, bool trac
         step->run(warp, step, mask);
     } else {
         count->skipped++;
+        if (step->leaves_loop && !step->taken_leaves)
+            warp_leave_together(warp, warp->pc);
     }
 }
 
