@@ -78,16 +78,22 @@ static double active_threads(const FlowFinder *finder, const MachineInstruction 
     return fmin(flow->threads, line->lanes);
 }
 
-/* From the branches whose lanes meet again in the PTX behind the BSYNC. */
+/* The line, behind the BSYNC or in the block that follows, where lanes that have branched meet
+ * again in the PTX; NULL: none. */
 static const LineCount *meeting_after(const FlowFinder *finder, int b, int i)
 {
-    const MachineBlock *block = &finder->lowering->blocks[b];
+    const Lowering *lowering = finder->lowering;
 
-    for (int next = i + 1; next < block->first + block->count; next++) {
-        const LineCount *after =
-            line_count_at(&finder->counts, finder->lowering->code.instructions[next].line);
-        if (after && after->parts)
-            return after;
+    for (int hops = 0; hops < 2 && b >= 0; hops++, b = lowering->blocks[b].next) {
+        const MachineBlock *block = &lowering->blocks[b];
+        for (int at = hops ? block->first : i + 1; at < block->first + block->count; at++) {
+            const LineCount *after =
+                line_count_at(&finder->counts, lowering->code.instructions[at].line);
+            if (after && after->parts)
+                return after;
+        }
+        if (block->taken >= 0)
+            break;
     }
     return NULL;
 }
