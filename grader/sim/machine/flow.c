@@ -111,12 +111,15 @@ static void price(FlowFinder *finder)
     }
 }
 
-static void weigh(FlowFinder *finder, const double *firmness, int first_line, int round)
+static void weigh(FlowFinder *finder, const double *firmness, int first_line, int first_branch,
+                  int round)
 {
     Fit *fit = &finder->fit;
 
     price(finder);
-    for (int r = 0; r < fit->row_count; r++) {
+    if (round)
+        flow_weigh_branches(finder);
+    for (int r = 0; r < first_branch; r++) {
         FitRow *row = &fit->rows[r];
         if (r < first_line) {
             row->scale = scale_of(finder, row);
@@ -133,13 +136,13 @@ static void weigh(FlowFinder *finder, const double *firmness, int first_line, in
     }
 }
 
-static void solve(FlowFinder *finder, const double *firmness, int first_line)
+static void solve(FlowFinder *finder, const double *firmness, int first_line, int first_branch)
 {
     guess_sizes(finder);
     for (int e = 0; e < finder->edge_count; e++)
         finder->fit.unit[e] = finder->size[finder->edges[e].from];
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        weigh(finder, firmness, first_line, round);
+        weigh(finder, firmness, first_line, first_branch, round);
         fit_solve(&finder->fit);
     }
 }
@@ -171,12 +174,15 @@ static bool finder_begin(FlowFinder *finder, const Lowering *lowering, const Lau
     finder->edges = calloc(MOST_EDGES, sizeof *finder->edges);
     finder->first_edge = calloc(blocks, sizeof *finder->first_edge);
     finder->size = calloc(blocks, sizeof *finder->size);
+    finder->branches = calloc(MOST_EDGES, sizeof *finder->branches);
+    finder->limited = calloc(blocks, sizeof *finder->limited);
     finder->tiers = calloc(blocks, sizeof *finder->tiers);
     finder->unrolled = calloc(blocks, sizeof *finder->unrolled);
     finder->copies = calloc((size_t) lowering->code.count + 1, sizeof *finder->copies);
     return finder->edges && finder->first_edge && finder->size && finder->tiers &&
-           finder->unrolled && finder->copies && line_counts_make(launch, &finder->counts) &&
-           find_edges(finder) && fit_begin(&finder->fit, finder->edge_count);
+           finder->branches && finder->unrolled && finder->copies &&
+           line_counts_make(launch, &finder->counts) && find_edges(finder) &&
+           fit_begin(&finder->fit, finder->edge_count);
 }
 
 static void finder_end(FlowFinder *finder)
@@ -185,6 +191,8 @@ static void finder_end(FlowFinder *finder)
     free(finder->first_edge);
     free(finder->size);
     free(finder->tiers);
+    free(finder->limited);
+    free(finder->branches);
     free(finder->unrolled);
     free(finder->copies);
     line_counts_free(&finder->counts);
@@ -203,8 +211,10 @@ static bool run(FlowFinder *finder)
         calloc((size_t) first_line + 3 * (size_t) finder->copies_count + 1, sizeof *firmness);
     if (firmness) {
         flow_line_rows(finder, firmness);
+        const int first_branch = finder->fit.row_count;
+        flow_branch_rows(finder);
         if (!finder->fit.failed) {
-            solve(finder, firmness, first_line);
+            solve(finder, firmness, first_line, first_branch);
             take_flows(finder);
             flow_warps(finder, firmness);
         }

@@ -1,6 +1,6 @@
 /* flow_finder.h - shared by the parts of flow_find() and count_machine(): sim/machine/flow.c,
- * sim/machine/flow_copies.c, sim/machine/flow_rows.c, sim/machine/flow_warps.c,
- * sim/machine/flow_issues.c.
+ * sim/machine/flow_copies.c, sim/machine/flow_rows.c, sim/machine/flow_branches.c,
+ * sim/machine/flow_warps.c, sim/machine/flow_issues.c.
  */
 #ifndef SIM_MACHINE_FLOW_FINDER_H
 #define SIM_MACHINE_FLOW_FINDER_H
@@ -34,6 +34,13 @@ typedef struct Tier {
     double replaces; /* parts that come to the end of the loop in the PTX */
 } Tier;
 
+/* A conditional branch of the PTX that is one of the machine code too. */
+typedef struct Branch {
+    int edge; /* its taken way */
+    int row;
+    double taken, passed; /* threads, in the PTX: one of them is the edge's */
+} Branch;
+
 typedef struct FlowFinder {
     const Lowering *lowering;
     const Launch *launch;
@@ -47,6 +54,9 @@ typedef struct FlowFinder {
     int unrolled_blocks; /* in which there are any */
     double *size;        /* by block: the expected number of threads */
     Tier *tiers;         /* by block */
+    bool *limited;       /* by block: its warps follow from those of the blocks before it */
+    Branch *branches;
+    int branch_count;
     double threads;
     Fit fit;
     BlockFlow *flows;
@@ -80,6 +90,11 @@ void flow_conservation_rows(FlowFinder *finder);
 /* Adds rows: copies add up to the executions of their line. Sets firmness[row] of each: how much a
  * deviation counts; negative if more threads than the row's value count little. */
 void flow_line_rows(FlowFinder *finder, double *firmness);
+/* Adds rows: branches are taken as often as in the PTX, or not taken as often, whichever is nearer.
+ */
+void flow_branch_rows(FlowFinder *finder);
+/* Weighs these rows after the fit has been solved. */
+void flow_weigh_branches(FlowFinder *finder);
 
 /* ---- Warps (sim/machine/flow_warps.c) ---- */
 

@@ -30,6 +30,31 @@ static bool misleads(const Step *step)
     return step->in->op == OP_ret || (step->in->op == OP_call && step->jump.target < 0);
 }
 
+/* How often a block counts in a row of the fit. */
+static double factor_in(const FlowFinder *finder, const FitRow *row, int block)
+{
+    for (int i = row->first; i < row->first + row->count; i++)
+        if (finder->edges[finder->fit.terms[i].unknown].from == block)
+            return finder->fit.terms[i].factor;
+    return 0;
+}
+
+/* Warps per thread of a line, in the blocks whose warps are not limited: what those leave over. */
+static double warps_per_thread(const FlowFinder *finder, const Copies *at, const LineCount *line)
+{
+    double threads = line->reached, warps = line->warps;
+
+    for (int b = 0; at->row >= 0 && b < finder->lowering->block_count; b++) {
+        const double times =
+            finder->limited[b] ? factor_in(finder, &finder->fit.rows[at->row], b) : 0;
+        threads -= times * finder->flows[b].threads;
+        warps -= times * finder->flows[b].warps;
+    }
+    if (threads < 0.05 * line->reached)
+        return line->warps / line->reached;
+    return fmin(1, fmax(1.0 / LANES, warps / threads));
+}
+
 static void take_from_lines(FlowFinder *finder, const double *firmness)
 {
     const Lowering *lowering = finder->lowering;
@@ -42,12 +67,13 @@ static void take_from_lines(FlowFinder *finder, const double *firmness)
         if (line->reached <= 0 || line->step->guard >= 0 || misleads(line->step))
             continue;
         const double weight = weight_of(finder, at, line, firmness);
-        sums[at->block] += weight * line->warps / line->reached;
+        sums[at->block] += weight * warps_per_thread(finder, at, line);
         weights[at->block] += weight;
     }
     for (int b = 0; sums && weights && b < lowering->block_count; b++)
-        finder->flows[b].warps =
-            weights[b] > 0 ? finder->flows[b].threads * sums[b] / weights[b] : UNKNOWN;
+        if (!finder->limited[b])
+            finder->flows[b].warps =
+                weights[b] > 0 ? finder->flows[b].threads * sums[b] / weights[b] : UNKNOWN;
     free(sums);
     free(weights);
 }
@@ -117,6 +143,41 @@ static void take_from_divisions(FlowFinder *finder)
     }
 }
 
+/* The warps that come to a block from others; UNKNOWN: not all are known. */
+static double warps_to(const FlowFinder *finder, int block)
+{
+    double warps = 0;
+    bool any = false;
+
+    for (int e = 0; e < finder->edge_count; e++) {
+        const BlockFlow *from = &finder->flows[finder->edges[e].from];
+        if (finder->edges[e].to != block || finder->fit.x[e] < 0.5)
+            continue;
+        if (!is_known(from))
+            return UNKNOWN;
+        warps += fmin(from->warps, finder->fit.x[e]);
+        any = true;
+    }
+    return any ? warps : UNKNOWN;
+}
+
+/* No block is executed more often than warps come to it. Of a line with copies before a loop and in
+ * it, the first ones run with more lanes than the others. */
+static bool limit_warps(FlowFinder *finder)
+{
+    bool any = false;
+
+    for (int b = 1; b < finder->lowering->block_count; b++) {
+        BlockFlow *flow = &finder->flows[b];
+        const double most = warps_to(finder, b);
+        if (most < 0 || flow->warps <= 1.02 * most)
+            continue;
+        flow->warps = most;
+        any = finder->limited[b] = true;
+    }
+    return any;
+}
+
 /* A subroutine runs with the lanes of its callers. Returns false if `block` is not its beginning.
  */
 static bool take_from_callers(FlowFinder *finder, int block)
@@ -163,6 +224,8 @@ static void bound(FlowFinder *finder)
 void flow_warps(FlowFinder *finder, const double *firmness)
 {
     take_from_lines(finder, firmness);
+    if (limit_warps(finder))
+        take_from_lines(finder, firmness);
     take_from_loops(finder);
     take_from_divisions(finder);
     take_from_blocks(finder);
