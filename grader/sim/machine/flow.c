@@ -207,10 +207,12 @@ static bool run(FlowFinder *finder)
     flow_copies(finder);
     flow_conservation_rows(finder);
     first_line = finder->fit.row_count;
-    firmness =
-        calloc((size_t) first_line + 3 * (size_t) finder->copies_count + 1, sizeof *firmness);
+    firmness = calloc((size_t) first_line + 3 * (size_t) finder->copies_count +
+                          (size_t) finder->lowering->block_count + 1,
+                      sizeof *firmness);
     if (firmness) {
         flow_line_rows(finder, firmness);
+        flow_long_way_rows(finder, firmness);
         const int first_branch = finder->fit.row_count;
         flow_branch_rows(finder);
         if (!finder->fit.failed) {

@@ -90,6 +90,8 @@ void flow_conservation_rows(FlowFinder *finder);
 /* Adds rows: copies add up to the executions of their line. Sets firmness[row] of each: how much a
  * deviation counts; negative if more threads than the row's value count little. */
 void flow_line_rows(FlowFinder *finder, double *firmness);
+/* Adds rows: subroutines of quotients and roots are called for the lanes that take the long way. */
+void flow_long_way_rows(FlowFinder *finder, double *firmness);
 /* Adds rows: branches are taken as often as in the PTX, or not taken as often, whichever is nearer.
  */
 void flow_branch_rows(FlowFinder *finder);

@@ -79,7 +79,7 @@ static double active_threads(const FlowFinder *finder, const MachineInstruction 
 }
 
 /* The line, behind the BSYNC or in the block that follows, where lanes that have branched meet
- * again in the PTX; NULL: none. */
+ * again in the PTX; NULL: none, or another BSYNC is nearer to it. */
 static const LineCount *meeting_after(const FlowFinder *finder, int b, int i)
 {
     const Lowering *lowering = finder->lowering;
@@ -87,8 +87,10 @@ static const LineCount *meeting_after(const FlowFinder *finder, int b, int i)
     for (int hops = 0; hops < 2 && b >= 0; hops++, b = lowering->blocks[b].next) {
         const MachineBlock *block = &lowering->blocks[b];
         for (int at = hops ? block->first : i + 1; at < block->first + block->count; at++) {
-            const LineCount *after =
-                line_count_at(&finder->counts, lowering->code.instructions[at].line);
+            const MachineInstruction *in = &lowering->code.instructions[at];
+            const LineCount *after = line_count_at(&finder->counts, in->line);
+            if (flow_operation(in) == MACHINE_BSYNC)
+                return NULL;
             if (after && after->parts)
                 return after;
         }

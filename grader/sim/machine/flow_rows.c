@@ -317,6 +317,49 @@ static void add_tiers(FlowFinder *finder, const LineCount *line, double *firmnes
     }
 }
 
+/* ---- Quotients and roots ---- */
+
+/* The line of the quotient or root whose subroutine the block calls; NULL: it calls none. */
+static const LineCount *long_way_of(const FlowFinder *finder, int block)
+{
+    const MachineBlock *at = &finder->lowering->blocks[block];
+    const int last = at->first + at->count - 1;
+    const LineCount *line =
+        line_count_at(&finder->counts, finder->lowering->code.instructions[last].line);
+
+    if (!at->is_reached || at->callee < 0 || !line || line->step->class_ == CLASS_INT)
+        return NULL;
+    const Op op = line->step->in->op;
+    return op == OP_div || op == OP_sqrt || op == OP_rcp ? line : NULL;
+}
+
+static void add_long_way(FlowFinder *finder, const LineCount *line, double *firmness)
+{
+    const int row = fit_row(&finder->fit, line->long_lanes, 1, 0);
+
+    if (row < 0)
+        return;
+    firmness[row] = 3;
+    for (int b = 0; b < finder->lowering->block_count; b++)
+        if (long_way_of(finder, b) == line) {
+            add_threads(finder, b, 1);
+            if (line->long_lanes > 0)
+                finder->tiers[b] = (Tier){ line->long_warps / line->long_lanes, -1, 0 };
+        }
+}
+
+void flow_long_way_rows(FlowFinder *finder, double *firmness)
+{
+    for (int b = 0; b < finder->lowering->block_count; b++) {
+        const LineCount *line = long_way_of(finder, b);
+        bool is_first = line != NULL;
+        for (int before = 0; before < b; before++)
+            is_first &= long_way_of(finder, before) != line;
+        if (is_first)
+            add_long_way(finder, line, firmness);
+    }
+}
+
 void flow_line_rows(FlowFinder *finder, double *firmness)
 {
     for (int first = 0, last; first < finder->copies_count; first = last) {

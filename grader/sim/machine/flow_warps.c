@@ -10,7 +10,8 @@ enum { UNKNOWN = -1 };
 /* ---- From the block's own lines ---- */
 
 /* How much a line says about the threads per warp of the block of its copies. A line that does not
- * fit counts little, and one that is no row of the fit counts only where no other does. */
+ * fit counts little, and one that is no row of the fit counts only where no other does, if the
+ * block runs about as often. */
 static double weight_of(const FlowFinder *finder, const Copies *at, const LineCount *line,
                         const double *firmness)
 {
@@ -18,7 +19,7 @@ static double weight_of(const FlowFinder *finder, const Copies *at, const LineCo
     double off = fabs(line->reached - threads) / fmax(1, fmax(line->reached, threads));
 
     if (at->row < 0)
-        return 1e-9 / ((off + 0.01) * (off + 0.01));
+        return off < 0.2 ? 1e-9 / ((off + 0.01) * (off + 0.01)) : 0;
     off = fabs(fit_residual(&finder->fit, at->row)) / finder->fit.rows[at->row].scale;
     return fabs(firmness[at->row]) / ((off + 0.01) * (off + 0.01));
 }

@@ -73,6 +73,8 @@ static void add_step(LineCounts *to, const LineCount *block, const Step *step, c
     at->step = step;
     at->lanes = (double) (count->lanes + count->round_lanes);
     at->selected = *selected;
+    at->long_lanes = (double) count->long_lanes;
+    at->long_warps = (double) count->long_warps;
     at->warps = (double) (count->executed + count->skipped + count->rounds);
     at->divergent = count->divergent + count->rounds;
     if (step->guard < 0)
