@@ -89,7 +89,8 @@ static void calls_divide_a_loop(void)
 {
     static const char ptx[] =
         KERNEL("cvt.rn.f64.u32 %fd1, %r3;\nmov.u32 %r7, 0;\nROUND:\nld.global.f32 %f2, [%rd2];\n"
-               "cvt.f64.f32 %fd2, %f2;\ndiv.rn.f64 %fd3, %fd2, %fd1;\n"
+               "cvt.f64.f32 %fd2, %f2;\nadd.rn.f64 %fd2, %fd2, 0d3FF0000000000000;\ndiv.rn.f64 "
+               "%fd3, %fd2, %fd1;\n"
                "fma.rn.f64 %fd4, %fd3, %fd3, %fd1;\ndiv.rn.f64 %fd5, %fd1, %fd4;\n"
                "fma.rn.f64 %fd1, %fd5, %fd5, %fd2;\nadd.s32 %r7, %r7, 1;\n"
                "add.s64 %rd2, %rd2, 4;\nsetp.lt.s32 %p1, %r7, %r3;\n@%p1 bra ROUND;\n"
