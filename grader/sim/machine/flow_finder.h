@@ -36,9 +36,8 @@ typedef struct Tier {
 
 /* A conditional branch of the PTX that is one of the machine code too. */
 typedef struct Branch {
-    int edge; /* its taken way */
-    int row;
-    double taken, passed; /* threads, in the PTX: one of them is the edge's */
+    int block, row;
+    double reached; /* threads, in the PTX */
 } Branch;
 
 typedef struct FlowFinder {
@@ -92,8 +91,7 @@ void flow_conservation_rows(FlowFinder *finder);
 void flow_line_rows(FlowFinder *finder, double *firmness);
 /* Adds rows: subroutines of quotients and roots are called for the lanes that take the long way. */
 void flow_long_way_rows(FlowFinder *finder, double *firmness);
-/* Adds rows: branches are taken as often as in the PTX, or not taken as often, whichever is nearer.
- */
+/* Adds rows: branches are taken as often as in the PTX, or not taken as often. */
 void flow_branch_rows(FlowFinder *finder);
 /* Weighs these rows after the fit has been solved. */
 void flow_weigh_branches(FlowFinder *finder);
