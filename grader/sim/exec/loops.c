@@ -80,6 +80,7 @@ static uint64_t folded(uint64_t residues, int k)
 
 static void end_visit(LoopVisit *visit, LoopCount *count)
 {
+    count->visits++;
     for (int k = 0; k < LOOP_POWERS; k++) {
         const uint64_t remainders = folded(visit->residues, k),
                        with_bit = folded(visit->residues, k + 1) >> (1 << k);

@@ -12,6 +12,7 @@ enum { LOOP_POWERS = 6 }; /* rounds are grouped by 1, 2, 4 ... 32 */
 
 /* Of one loop, by power k. Lanes with the same number of rounds leave together. */
 struct LoopCount {
+    uint64_t visits;                  /* warps, each time that they entered it */
     uint64_t groups[LOOP_POWERS];     /* of 2^k rounds, by warps: as many as the lane with most */
     uint64_t lanes[LOOP_POWERS];      /* the same, by lanes */
     uint64_t splits[LOOP_POWERS];     /* parts of warps that differ in this number, less one each */

@@ -58,8 +58,10 @@ static int first_of(const FlowFinder *finder, int block, int one, int other)
     const MachineBlock *at = &finder->lowering->blocks[block];
 
     for (int i = at->first; i < at->first + at->count; i++) {
-        const LineCount *line =
-            line_count_at(&finder->counts, finder->lowering->code.instructions[i].line);
+        const MachineInstruction *in = &finder->lowering->code.instructions[i];
+        const LineCount *line = line_count_at(&finder->counts, in->line);
+        if (machine_pipe(finder->lowering->code.arch, flow_operation(in)) == MACHINE_CONTROL)
+            continue; /* a BSYNC has the line before it */
         if (line && line->block >= 0 && (line->block == one || line->block == other))
             return line->block;
     }

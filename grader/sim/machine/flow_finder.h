@@ -32,6 +32,7 @@ typedef struct Tier {
     double warps;    /* per thread; 0: unknown */
     double splits;   /* of an unrolled loop: parts of warps that come to its end; -1: unknown */
     double replaces; /* parts that come to the end of the loop in the PTX */
+    double parts;    /* of warps that leave the loop, if the machine's loop is that of the PTX */
 } Tier;
 
 /* A conditional branch of the PTX that is one of the machine code too. */

@@ -278,7 +278,8 @@ static TierCount estimate_tier(double entries, double rounds, int tier)
 static bool add_tier(FlowFinder *finder, const LineCount *line, int tier, const TierCount *count,
                      double *firmness)
 {
-    const double replaces = line->loop ? (double) line->loop->splits[0] : 0;
+    const double replaces = line->loop ? (double) line->loop->splits[0] : 0,
+                 parts = line->loop ? replaces + (double) line->loop->visits : 0;
     const int row = fit_row(&finder->fit, count->threads, 1, 0);
 
     if (row < 0)
@@ -289,7 +290,8 @@ static bool add_tier(FlowFinder *finder, const LineCount *line, int tier, const 
             continue;
         add_threads(finder, b, 1);
         if (count->warps > 0 && count->threads > 0)
-            finder->tiers[b] = (Tier){ count->warps / count->threads, count->splits, replaces };
+            finder->tiers[b] = (Tier){ count->warps / count->threads, count->splits, replaces,
+                                       count->splits < 0 ? parts : 0 };
     }
     for (int b = 0; b < finder->lowering->block_count; b++)
         if (finder->unrolled[b] == tier && count->threads >= line->entries)
@@ -344,7 +346,7 @@ static void add_long_way(FlowFinder *finder, const LineCount *line, double *firm
         if (long_way_of(finder, b) == line) {
             add_threads(finder, b, 1);
             if (line->long_lanes > 0)
-                finder->tiers[b] = (Tier){ line->long_warps / line->long_lanes, -1, 0 };
+                finder->tiers[b] = (Tier){ line->long_warps / line->long_lanes, -1, 0, 0 };
         }
 }
 

@@ -214,6 +214,24 @@ static void take_from_blocks(FlowFinder *finder)
         }
 }
 
+/* Where a kernel ends behind a loop, ptxas puts no BSYNC: the lanes that leave the loop together
+ * end by themselves. */
+static void split_at_end(FlowFinder *finder, int edge)
+{
+    const Lowering *lowering = finder->lowering;
+    const int from = finder->edges[edge].from, to = finder->edges[edge].to;
+    const MachineBlock *end = to < 0 ? NULL : &lowering->blocks[to];
+    BlockFlow *flow = &finder->flows[to < 0 ? 0 : to];
+
+    if (!end || to == from || finder->tiers[from].parts <= 0 || !end->leaves || end->next >= 0 ||
+        finder->fit.x[edge] < 0.99 * flow->threads)
+        return;
+    for (int i = end->first; i < end->first + end->count; i++)
+        if (flow_operation(&lowering->code.instructions[i]) == MACHINE_BSYNC)
+            return;
+    flow->warps = finder->tiers[from].parts;
+}
+
 static void bound(FlowFinder *finder)
 {
     for (int b = 0; b < finder->lowering->block_count; b++) {
@@ -230,5 +248,7 @@ void flow_warps(FlowFinder *finder, const double *firmness)
     take_from_loops(finder);
     take_from_divisions(finder);
     take_from_blocks(finder);
+    for (int e = 0; e < finder->edge_count; e++)
+        split_at_end(finder, e);
     bound(finder);
 }
