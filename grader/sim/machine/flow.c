@@ -9,6 +9,8 @@ enum { MOST_EDGES = 400, MOST_ROUNDS = 8 };
 
 /* How much it costs that all blocks run as often as expected. */
 #define COST 0.01
+/* NaNs are rare: their blocks cost as much as this number of instructions. */
+#define NAN_LENGTH 100
 
 /* ---- Edges: the ways out of each block ---- */
 
@@ -96,6 +98,16 @@ static double scale_of(const FlowFinder *finder, const FitRow *row)
     return fmax(fmax(row->value, size), 1);
 }
 
+/* Subroutines of quotients and roots: a block that only makes a NaN. */
+static bool makes_nan(const Lowering *lowering, int block)
+{
+    enum { MUFU = 0x108, FADD = 0x021 };
+    const MachineBlock *at = &lowering->blocks[block];
+    const unsigned operation = flow_operation(&lowering->code.instructions[at->first]);
+
+    return at->in_callee && at->count <= 2 && (operation == MUFU || operation == FADD);
+}
+
 /* Of flows that fit the lines equally well, the one with the fewest instructions is the best:
  * unrolled loops run rather than the loops for what they leave over, and rare cases do not run. */
 static void price(FlowFinder *finder)
@@ -106,8 +118,9 @@ static void price(FlowFinder *finder)
     for (int b = 0; b < finder->lowering->block_count; b++)
         all += blocks[b].count * finder->size[b];
     for (int e = 0; e < finder->edge_count; e++) {
-        const int b = finder->edges[e].from;
-        finder->fit.cost[e] = COST * blocks[b].count * finder->fit.unit[e] / all;
+        const int b = finder->edges[e].from,
+                  length = makes_nan(finder->lowering, b) ? NAN_LENGTH : blocks[b].count;
+        finder->fit.cost[e] = COST * length * finder->fit.unit[e] / all;
     }
 }
 
