@@ -133,6 +133,30 @@ static void lanes_leave_loops_together(void)
     trial_close(&trial);
 }
 
+/* Each lane leaves the loop after another round. Where the kernel ends behind it, ptxas has no
+ * BSYNC: each lane ends by itself (blind set, pagerank_push). */
+static void lanes_end_by_themselves_behind_a_loop(void)
+{
+    static const char ptx[] =
+        HEAD BEGIN "mov.u32 %r7, 0;\nROUND:\natom.global.add.u32 %r8, [%rd2], 1;\n"
+                   "and.b32 %r8, %r8, 0;\nadd.s32 %r7, %r7, 1;\nadd.s32 %r9, %r7, %r8;\n"
+                   "setp.le.u32 %p1, %r9, %r2;\n@%p1 bra ROUND;\nret;\n}\n";
+    Counted counted;
+    double ends = 0;
+
+    if (!count(&counted, ptx, 0))
+        return;
+    BlockFlow *flows = calloc((size_t) counted.lowering->block_count, sizeof *flows);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(flows);
+    CU_ASSERT_TRUE(flow_find(counted.lowering, &counted.trial.launch, flows));
+    for (int b = 0; b < counted.lowering->block_count; b++)
+        if (counted.lowering->blocks[b].is_reached && counted.lowering->blocks[b].leaves)
+            ends += flows[b].warps;
+    CU_ASSERT_DOUBLE_EQUAL(ends, THREADS, 0.5);
+    free(flows);
+    release(&counted);
+}
+
 /* ---- Barriers of divergence ---- */
 
 static void a_division_names_its_meeting_point(void)
@@ -243,6 +267,7 @@ CU_SuiteInfo test_sim_counts = {
             { "lanes leave unrolled loops apart", lanes_leave_unrolled_loops_apart },
             { "rounds are counted by powers of two", rounds_are_counted_by_powers_of_two },
             { "lanes leave loops together", lanes_leave_loops_together },
+            { "lanes end by themselves behind a loop", lanes_end_by_themselves_behind_a_loop },
             { "a division names its meeting point", a_division_names_its_meeting_point },
             { "long products are no copies", long_products_are_no_copies },
             { "zeros are divided by a subroutine", zeros_are_divided_by_a_subroutine },
