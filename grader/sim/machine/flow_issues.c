@@ -67,6 +67,8 @@ static double active_threads(const FlowFinder *finder, const MachineInstruction 
 
     if (!flow_is_guarded(in))
         return flow->threads;
+    if (in->guard == MACHINE_ALWAYS)
+        return 0; /* never: three of them stand before an LDGSTS */
     if (is_last && block->taken >= 0 && flow_operation(in) == MACHINE_BRA)
         return flow->taken;
     if (is_last && block->leaves)
@@ -107,7 +109,7 @@ static double parts_at(const FlowFinder *finder, int b, int i, const LineCount *
     const LineCount *after = meeting_after(finder, b, i);
     const Tier *tier = b ? &finder->tiers[b - 1] : NULL;
 
-    if (line && line->step->class_ == CLASS_ATOMIC)
+    if (line && line->step->class_ == CLASS_ATOMIC && line->divergent)
         return (double) line->divergent;
     if (tier && tier->warps > 0 && tier->splits >= 0)
         return tier->splits + (after ? fmax(0, (double) after->parts - tier->replaces) : 0);

@@ -67,6 +67,28 @@ static void a_choice_guards_an_addition(void)
     release(&counted);
 }
 
+/* ptxas puts loads that never run before an asynchronous copy (blind set, staged_async). */
+static void some_instructions_never_run(void)
+{
+    static const char ptx[] = HEAD ".shared .align 16 .b8 s[1024];\n" BEGIN
+                                   "mov.u32 %r8, s;\nshl.b32 %r9, %r1, 4;\nadd.u32 %r8, %r8, %r9;\n"
+                                   "cvt.u64.u32 %rd9, %r9;\nadd.s64 %rd8, %rd1, %rd9;\n"
+                                   "cp.async.cg.shared.global [%r8], [%rd8], 16;\n"
+                                   "cp.async.commit_group;\ncp.async.wait_group 0;\n"
+                                   "ld.shared.u32 %r0, [%r8];\n" END;
+    Counted counted;
+    unsigned never = 0;
+
+    if (!count(&counted, ptx, 0))
+        return;
+    for (int i = 0; i < counted.lowering->code.count; i++)
+        never += counted.lowering->code.instructions[i].guard == MACHINE_ALWAYS &&
+                 counted.lowering->code.instructions[i].guard_negated;
+    CU_ASSERT_TRUE(never > 0);
+    CU_ASSERT_EQUAL(counted.all.instructions * LANES - counted.all.threads, never * THREADS);
+    release(&counted);
+}
+
 /* ---- Loops ---- */
 
 #define LOOP_OF(rounds)                                                                            \
@@ -264,6 +286,7 @@ CU_SuiteInfo test_sim_counts = {
     .pTests =
         (CU_TestInfo[]){
             { "a choice guards an addition", a_choice_guards_an_addition },
+            { "some instructions never run", some_instructions_never_run },
             { "lanes leave unrolled loops apart", lanes_leave_unrolled_loops_apart },
             { "rounds are counted by powers of two", rounds_are_counted_by_powers_of_two },
             { "lanes leave loops together", lanes_leave_loops_together },
