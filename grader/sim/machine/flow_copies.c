@@ -74,6 +74,14 @@ static bool is_elsewhere(int arch, unsigned operation)
     return is_one_of(operation, moved) || machine_pipe(arch, operation) == MACHINE_CONTROL;
 }
 
+/* IMAD.MOV: a product of nothing, which loads an operand of a real one. */
+static bool is_move(const MachineInstruction *in)
+{
+    enum { IMAD = 0x024 };
+
+    return flow_operation(in) == IMAD && in->source[0] == MACHINE_NO_REGISTER;
+}
+
 /* ---- Copies ---- */
 
 static int compare_copies(const void *a, const void *b)
@@ -97,7 +105,8 @@ void flow_copies(FlowFinder *finder)
             const LineCount *line = line_count_at(&finder->counts, in->line);
             if (!line)
                 continue;
-            const bool is_pair = flow_is_counterpart(line->step->in, flow_operation(in));
+            const bool is_pair =
+                flow_is_counterpart(line->step->in, flow_operation(in)) && !is_move(in);
             const bool guarded = flow_is_guarded(in);
             if (!is_pair && is_elsewhere(lowering->code.arch, flow_operation(in)))
                 continue;

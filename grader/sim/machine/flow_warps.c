@@ -214,6 +214,28 @@ static void take_from_blocks(FlowFinder *finder)
         }
 }
 
+static const MachineInstruction *last_of(const FlowFinder *finder, int block)
+{
+    const MachineBlock *at = &finder->lowering->blocks[block];
+
+    return &finder->lowering->code.instructions[at->first + at->count - 1];
+}
+
+/* The parts of warps that leave the loop at whose end is block `from`; 0: it is none, or unknown.
+ */
+static double parts_leaving(const FlowFinder *finder, int from, double threads)
+{
+    const LineCount *line = line_count_at(&finder->counts, last_of(finder, from)->line);
+
+    if (finder->lowering->blocks[from].taken < 0 || finder->lowering->blocks[from].taken > from)
+        return 0;
+    if (finder->tiers[from].parts > 0)
+        return finder->tiers[from].parts;
+    if (finder->tiers[from].warps > 0 || !line || line->step->in->op != OP_bra)
+        return 0;
+    return threads / LANES + (double) line->divergent;
+}
+
 /* Where a kernel ends behind a loop, ptxas puts no BSYNC: the lanes that leave the loop together
  * end by themselves. */
 static void split_at_end(FlowFinder *finder, int edge)
@@ -223,13 +245,14 @@ static void split_at_end(FlowFinder *finder, int edge)
     const MachineBlock *end = to < 0 ? NULL : &lowering->blocks[to];
     BlockFlow *flow = &finder->flows[to < 0 ? 0 : to];
 
-    if (!end || to == from || finder->tiers[from].parts <= 0 || !end->leaves || end->next >= 0 ||
+    if (!end || to == from || !end->leaves || end->next >= 0 ||
         finder->fit.x[edge] < 0.99 * flow->threads)
         return;
     for (int i = end->first; i < end->first + end->count; i++)
         if (flow_operation(&lowering->code.instructions[i]) == MACHINE_BSYNC)
             return;
-    flow->warps = finder->tiers[from].parts;
+    const double parts = parts_leaving(finder, from, flow->threads);
+    flow->warps = parts > 0 ? parts : flow->warps;
 }
 
 static void bound(FlowFinder *finder)
