@@ -10,8 +10,8 @@ enum { UNKNOWN = -1 };
 /* ---- From the block's own lines ---- */
 
 /* How much a line says about the threads per warp of the block of its copies. A line that does not
- * fit counts little, and one that is no row of the fit counts only where no other does, if the
- * block runs about as often. */
+ * fit counts little. One without a row in the fit counts only where no other does, if the block
+ * runs about as often. */
 static double weight_of(const FlowFinder *finder, const Copies *at, const LineCount *line,
                         const double *firmness)
 {
