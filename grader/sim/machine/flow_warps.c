@@ -221,7 +221,8 @@ static const MachineInstruction *last_of(const FlowFinder *finder, int block)
     return &finder->lowering->code.instructions[at->first + at->count - 1];
 }
 
-/* The parts of warps that leave the loop at whose end is block `from`; 0: it is none, or unknown.
+/* The parts of warps that leave the loop at whose end is block `from`; 0: unknown, or it ends no
+ * loop.
  */
 static double parts_leaving(const FlowFinder *finder, int from, double threads)
 {
