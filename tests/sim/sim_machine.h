@@ -3,7 +3,7 @@
 #define SIM_SIM_MACHINE_H
 
 #include "base/util.h"
-#include "sim/machine/lowering.h"
+#include "sim/machine/flow.h"
 #include "sim/sim_launch.h"
 
 #include <unistd.h>
@@ -53,6 +53,49 @@ static inline Lowering *lower(const Built *built, int arch, const char *ptx)
     lowering = lowering_of_cubin(built->cubin, built->size, arch, module, "k");
     module_free(module);
     return lowering;
+}
+
+/* The threads that execute the machine's loads from global memory, and the warps. */
+static inline double loads(const Lowering *lowering, const Trial *trial, double *warps)
+{
+    enum { LDG = 0x181 };
+    BlockFlow *flows = calloc((size_t) lowering->block_count, sizeof *flows);
+    double threads = 0;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(flows);
+    CU_ASSERT_TRUE(flow_find(lowering, &trial->launch, flows));
+    *warps = 0;
+    for (int b = 0; b < lowering->block_count; b++) {
+        const MachineBlock *block = &lowering->blocks[b];
+        for (int i = block->first; i < block->first + block->count; i++)
+            if ((lowering->code.instructions[i].opcode & MACHINE_OPERATION_BITS) == LDG) {
+                threads += flows[b].threads;
+                *warps += flows[b].warps;
+            }
+    }
+    free(flows);
+    return threads;
+}
+
+/* Instructions of all steps, and the threads that execute them. */
+static inline Issue all_issues(const Lowering *lowering, const Trial *trial)
+{
+    const int steps = trial->launch.kernel->step_count;
+    Issue *issues[2] = { calloc((size_t) steps + 1, sizeof *issues[0]) }, sum = { 0 };
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(issues[0]);
+    CU_ASSERT_TRUE(count_machine(lowering, &trial->launch, issues));
+    for (int i = 0; i < steps; i++) {
+        sum.instructions += issues[0][i].instructions;
+        sum.threads += issues[0][i].threads;
+    }
+    free(issues[0]);
+    return sum;
+}
+
+static inline long instructions(const Lowering *lowering, const Trial *trial)
+{
+    return (long) all_issues(lowering, trial).instructions;
 }
 
 #endif

@@ -95,6 +95,7 @@ typedef struct Rig {
     uint32_t predicates[8], carry;
     Instruction in;
     Step step;
+    Count count;
     Roles roles;
     int bytes[1 + SOURCES]; /* sizes of destination and sources; -1: a predicate */
 } Rig;
@@ -111,7 +112,9 @@ static inline bool rig_open(Rig *rig, const char *text, int operands)
 {
     memset(rig, 0, sizeof *rig);
     rig->in = rig_instruction(text, operands);
+    rig->code.steps = &rig->step;
     rig->warp.code = &rig->code;
+    rig->warp.counts = &rig->count;
     rig->warp.registers = rig->registers;
     rig->warp.predicates = rig->predicates;
     rig->warp.carry = &rig->carry;

@@ -71,11 +71,14 @@ static int64_t signed_field(uint64_t value, int bits)
     return (int64_t) (value << (64 - bits)) >> (64 - bits);
 }
 
-/* In units of 4 bytes from the next instruction. From sm_90 on the low 8 bits are elsewhere. */
+/* In units of 4 bytes from the next instruction. From sm_90 on the low 8 bits are elsewhere. BSSY
+ * has 30 bits, and counts from itself. */
 static int64_t distance(int arch, const unsigned char *bytes)
 {
     uint64_t value = field(bytes, 34, 48);
 
+    if (field(bytes, 0, 9) == MACHINE_BSSY)
+        return signed_field(field(bytes, 34, 30), 30) - MACHINE_BYTES / 4;
     if (arch < 90)
         return signed_field(value, 48);
     return signed_field(value << 8 | field(bytes, 16, 8), 56);
@@ -91,11 +94,12 @@ static int target_of(int arch, const unsigned char *bytes, int i, int count)
     return target >= 0 && target < count ? (int) target : -1;
 }
 
+/* A call may get its target from a register. */
 static bool has_target(unsigned opcode)
 {
     const unsigned operation = opcode & MACHINE_OPERATION_BITS;
 
-    return operation == MACHINE_BRA || operation == MACHINE_CALL;
+    return operation == MACHINE_BRA || operation == MACHINE_BSSY || opcode == 0x944;
 }
 
 /* BRA reads a second predicate, for each lane or, as BRA.U (0x547), for the warp. */

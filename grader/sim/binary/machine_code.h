@@ -33,6 +33,7 @@ enum {
     MACHINE_BREAK = 0x142,
     MACHINE_CALL_ABSOLUTE = 0x143,
     MACHINE_CALL = 0x144,
+    MACHINE_BSSY = 0x145,
     MACHINE_BRA = 0x147,
     MACHINE_BRX = 0x149,
     MACHINE_JMP = 0x14a,
@@ -50,7 +51,8 @@ enum { MACHINE_BYTES = 16, MACHINE_ALWAYS = 7, MOST_MACHINE_INSTRUCTIONS = 1 << 
 
 typedef struct MachineInstruction {
     int line;        /* of the PTX; 0: unknown */
-    int target;      /* of a branch or call: index of an instruction; -1: none, or unknown */
+    int target;      /* of a branch or call, and the BSYNC of a BSSY: index of an instruction; -1:
+                      * none, or unknown */
     uint16_t opcode; /* bits 0 to 11 */
     uint8_t guard;   /* predicate; MACHINE_ALWAYS: none */
     bool guard_negated;

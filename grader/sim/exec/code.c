@@ -7,6 +7,7 @@
  */
 #include "sim/ptx/cfg.h"
 #include "sim/exec/code.h"
+#include "sim/exec/loops.h"
 #include "sim/exec/uses.h"
 
 #include <stdarg.h>
@@ -249,6 +250,10 @@ Code *code_make_for(const Code *kernel, const Module *module, int function,
         code->module = module;
         code->variable_address = variable_address;
         well = make(&maker, kernel, function);
+        if (well)
+            loops_find_exits(code);
+        if (well && !kernel)
+            loops_find(code);
         code->function = maker.function;
         code->uses = well ? uses_make(code->function) : NULL;
     }

@@ -1,5 +1,6 @@
 /* exec.c - runs a launch: sets up its data, and reports its findings. */
 #include "sim/exec/warp.h"
+#include "sim/exec/loops.h"
 
 #include <fenv.h>
 #include <stdarg.h>
@@ -147,11 +148,13 @@ static bool complete(Launch *launch)
     launch->local_bytes = (launch->local_bytes + 15) / 16 * 16;
     if (!launch->counts)
         launch->counts = calloc((size_t) kernel->step_count + 1, sizeof *launch->counts);
+    if (!launch->loops)
+        launch->loops = calloc((size_t) kernel->loop_count + 1, sizeof *launch->loops);
     if (!launch->codes)
         launch->codes = calloc(functions, sizeof *launch->codes);
     if (!launch->call_counts)
         launch->call_counts = calloc(functions, sizeof *launch->call_counts);
-    if (!launch->counts || !launch->codes || !launch->call_counts)
+    if (!launch->counts || !launch->codes || !launch->call_counts || !launch->loops)
         return fail_launch(launch, FINDING_LIMIT, "not enough memory to run the kernel");
     return true;
 }
@@ -236,9 +239,11 @@ void launch_free(Launch *launch)
     free(launch->codes);
     free(launch->call_counts);
     free(launch->counts);
+    free(launch->loops);
     free(launch->arrays);
     launch->codes = NULL;
     launch->call_counts = NULL;
     launch->counts = NULL;
+    launch->loops = NULL;
     launch->arrays = NULL;
 }

@@ -28,6 +28,8 @@ typedef struct Block Block;
 typedef struct Launch Launch;
 typedef struct Step Step;
 typedef struct Code Code;
+typedef struct LoopCount LoopCount; /* loops.h */
+typedef struct LoopVisit LoopVisit;
 
 /* Executes the step for the lanes in `mask` (never empty). A step that ends the warp or changes
  * its pc records that in the warp. */
@@ -102,6 +104,9 @@ struct Step {
     uint16_t straight; /* plain steps from this one on, which are executed in sequence: none can
                         * change the pc, the lanes or (without a fault) the state of the warp, and
                         * none but the first is a branch target; 0: it is not plain */
+    uint16_t loop;     /* the number of the loop at whose end it jumps back: 1, 2 ...; 0: none */
+    bool leaves_loop, taken_leaves; /* branch: lanes leave a loop by one way, the branch or (if not
+                                     * taken_leaves) the next step, while others stay */
     int rpc; /* branch: the step where its lanes reconverge; one past the last step: at the end */
     int class_; /* OpClass */
     Run *inner; /* of a step with a clock operand: the handler that runs after the clock is read */
@@ -119,6 +124,7 @@ struct Code {
     const struct Code *layout; /* the kernel whose shared-variable layout it uses; NULL: its own */
     Step *steps;               /* plus one more, which ends the function */
     int step_count;
+    int loop_count;         /* of a kernel */
     int planes, predicates; /* per frame */
     uint8_t *constants;     /* planes */
     int constant_count;
@@ -156,6 +162,8 @@ typedef struct Count {
                                       * counts them as loads */
     uint64_t rounds, round_lanes;    /* rounds of these loops, as in Shape */
     uint64_t divergent;              /* branches that split the warp */
+    uint64_t chosen;                 /* selp: lanes that take the first value */
+    uint64_t long_warps, long_lanes; /* quotients, roots: those whose operands take the long way */
     /* While a launch runs: sequences of plain steps that begin here, and their lanes, less those
      * that end before this step. Then `executed` and `lanes` get their share. */
     uint64_t begun, begun_lanes;
@@ -222,7 +230,8 @@ struct Warp {
     WarpState state;
     int barrier; /* the barrier where the warp waits */
     Block *block;
-    int number; /* in the block */
+    LoopVisit *visits; /* by loop of the kernel */
+    int number;        /* in the block */
     Entry *stack;
     int depth, stack_room;
     Frame *frames;
@@ -381,6 +390,7 @@ struct Launch {
     Count *counts; /* kernel->step_count + 1 counters for the kernel; call_counts is for called
                     * functions */
     Count **call_counts; /* by function index */
+    LoopCount *loops;    /* by loop of the kernel */
     ArrayCount *arrays;  /* by allocation and source line */
     int array_count, array_room;
     int sms;        /* of the described device: %nsmid, %smid = block % sms */

@@ -1,5 +1,6 @@
 /* stack.c - the parts into which a warp diverges, their reconvergence, and their ends. */
 #include "sim/exec/warp.h"
+#include "sim/exec/loops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,8 @@ bool warp_open(Warp *warp, Block *block, int number)
     warp->frame_room = 1;
     warp->frames = calloc(1, sizeof *warp->frames);
     warp->local = malloc(LANES * ((size_t) launch->local_bytes + 1));
-    if (!warp->stack || !warp->frames || !warp->local ||
+    warp->visits = malloc(((size_t) launch->kernel->loop_count + 1) * sizeof *warp->visits);
+    if (!warp->stack || !warp->frames || !warp->local || !warp->visits ||
         !frame_make(warp->frames, launch->kernel, launch->unwritten))
         return false;
     memset(warp->local, launch->unwritten, LANES * ((size_t) launch->local_bytes + 1));
@@ -33,6 +35,7 @@ void warp_close(Warp *warp)
     free(warp->stack);
     free(warp->frames);
     free(warp->local);
+    free(warp->visits);
 }
 
 /* Special registers keep their values for the next block, except those that identify the block. */
@@ -64,6 +67,7 @@ void warp_begin(Warp *warp, uint32_t lanes)
     warp->frames[0].depth = 0;
     frame_use(warp);
     clear_registers(warp);
+    memset(warp->visits, 0, (size_t) warp->code->loop_count * sizeof *warp->visits);
     warp->stack[0] = (Entry){ .pc = 0, .rpc = -1, .mask = lanes };
     warp->depth = 1;
     warp->alive = lanes;
@@ -110,6 +114,41 @@ void warp_split(Warp *warp, const Step *step, int rpc, uint32_t first, int first
         return;
     if (first && first_pc != rpc && !warp_push(warp, step, (Entry){ first_pc, rpc, first }))
         return;
+    warp_take_top(warp);
+}
+
+/* The part that waits below the top entry, for the same lanes, to continue at pc; NULL: none. */
+static Entry *part_at(Warp *warp, int pc, int rpc)
+{
+    for (int i = warp->depth - 2; i >= warp->frames[warp->frame].depth; i--) {
+        Entry *entry = &warp->stack[i];
+        if (entry->rpc != rpc)
+            return NULL;
+        if (entry->pc == pc && !(entry->mask & warp->waiting_lanes))
+            return entry;
+    }
+    return NULL;
+}
+
+void warp_leave_loop(Warp *warp, const Step *step, int rpc, uint32_t stay, int stay_pc,
+                     uint32_t leave, int leave_pc)
+{
+    Entry *part = rpc == warp->stack[warp->depth - 1].rpc ? part_at(warp, leave_pc, rpc) : NULL;
+
+    if (part)
+        part->mask |= leave;
+    warp_split(warp, step, rpc, stay, stay_pc, part ? 0 : leave, leave_pc);
+}
+
+void warp_leave_together(Warp *warp, int pc)
+{
+    Entry *part = part_at(warp, pc, warp->rpc);
+
+    warp->pc = pc;
+    if (!part)
+        return;
+    part->mask |= warp->active;
+    warp->depth--;
     warp_take_top(warp);
 }
 

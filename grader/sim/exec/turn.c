@@ -4,6 +4,7 @@
  * something that only other warps can do, so they get a turn. If this repeats turn after turn while
  * no other warp makes progress, it waits forever, which blocks.c reports. */
 #include "sim/exec/warp.h"
+#include "sim/exec/loops.h"
 #include "sim/exec/trace.h"
 
 #include <stdlib.h>
@@ -45,12 +46,16 @@ static inline __attribute__((always_inline)) void run_step(Warp *warp, bool trac
     Count *count = warp->counts + pc;
 
     note_step(warp, pc, mask, traced);
+    if (step->loop)
+        loop_round(warp, step, mask);
     if (mask) {
         count->executed++;
         count->lanes += lanes_in(mask);
         step->run(warp, step, mask);
     } else {
         count->skipped++;
+        if (step->leaves_loop && !step->taken_leaves)
+            warp_leave_together(warp, warp->pc);
     }
 }
 

@@ -32,6 +32,12 @@ void warp_begin(Warp *warp, uint32_t lanes); /* at the kernel's first step */
  * reconverge at rpc, where all other lanes of the top entry already wait. */
 void warp_split(Warp *warp, const Step *step, int rpc, uint32_t first, int first_pc, uint32_t then,
                 int then_pc);
+/* The same where the lanes of `leave` leave a loop: they run when the others have left it too, with
+ * those that go to the same place. */
+void warp_leave_loop(Warp *warp, const Step *step, int rpc, uint32_t stay, int stay_pc,
+                     uint32_t leave, int leave_pc);
+/* All lanes of the top entry leave a loop, to pc. */
+void warp_leave_together(Warp *warp, int pc);
 void warp_settle(Warp *warp); /* drops entries that have arrived or are empty, and loads the top
                                * entry */
 void warp_arrive(Warp *warp); /* the same, after the running part's pc has changed */

@@ -9,6 +9,8 @@ enum { MOST_EDGES = 400, MOST_ROUNDS = 8 };
 
 /* How much it costs that all blocks run as often as expected. */
 #define COST 0.01
+/* NaNs are rare: their blocks cost as much as this number of instructions. */
+#define NAN_LENGTH 100
 
 /* ---- Edges: the ways out of each block ---- */
 
@@ -96,6 +98,16 @@ static double scale_of(const FlowFinder *finder, const FitRow *row)
     return fmax(fmax(row->value, size), 1);
 }
 
+/* Subroutines of quotients and roots: a block that only makes a NaN. */
+static bool makes_nan(const Lowering *lowering, int block)
+{
+    enum { MUFU = 0x108, FADD = 0x021 };
+    const MachineBlock *at = &lowering->blocks[block];
+    const unsigned operation = flow_operation(&lowering->code.instructions[at->first]);
+
+    return at->in_callee && at->count <= 2 && (operation == MUFU || operation == FADD);
+}
+
 /* Of flows that fit the lines equally well, the one with the fewest instructions is the best:
  * unrolled loops run rather than the loops for what they leave over, and rare cases do not run. */
 static void price(FlowFinder *finder)
@@ -106,17 +118,21 @@ static void price(FlowFinder *finder)
     for (int b = 0; b < finder->lowering->block_count; b++)
         all += blocks[b].count * finder->size[b];
     for (int e = 0; e < finder->edge_count; e++) {
-        const int b = finder->edges[e].from;
-        finder->fit.cost[e] = COST * blocks[b].count * finder->fit.unit[e] / all;
+        const int b = finder->edges[e].from,
+                  length = makes_nan(finder->lowering, b) ? NAN_LENGTH : blocks[b].count;
+        finder->fit.cost[e] = COST * length * finder->fit.unit[e] / all;
     }
 }
 
-static void weigh(FlowFinder *finder, const double *firmness, int first_line, int round)
+static void weigh(FlowFinder *finder, const double *firmness, int first_line, int first_branch,
+                  int round)
 {
     Fit *fit = &finder->fit;
 
     price(finder);
-    for (int r = 0; r < fit->row_count; r++) {
+    if (round)
+        flow_weigh_branches(finder);
+    for (int r = 0; r < first_branch; r++) {
         FitRow *row = &fit->rows[r];
         if (r < first_line) {
             row->scale = scale_of(finder, row);
@@ -133,74 +149,14 @@ static void weigh(FlowFinder *finder, const double *firmness, int first_line, in
     }
 }
 
-static void solve(FlowFinder *finder, const double *firmness, int first_line)
+static void solve(FlowFinder *finder, const double *firmness, int first_line, int first_branch)
 {
     guess_sizes(finder);
     for (int e = 0; e < finder->edge_count; e++)
         finder->fit.unit[e] = finder->size[finder->edges[e].from];
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        weigh(finder, firmness, first_line, round);
+        weigh(finder, firmness, first_line, first_branch, round);
         fit_solve(&finder->fit);
-    }
-}
-
-/* ---- Warps ---- */
-
-/* Threads per warp are those of the block's lines; lines that do not fit count little. */
-static void find_warps(FlowFinder *finder, const double *firmness)
-{
-    const Lowering *lowering = finder->lowering;
-    double *sums = calloc((size_t) lowering->block_count + 1, sizeof *sums);
-    double *weights = calloc((size_t) lowering->block_count + 1, sizeof *weights);
-
-    for (int i = 0; sums && weights && i < finder->copies_count; i++) {
-        const Copies *at = &finder->copies[i];
-        const LineCount *line = line_count_at(&finder->counts, at->line);
-        if (at->row < 0 || line->reached <= 0 || line->step->guard >= 0)
-            continue;
-        const FitRow *row = &finder->fit.rows[at->row];
-        const double off = fabs(fit_residual(&finder->fit, at->row)) / row->scale;
-        const double weight = fabs(firmness[at->row]) / ((off + 0.01) * (off + 0.01));
-        sums[at->block] += weight * line->warps / line->reached;
-        weights[at->block] += weight;
-    }
-    for (int b = 0; sums && weights && b < lowering->block_count; b++)
-        finder->flows[b].warps =
-            weights[b] > 0 ? finder->flows[b].threads * sums[b] / weights[b] : -1;
-    free(sums);
-    free(weights);
-}
-
-/* A block without lines of its own has the threads per warp of the block that leads to it most
- * often. */
-static void spread_warps(FlowFinder *finder)
-{
-    const Lowering *lowering = finder->lowering;
-
-    for (int round = 0; round < 3; round++)
-        for (int b = 0; b < lowering->block_count; b++) {
-            double most = 0;
-            for (int e = 0; finder->flows[b].warps < 0 && e < finder->edge_count; e++) {
-                const BlockFlow *from = &finder->flows[finder->edges[e].from];
-                if (finder->edges[e].to == b && finder->fit.x[e] > most && from->warps >= 0 &&
-                    from->threads > 0) {
-                    most = finder->fit.x[e];
-                    finder->flows[b].warps = -2 - from->warps / from->threads;
-                }
-            }
-            if (finder->flows[b].warps <= -2)
-                finder->flows[b].warps = (-finder->flows[b].warps - 2) * finder->flows[b].threads;
-        }
-}
-
-static void bound_warps(FlowFinder *finder)
-{
-    for (int b = 0; b < finder->lowering->block_count; b++) {
-        BlockFlow *flow = &finder->flows[b];
-        if (flow->warps < flow->threads / LANES)
-            flow->warps = flow->threads / LANES;
-        if (flow->warps > flow->threads)
-            flow->warps = flow->threads;
     }
 }
 
@@ -231,10 +187,14 @@ static bool finder_begin(FlowFinder *finder, const Lowering *lowering, const Lau
     finder->edges = calloc(MOST_EDGES, sizeof *finder->edges);
     finder->first_edge = calloc(blocks, sizeof *finder->first_edge);
     finder->size = calloc(blocks, sizeof *finder->size);
+    finder->branches = calloc(MOST_EDGES, sizeof *finder->branches);
+    finder->limited = calloc(blocks, sizeof *finder->limited);
+    finder->tiers = calloc(blocks, sizeof *finder->tiers);
     finder->unrolled = calloc(blocks, sizeof *finder->unrolled);
     finder->copies = calloc((size_t) lowering->code.count + 1, sizeof *finder->copies);
-    return finder->edges && finder->first_edge && finder->size && finder->unrolled &&
-           finder->copies && line_counts_make(launch, &finder->counts) && find_edges(finder) &&
+    return finder->edges && finder->first_edge && finder->size && finder->tiers &&
+           finder->branches && finder->unrolled && finder->copies &&
+           line_counts_make(launch, &finder->counts) && find_edges(finder) &&
            fit_begin(&finder->fit, finder->edge_count);
 }
 
@@ -243,6 +203,9 @@ static void finder_end(FlowFinder *finder)
     free(finder->edges);
     free(finder->first_edge);
     free(finder->size);
+    free(finder->tiers);
+    free(finder->limited);
+    free(finder->branches);
     free(finder->unrolled);
     free(finder->copies);
     line_counts_free(&finder->counts);
@@ -257,16 +220,18 @@ static bool run(FlowFinder *finder)
     flow_copies(finder);
     flow_conservation_rows(finder);
     first_line = finder->fit.row_count;
-    firmness =
-        calloc((size_t) first_line + 3 * (size_t) finder->copies_count + 1, sizeof *firmness);
+    firmness = calloc((size_t) first_line + 3 * (size_t) finder->copies_count +
+                          (size_t) finder->lowering->block_count + 1,
+                      sizeof *firmness);
     if (firmness) {
         flow_line_rows(finder, firmness);
+        flow_long_way_rows(finder, firmness);
+        const int first_branch = finder->fit.row_count;
+        flow_branch_rows(finder);
         if (!finder->fit.failed) {
-            solve(finder, firmness, first_line);
+            solve(finder, firmness, first_line, first_branch);
             take_flows(finder);
-            find_warps(finder, firmness);
-            spread_warps(finder);
-            bound_warps(finder);
+            flow_warps(finder, firmness);
         }
     }
     free(firmness);

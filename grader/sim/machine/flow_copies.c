@@ -12,6 +12,13 @@ static bool is_one_of(unsigned operation, const uint16_t *list)
     return *list != 0;
 }
 
+/* Products of 64-bit integers take several products of 32 bits. */
+static bool is_long_product(const Instruction *in)
+{
+    return (in->op == OP_mul || in->op == OP_mad) && in->type_count &&
+           type_is_whole(in->types[0]) && type_size(in->types[0]) == 8;
+}
+
 bool flow_is_counterpart(const Instruction *in, unsigned operation)
 {
     static const struct {
@@ -49,6 +56,8 @@ bool flow_is_counterpart(const Instruction *in, unsigned operation)
         { OP_min, { 0x009, 0x017, 0x048 } },
     };
 
+    if (is_long_product(in))
+        return false;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i].op == in->op)
             return is_one_of(operation, pairs[i].operations);
@@ -63,6 +72,14 @@ static bool is_elsewhere(int arch, unsigned operation)
                                       0x182, 0x1ac, 0x1c2, 0x1c3, 0 };
 
     return is_one_of(operation, moved) || machine_pipe(arch, operation) == MACHINE_CONTROL;
+}
+
+/* IMAD.MOV: a product of nothing, which loads an operand of a real one. */
+static bool is_move(const MachineInstruction *in)
+{
+    enum { IMAD = 0x024 };
+
+    return flow_operation(in) == IMAD && in->source[0] == MACHINE_NO_REGISTER;
 }
 
 /* ---- Copies ---- */
@@ -88,7 +105,8 @@ void flow_copies(FlowFinder *finder)
             const LineCount *line = line_count_at(&finder->counts, in->line);
             if (!line)
                 continue;
-            const bool is_pair = flow_is_counterpart(line->step->in, flow_operation(in));
+            const bool is_pair =
+                flow_is_counterpart(line->step->in, flow_operation(in)) && !is_move(in);
             const bool guarded = flow_is_guarded(in);
             if (!is_pair && is_elsewhere(lowering->code.arch, flow_operation(in)))
                 continue;

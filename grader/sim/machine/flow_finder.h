@@ -1,5 +1,6 @@
 /* flow_finder.h - shared by the parts of flow_find() and count_machine(): sim/machine/flow.c,
- * sim/machine/flow_copies.c, sim/machine/flow_rows.c, sim/machine/flow_issues.c.
+ * sim/machine/flow_copies.c, sim/machine/flow_rows.c, sim/machine/flow_branches.c,
+ * sim/machine/flow_warps.c, sim/machine/flow_issues.c.
  */
 #ifndef SIM_MACHINE_FLOW_FINDER_H
 #define SIM_MACHINE_FLOW_FINDER_H
@@ -26,6 +27,20 @@ typedef struct Copies {
     int row; /* of the fit; -1: none */
 } Copies;
 
+/* A block with copies for a number of rounds of a loop. */
+typedef struct Tier {
+    double warps;    /* per thread; 0: unknown */
+    double splits;   /* of an unrolled loop: parts of warps that come to its end; -1: unknown */
+    double replaces; /* parts that come to the end of the loop in the PTX */
+    double parts;    /* of warps that leave the loop, if the machine's loop is that of the PTX */
+} Tier;
+
+/* A conditional branch of the PTX that is one of the machine code too. */
+typedef struct Branch {
+    int block, row;
+    double reached; /* threads, in the PTX */
+} Branch;
+
 typedef struct FlowFinder {
     const Lowering *lowering;
     const Launch *launch;
@@ -38,6 +53,10 @@ typedef struct FlowFinder {
     int *unrolled;       /* by block: copies of the current basic block of the PTX */
     int unrolled_blocks; /* in which there are any */
     double *size;        /* by block: the expected number of threads */
+    Tier *tiers;         /* by block */
+    bool *limited;       /* by block: its warps follow from those of the blocks before it */
+    Branch *branches;
+    int branch_count;
     double threads;
     Fit fit;
     BlockFlow *flows;
@@ -71,6 +90,17 @@ void flow_conservation_rows(FlowFinder *finder);
 /* Adds rows: copies add up to the executions of their line. Sets firmness[row] of each: how much a
  * deviation counts; negative if more threads than the row's value count little. */
 void flow_line_rows(FlowFinder *finder, double *firmness);
+/* Adds rows: subroutines of quotients and roots are called for the lanes that take the long way. */
+void flow_long_way_rows(FlowFinder *finder, double *firmness);
+/* Adds rows: branches are taken as often as in the PTX, or not taken as often. */
+void flow_branch_rows(FlowFinder *finder);
+/* Weighs these rows after the fit has been solved. */
+void flow_weigh_branches(FlowFinder *finder);
+
+/* ---- Warps (sim/machine/flow_warps.c) ---- */
+
+/* Fills in the warps of finder->flows, whose threads are known. */
+void flow_warps(FlowFinder *finder, const double *firmness);
 
 /* ---- Machine instructions of each step (sim/machine/flow_issues.c) ---- */
 

@@ -13,6 +13,17 @@ static bool is_quotient(const Step *step)
     return (in->op == OP_div || in->op == OP_rem) && in->type_count && type_is_whole(in->types[0]);
 }
 
+/* ptxas guards the instruction that computes what the lanes need. If some need x + 1 and others x,
+ * it may instead compute x + 1 for all, and guard the one that takes it back. */
+static double selected_share(const Copies *copies, int count, const Selected *selected)
+{
+    int plain = 0;
+
+    for (int i = 0; i < count; i++)
+        plain += copies[i].all - copies[i].guarded_all;
+    return plain && selected->or_zero ? 1 - selected->share : selected->share;
+}
+
 /* Threads whose guard is true, of all that execute the line's instructions of this kind. */
 static double guard_share(const FlowFinder *finder, int from, int count, const LineCount *line)
 {
@@ -25,6 +36,8 @@ static double guard_share(const FlowFinder *finder, int from, int count, const L
         guarded += at->guarded * finder->flows[at->block].threads;
         plain += (at->counterparts - at->guarded) * finder->flows[at->block].threads;
     }
+    if (line->selected.share >= 0 && line->step->guard < 0 && (guarded > 0 || plain <= 0))
+        return selected_share(&finder->copies[from], count, &line->selected);
     if (guarded > 0)
         return fmin(1, fmax(0, value - plain) / guarded);
     if ((plain > 0 || is_quotient(line->step)) && line->step->guard < 0)
@@ -54,6 +67,8 @@ static double active_threads(const FlowFinder *finder, const MachineInstruction 
 
     if (!flow_is_guarded(in))
         return flow->threads;
+    if (in->guard == MACHINE_ALWAYS)
+        return 0; /* never: three of them stand before an LDGSTS */
     if (is_last && block->taken >= 0 && flow_operation(in) == MACHINE_BRA)
         return flow->taken;
     if (is_last && block->leaves)
@@ -65,21 +80,40 @@ static double active_threads(const FlowFinder *finder, const MachineInstruction 
     return fmin(flow->threads, line->lanes);
 }
 
-/* Each part of a warp that has diverged comes to the BSYNC by itself: from the branches whose lanes
- * meet again in the PTX behind it, or from the loop of an atomic. */
-static uint64_t parts_at(const FlowFinder *finder, int b, int i, const LineCount *line)
+/* The line, behind the BSYNC or in the block that follows, where lanes that have branched meet
+ * again in the PTX; NULL: none, or another BSYNC is nearer to it. */
+static const LineCount *meeting_after(const FlowFinder *finder, int b, int i)
 {
-    const MachineBlock *block = &finder->lowering->blocks[b];
+    const Lowering *lowering = finder->lowering;
 
-    if (line && line->step->class_ == CLASS_ATOMIC)
-        return line->divergent;
-    for (int next = i + 1; next < block->first + block->count; next++) {
-        const LineCount *after =
-            line_count_at(&finder->counts, finder->lowering->code.instructions[next].line);
-        if (after && after->parts)
-            return after->parts;
+    for (int hops = 0; hops < 2 && b >= 0; hops++, b = lowering->blocks[b].next) {
+        const MachineBlock *block = &lowering->blocks[b];
+        for (int at = hops ? block->first : i + 1; at < block->first + block->count; at++) {
+            const MachineInstruction *in = &lowering->code.instructions[at];
+            const LineCount *after = line_count_at(&finder->counts, in->line);
+            if (flow_operation(in) == MACHINE_BSYNC)
+                return NULL;
+            if (after && after->parts)
+                return after;
+        }
+        if (block->taken >= 0)
+            break;
     }
-    return line ? line->divergent : 0;
+    return NULL;
+}
+
+/* Each part of a warp that has diverged comes to the BSYNC by itself: from branches, from the loop
+ * of an atomic, or from the copies of an unrolled loop. */
+static double parts_at(const FlowFinder *finder, int b, int i, const LineCount *line)
+{
+    const LineCount *after = meeting_after(finder, b, i);
+    const Tier *tier = b ? &finder->tiers[b - 1] : NULL;
+
+    if (line && line->step->class_ == CLASS_ATOMIC && line->divergent)
+        return (double) line->divergent;
+    if (tier && tier->warps > 0 && tier->splits >= 0)
+        return tier->splits + (after ? fmax(0, (double) after->parts - tier->replaces) : 0);
+    return after ? (double) after->parts : line ? (double) line->divergent : 0;
 }
 
 static void add_instruction(const FlowFinder *finder, int b, int i, const LineCount *line,
@@ -96,7 +130,7 @@ static void add_instruction(const FlowFinder *finder, int b, int i, const LineCo
         return;
     issue->instructions += (uint64_t) llround(finder->flows[b].warps);
     if (flow_operation(in) == MACHINE_BSYNC)
-        issue->instructions += parts_at(finder, b, i, line);
+        issue->instructions += (uint64_t) parts_at(finder, b, i, line);
     issue->threads += (uint64_t) llround(active_threads(finder, in, b, is_last, shares));
 }
 

@@ -1,5 +1,6 @@
 /* flow_rows.c - the equations between the machine's blocks and the lines of the PTX. */
 #include "sim/machine/flow_finder.h"
+#include "sim/exec/loops.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,12 +13,26 @@ static void add_threads(FlowFinder *finder, int block, double factor)
 
 /* ---- Equations ---- */
 
+/* Indirect branches and calls lead to the blocks to which nothing else does. */
+static bool is_entered_unseen(const FlowFinder *finder, int block)
+{
+    const Lowering *lowering = finder->lowering;
+
+    for (int e = 0; e < finder->edge_count; e++)
+        if (finder->edges[e].to == block)
+            return false;
+    for (int b = 0; b < lowering->block_count; b++)
+        if (lowering->blocks[b].is_reached && lowering->blocks[b].callee == block)
+            return false;
+    return block > 0;
+}
+
 void flow_conservation_rows(FlowFinder *finder)
 {
     const Lowering *lowering = finder->lowering;
 
     for (int b = 0; b < lowering->block_count; b++) {
-        if (!lowering->blocks[b].is_reached)
+        if (!lowering->blocks[b].is_reached || is_entered_unseen(finder, b))
             continue;
         fit_row(&finder->fit, b ? 0 : finder->threads, 1, 0);
         add_threads(finder, b, 1);
@@ -211,30 +226,139 @@ static void add_entry(FlowFinder *finder, int block, double threads, double *fir
             fit_term(&finder->fit, e, 1);
 }
 
+/* How often the copies for some rounds at once run. */
+typedef struct TierCount {
+    double threads, warps, splits; /* warps 0: unknown, as are splits */
+    bool is_exact;
+} TierCount;
+
+static int power_of(int tier)
+{
+    int power = 0;
+
+    while (power < LOOP_POWERS && 1 << power != tier)
+        power++;
+    return power;
+}
+
+/* After groups of `before` rounds (0: none), as the loop itself counted. Returns false if it did
+ * not count such groups. */
+static bool count_tier(const LoopCount *loop, int tier, int before, TierCount *count)
+{
+    const int power = power_of(tier), larger = before ? power_of(before) : 0;
+
+    if (!loop || power == LOOP_POWERS || larger == LOOP_POWERS ||
+        (before && tier > 1 && before != 2 * tier))
+        return false;
+    *count = (TierCount){ (double) loop->lanes[power], (double) loop->groups[power],
+                          tier > 1 ? (double) loop->splits[power] : -1, true };
+    if (before)
+        count->threads -= (double) (before / tier) * (double) loop->lanes[larger];
+    if (before == 2 * tier) {
+        count->warps = (double) loop->with_bit[power];
+        count->splits = (double) loop->bit_splits[power];
+    } else if (before) {
+        count->warps = (double) loop->remainder[larger];
+        count->splits = (double) loop->remainder_splits[larger];
+    }
+    return true;
+}
+
+/* The threads have `rounds` left on average: if all do equally many, the number follows; otherwise
+ * every remainder is assumed to be equally frequent. */
+static TierCount estimate_tier(double entries, double rounds, int tier)
+{
+    const bool is_even = fabs(rounds - floor(rounds + 0.5)) < 1e-9;
+    const double times =
+        is_even ? floor(rounds / tier) : fmax(0, (rounds - (tier - 1) / 2.0) / tier);
+
+    return (TierCount){ times * entries, 0, 0, is_even };
+}
+
+static bool add_tier(FlowFinder *finder, const LineCount *line, int tier, const TierCount *count,
+                     double *firmness)
+{
+    const double replaces = line->loop ? (double) line->loop->splits[0] : 0,
+                 parts = line->loop ? replaces + (double) line->loop->visits : 0;
+    const int row = fit_row(&finder->fit, count->threads, 1, 0);
+
+    if (row < 0)
+        return false;
+    firmness[row] = count->is_exact ? 3 : 0.3;
+    for (int b = 0; b < finder->lowering->block_count; b++) {
+        if (finder->unrolled[b] != tier)
+            continue;
+        add_threads(finder, b, 1);
+        if (count->warps > 0 && count->threads > 0)
+            finder->tiers[b] = (Tier){ count->warps / count->threads, count->splits, replaces,
+                                       count->splits < 0 ? parts : 0 };
+    }
+    for (int b = 0; b < finder->lowering->block_count; b++)
+        if (finder->unrolled[b] == tier && count->threads >= line->entries)
+            add_entry(finder, b, line->entries, firmness);
+    return true;
+}
+
 /* ptxas makes of a loop one that does 4 rounds at once, say, followed by copies for 2 rounds and
- * for 1. If all threads do equally many rounds, the numbers of each follow; otherwise every
- * remainder is assumed to be equally frequent. */
+ * for 1. */
 static void add_tiers(FlowFinder *finder, const LineCount *line, double *firmness)
 {
     double rounds = line->entries > 0 ? line->reached / line->entries : 0;
-    const bool is_even = fabs(rounds - floor(rounds + 0.5)) < 1e-9;
+    int before = 0;
 
     if (rounds <= 0)
         return;
     for (int tier = next_tier(finder, 1 << 30); tier; tier = next_tier(finder, tier)) {
-        const double most = floor(rounds / tier),
-                     times = is_even ? most : fmax(0, (rounds - (tier - 1) / 2.0) / tier);
-        int row = fit_row(&finder->fit, times * line->entries, 1, 0);
-        if (row < 0)
+        TierCount count = estimate_tier(line->entries, rounds, tier);
+        if (before >= 0 && !count_tier(line->loop, tier, before, &count))
+            before = -1;
+        if (!add_tier(finder, line, tier, &count, firmness))
             return;
-        firmness[row] = is_even ? 3 : 0.3;
-        for (int b = 0; b < finder->lowering->block_count; b++)
-            if (finder->unrolled[b] == tier)
-                add_threads(finder, b, 1);
-        for (int b = 0; b < finder->lowering->block_count; b++)
-            if (finder->unrolled[b] == tier && times >= 1)
-                add_entry(finder, b, line->entries, firmness);
-        rounds -= times * tier;
+        rounds -= count.threads / line->entries * tier;
+        before = before < 0 ? before : tier;
+    }
+}
+
+/* ---- Quotients and roots ---- */
+
+/* The line of the quotient or root whose subroutine the block calls; NULL: it calls none. */
+static const LineCount *long_way_of(const FlowFinder *finder, int block)
+{
+    const MachineBlock *at = &finder->lowering->blocks[block];
+    const int last = at->first + at->count - 1;
+    const LineCount *line =
+        line_count_at(&finder->counts, finder->lowering->code.instructions[last].line);
+
+    if (!at->is_reached || at->callee < 0 || !line || line->step->class_ == CLASS_INT)
+        return NULL;
+    const Op op = line->step->in->op;
+    return op == OP_div || op == OP_sqrt || op == OP_rcp ? line : NULL;
+}
+
+static void add_long_way(FlowFinder *finder, const LineCount *line, double *firmness)
+{
+    const int row = fit_row(&finder->fit, line->long_lanes, 1, 0);
+
+    if (row < 0)
+        return;
+    firmness[row] = 3;
+    for (int b = 0; b < finder->lowering->block_count; b++)
+        if (long_way_of(finder, b) == line) {
+            add_threads(finder, b, 1);
+            if (line->long_lanes > 0)
+                finder->tiers[b] = (Tier){ line->long_warps / line->long_lanes, -1, 0, 0 };
+        }
+}
+
+void flow_long_way_rows(FlowFinder *finder, double *firmness)
+{
+    for (int b = 0; b < finder->lowering->block_count; b++) {
+        const LineCount *line = long_way_of(finder, b);
+        bool is_first = line != NULL;
+        for (int before = 0; before < b; before++)
+            is_first &= long_way_of(finder, before) != line;
+        if (is_first)
+            add_long_way(finder, line, firmness);
     }
 }
 

@@ -1,5 +1,6 @@
 /* lines.c - counters of steps, by line of the PTX. */
 #include "sim/machine/lines.h"
+#include "sim/exec/loops.h"
 
 #include <stdlib.h>
 
@@ -57,7 +58,8 @@ static double entries_of(const Code *code, const Count *counts, int first, int l
 
 /* ---- Lines ---- */
 
-static void add_step(LineCounts *to, const LineCount *block, const Step *step, const Count *count)
+static void add_step(LineCounts *to, const LineCount *block, const Step *step, const Count *count,
+                     const Selected *selected)
 {
     const int line = step->in ? step->in->ptx_line : 0;
     LineCount *at;
@@ -70,6 +72,9 @@ static void add_step(LineCounts *to, const LineCount *block, const Step *step, c
     *at = *block;
     at->step = step;
     at->lanes = (double) (count->lanes + count->round_lanes);
+    at->selected = *selected;
+    at->long_lanes = (double) count->long_lanes;
+    at->long_warps = (double) count->long_warps;
     at->warps = (double) (count->executed + count->skipped + count->rounds);
     at->divergent = count->divergent + count->rounds;
     if (step->guard < 0)
@@ -84,34 +89,51 @@ static void add_parts(const Code *code, const Count *counts, uint64_t *parts)
             parts[code->steps[i].rpc] += counts[i].divergent;
 }
 
+/* What is known about each step of a function, besides its counts. */
+typedef struct Steps {
+    bool *starts;
+    uint64_t *parts;
+    Selected *selected;
+    const LoopCount *loops; /* NULL: unknown */
+} Steps;
+
 static void add_blocks(LineCounts *to, int function, const Code *code, const Count *counts,
-                       const bool *starts, const uint64_t *parts)
+                       const Steps *steps)
 {
     for (int first = 0, last; first < code->step_count; first = last) {
-        for (last = first + 1; last < code->step_count && !starts[last];)
+        for (last = first + 1; last < code->step_count && !steps->starts[last];)
             last++;
         LineCount block = { .function = function, .block = to->block_count++ };
         block.reached = reached_by(code, counts, first, last);
         block.entries = entries_of(code, counts, first, last, block.reached);
-        block.parts = parts[first];
+        block.loop = steps->loops && code->steps[last - 1].loop
+                         ? &steps->loops[code->steps[last - 1].loop - 1]
+                         : NULL;
+        block.parts = steps->parts[first];
         for (int i = first; i < last; i++)
-            add_step(to, &block, &code->steps[i], &counts[i]);
+            add_step(to, &block, &code->steps[i], &counts[i], &steps->selected[i]);
     }
 }
 
-static bool add_code(LineCounts *to, int function, const Code *code, const Count *counts)
+static bool add_code(LineCounts *to, int function, const Code *code, const Count *counts,
+                     const LoopCount *loops)
 {
-    bool *starts = calloc((size_t) code->step_count + 2, sizeof *starts);
-    uint64_t *parts = calloc((size_t) code->step_count + 2, sizeof *parts);
-    const bool fine = starts && parts;
+    const size_t room = (size_t) code->step_count + 2;
+    const Steps steps = { .starts = calloc(room, sizeof *steps.starts),
+                          .parts = calloc(room, sizeof *steps.parts),
+                          .selected = calloc(room, sizeof *steps.selected),
+                          .loops = loops };
+    const bool fine = steps.starts && steps.parts && steps.selected &&
+                      find_selected(code, counts, steps.selected);
 
     if (fine) {
-        code_blocks(code, starts);
-        add_parts(code, counts, parts);
-        add_blocks(to, function, code, counts, starts, parts);
+        code_blocks(code, steps.starts);
+        add_parts(code, counts, steps.parts);
+        add_blocks(to, function, code, counts, &steps);
     }
-    free(starts);
-    free(parts);
+    free(steps.starts);
+    free(steps.parts);
+    free(steps.selected);
     return fine;
 }
 
@@ -147,7 +169,7 @@ bool line_counts_make(const Launch *launch, LineCounts *counts)
     counts->lines = calloc((size_t) counts->count + 1, sizeof *counts->lines);
     for (int f = 0; counts->lines && f <= functions; f++) {
         const Count *of = counts_of(launch, f, &code);
-        if (of && code && !add_code(counts, f, code, of))
+        if (of && code && !add_code(counts, f, code, of, f ? NULL : launch->loops))
             line_counts_free(counts);
     }
     return counts->lines != NULL;

@@ -106,6 +106,7 @@ static void lead_on(Lowering *lowering, int b, const int *block_at)
     } else if (is_call(operation)) {
         block->next = next;
         block->callee = in->target >= 0 ? block_at[in->target] : -1;
+        block->calls_any = in->target < 0;
     } else {
         block->leaves = ends_lanes(operation);
         block->anywhere = is_indirect(operation);
@@ -140,10 +141,12 @@ static void mark(bool *set, int block)
         set[block] = true;
 }
 
-/* An indirect branch leads to the blocks to which nothing else leads, except for padding. */
+/* An indirect branch leads to the blocks to which nothing else leads, except for padding, as an
+ * indirect call does. */
 static bool reach_anywhere(Lowering *lowering, int *stack)
 {
-    bool *follows = calloc((size_t) lowering->block_count + 1, sizeof *follows), scatters = false;
+    bool *follows = calloc((size_t) lowering->block_count + 1, sizeof *follows);
+    bool scatters = false, calls = false;
 
     for (int b = 0; follows && b < lowering->block_count; b++) {
         const MachineBlock *block = &lowering->blocks[b];
@@ -151,10 +154,11 @@ static bool reach_anywhere(Lowering *lowering, int *stack)
         mark(follows, block->taken);
         mark(follows, block->callee);
         scatters |= block->anywhere && block->is_reached;
+        calls |= block->calls_any && block->is_reached;
     }
-    for (int b = 1; follows && scatters && b < lowering->block_count; b++)
+    for (int b = 1; follows && (scatters || calls) && b < lowering->block_count; b++)
         if (lowering->code.instructions[lowering->blocks[b].first].line && !follows[b])
-            reach(lowering, stack, b, false);
+            reach(lowering, stack, b, !scatters);
     free(follows);
     return follows != NULL;
 }

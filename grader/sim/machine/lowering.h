@@ -13,6 +13,7 @@ typedef struct MachineBlock {
     int callee;       /* first block of the subroutine that it calls at its end; -1: none */
     bool leaves;      /* lanes may end here, or return */
     bool anywhere;    /* an indirect branch: its targets are unknown */
+    bool calls_any;   /* an indirect call */
     bool is_reached;
     bool in_callee; /* only reached by calls */
 } MachineBlock;

@@ -271,9 +271,18 @@ static void set(Warp *warp, const Step *step, uint32_t mask)
 
 /* ---- selp, slct, testp ---- */
 
+/* The lanes that take the first value, which are counted. */
+INLINE uint32_t selp_chooses(Warp *warp, const Step *step, uint32_t mask)
+{
+    const uint32_t chosen = predicate_of(warp, step->c, step->negated_c);
+
+    count_of(warp, step)->chosen += (unsigned) __builtin_popcount(chosen & mask);
+    return chosen;
+}
+
 #define SELECT(W, L)                                                                               \
     HANDLER(selp_##W, L, SOURCE(L, a); SOURCE(L, b);                                               \
-            const uint32_t chosen_a = predicate_of(warp, step->c, step->negated_c), LOAD(L, a);    \
+            const uint32_t chosen_a = selp_chooses(warp, step, mask), LOAD(L, a);                  \
             LOAD(L, b), chosen_a & lane_bit[i] ? a : b)                                            \
     HANDLER3(slct_s_##W, L, L, L, Lane32, (int32_t) c >= 0 ? a : b)                                \
     HANDLER3(slct_f_##W, L, L, L, LaneF32, c >= 0 ? a : b)                                         \

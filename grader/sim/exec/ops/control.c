@@ -40,12 +40,22 @@ static void run_branch(Warp *warp, const Step *step, uint32_t mask)
 {
     uint32_t others = warp->active & ~mask;
 
+    if (!others && step->leaves_loop && step->taken_leaves) {
+        warp_leave_together(warp, step->jump.target);
+        return;
+    }
     if (!others) {
         warp->pc = step->jump.target;
         return;
     }
     count_of(warp, step)->divergent++;
-    warp_split(warp, step, meeting_point(warp, step), others, warp->pc, mask, step->jump.target);
+    const int rpc = meeting_point(warp, step), next = warp->pc, target = step->jump.target;
+    if (step->leaves_loop && step->taken_leaves)
+        warp_leave_loop(warp, step, rpc, others, next, mask, target);
+    else if (step->leaves_loop)
+        warp_leave_loop(warp, step, rpc, mask, target, others, next);
+    else
+        warp_split(warp, step, rpc, others, next, mask, target);
 }
 
 static const Table *table_of(const Warp *warp, const Step *step)

@@ -5,6 +5,7 @@
  * processor's rounding direction around the loop. Inside it, operands and results pass through
  * volatile objects, so that the compiler cannot move the operation out.
  */
+#include "sim/exec/ops/long_way.h"
 #include "sim/exec/ops/rounding.h"
 
 #include <fenv.h>
@@ -22,9 +23,15 @@ INLINE float fma_plain(float a, float b, float c)
     HANDLER2(add_f32##suffix, Lane32, LaneF32, LaneF32, result_f32(out(in(a) + in(b))))            \
     HANDLER2(sub_f32##suffix, Lane32, LaneF32, LaneF32, result_f32(out(in(a) -in(b))))             \
     HANDLER2(mul_f32##suffix, Lane32, LaneF32, LaneF32, result_f32(out(in(a) *in(b))))             \
-    HANDLER2(div_f32##suffix, Lane32, LaneF32, LaneF32, result_f32(out(in(a) / in(b))))            \
-    HANDLER1(rcp_f32##suffix, Lane32, LaneF32, result_f32(out(1.0f / in(a))))                      \
-    HANDLER1(sqrt_f32##suffix, Lane32, LaneF32, result_f32(out(sqrtf(in(a)))))                     \
+    HANDLER(div_f32##suffix, Lane32, SOURCE(LaneF32, a); SOURCE(LaneF32, b);                       \
+            LONG_WAY(quotients_f32, plane(warp, step->a), plane(warp, step->b)), LOAD(LaneF32, a); \
+            LOAD(LaneF32, b), result_f32(out(in(a) / in(b))))                                      \
+    HANDLER(rcp_f32##suffix, Lane32, SOURCE(LaneF32, a);                                           \
+            LONG_WAY(reciprocals_f32, plane(warp, step->a)), LOAD(LaneF32, a),                     \
+            result_f32(out(1.0f / in(a))))                                                         \
+    HANDLER(sqrt_f32##suffix, Lane32, SOURCE(LaneF32, a);                                          \
+            LONG_WAY(roots_f32, plane(warp, step->a)), LOAD(LaneF32, a),                           \
+            result_f32(out(sqrtf(in(a)))))                                                         \
     HANDLER3(fma_f32##suffix##_plain, Lane32, LaneF32, LaneF32, LaneF32,                           \
              result_f32(out(fma_plain(in(a), in(b), in(c)))))                                      \
     HANDLER3(fma_f32##suffix##_fused, Lane32, LaneF32, LaneF32, LaneF32,                           \
@@ -45,7 +52,9 @@ NEAREST_F32(_ftz, flush, flush)
 HANDLER2(add_f64, Lane64, LaneF64, LaneF64, result_f64(a + b, a, b, 0))
 HANDLER2(sub_f64, Lane64, LaneF64, LaneF64, result_f64(a - b, a, b, 0))
 HANDLER2(mul_f64, Lane64, LaneF64, LaneF64, result_f64(a *b, a, b, 0))
-HANDLER2(div_f64, Lane64, LaneF64, LaneF64, result_f64(a / b, a, b, 0))
+HANDLER(div_f64, Lane64, SOURCE(LaneF64, a); SOURCE(LaneF64, b);
+        LONG_WAY(quotients_f64, plane(warp, step->a)), LOAD(LaneF64, a);
+        LOAD(LaneF64, b), result_f64(a / b, a, b, 0))
 HANDLER1(rcp_f64, Lane64, LaneF64, result_f64(1.0 / a, a, 0, 0))
 HANDLER1(sqrt_f64, Lane64, LaneF64, result_f64(sqrt(a), a, 0, 0))
 HANDLER3(fma_f64, Lane64, LaneF64, LaneF64, LaneF64, result_f64(fma(a, b, c), a, b, c))
