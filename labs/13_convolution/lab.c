@@ -60,7 +60,7 @@ static const Case cases[] = {
     { "90 x 201, radius 9, real numbers", { 90, 201, 9, REALS } },
     { "150 x 140, radius 16, with spikes", { 150, 140, 16, SPIKES } },
     { "radius 16", { 384, 384, 16, REALS }, TIMED, 0.50, medium },
-    { "radius 2", { 768, 768, 2, REALS }, TIMED, 0.70, large },
+    { "radius 2", { 768, 768, 2, REALS }, TIMED, 0.75, large },
     { "radius 0, a copy", { 768, 768, 0, REALS }, CONTROL, 0, large },
     { 0 },
 };
