@@ -80,7 +80,7 @@ static void check_tables(const Module *module, const Function *f)
 
 static void check_graph(const Function *f)
 {
-    int *rpc = malloc(((size_t) f->instruction_count + 1) * sizeof *rpc);
+    int *rpc = calloc((size_t) f->instruction_count + 1, sizeof *rpc);
 
     MUST(rpc);
     find_reconvergence(f, rpc);
