@@ -281,6 +281,15 @@ int shape_sectors(const Shape *shape, uint32_t lanes)
     return part.kind == ACCESS_ATOMIC ? count_atomic_sectors(&part) : count_sectors(&part, lanes);
 }
 
+/* The start in a sector is enough: other sectors only rotate the banks. */
+int shape_wavefronts(const Shape *shape)
+{
+    Shape as_shared = *shape;
+
+    count_wavefronts(&as_shared, false);
+    return as_shared.wavefronts;
+}
+
 /* ptxas emits a loop for atomics on shared memory that the hardware lacks: on floating-point
  * numbers, on halves of words, and on 64 bits except exchanges (observed for sm_80 and sm_90). */
 static bool is_loop(const Step *step, int bytes)

@@ -83,6 +83,9 @@ static inline uint32_t shape_followed(const Shape *shape)
     return shape->followed;
 }
 
+/* The wavefronts of an access to the L1 as to shared memory: the L1 has the same banks. */
+int shape_wavefronts(const Shape *shape);
+
 /* The number of sectors for a subset of the lanes. */
 int shape_sectors(const Shape *shape, uint32_t lanes);
 

@@ -250,33 +250,12 @@ static unsigned bytes_of(const TouchedLines *lines, int i)
     return bytes < SECTOR_BYTES ? bytes : SECTOR_BYTES;
 }
 
-/* The maximum number of different words that the lanes read from one of the L1's 32 banks. */
+/* The cycles in which the L1's banks deliver the words of a load. */
 static int banks_of(const Access *x)
 {
-    enum { BANKS = LINE_BYTES / WORD_BYTES, MOST_WORDS = 4 * LANES };
-    uint64_t word[MOST_WORDS];
-    int16_t before[MOST_WORDS], last[BANKS];
-    int in_bank[BANKS] = { 0 }, count = 0, most = 1;
-
     if (x->linear)
         return x->bytes > WORD_BYTES ? x->bytes / WORD_BYTES : 1;
-    if (x->uniform)
-        return 1;
-    memset(last, -1, sizeof last);
-    for (uint32_t left = x->mask; left; left &= left - 1)
-        for (int i = 0; i < x->bytes && count < MOST_WORDS; i += WORD_BYTES) {
-            word[count] = (x->address[first_lane(left)] + (uint64_t) i) / WORD_BYTES;
-            const int bank = (int) (word[count] % BANKS);
-            int same = last[bank];
-            while (same >= 0 && word[same] != word[count])
-                same = before[same];
-            if (same >= 0)
-                continue;
-            before[count] = last[bank];
-            last[bank] = (int16_t) count++;
-            most = ++in_bank[bank] > most ? in_bank[bank] : most;
-        }
-    return most;
+    return x->uniform ? 1 : shape_wavefronts(x->shape);
 }
 
 static bool has_room(const Access *x, Trace *trace, int words)

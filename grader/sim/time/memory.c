@@ -221,12 +221,25 @@ static void note_wait(Memory *memory, double from, double until)
 }
 
 /* Units of the L2 update sectors. Pieces of 256 bytes go to the two units of their kilobyte in turn
- * (tests/sim/time/mechanisms: updates of 8 lines are twice as fast as those of 2). */
+ * (tests/sim/time/mechanisms: updates of 8 lines are twice as fast as those of 2). Neighbouring
+ * kilobytes have different pairs: multiples of the golden ratio spread evenly, however many. */
 static double *unit_of(Memory *memory, uint64_t line)
 {
-    const uint64_t kilobyte = line / 8, hash = (kilobyte ^ kilobyte >> 11) * 0x9e3779b97f4a7c15ull;
+    const uint64_t kilobyte = line / 8, spread = kilobyte * 0x9e3779b97f4a7c15ull >> 32;
 
-    return &memory->unit_free[(hash >> 32) % (ATOMIC_UNITS / 2) * 2 + line / 2 % 2];
+    return &memory->unit_free[(spread * (ATOMIC_UNITS / 2) >> 32) * 2 + line / 2 % 2];
+}
+
+/* The cycles of a pass. The more units are busy, the more often one of them is idle while the next
+ * update for it is still queued in its SM, behind updates for others. With n updates on their way
+ * to u units, each unit works for n / (n + u - 1) of the time. */
+static double pass_cycles(const Memory *memory, double now)
+{
+    int busy = 0;
+
+    for (int i = 0; i < ATOMIC_UNITS; i++)
+        busy += memory->unit_free[i] > now;
+    return memory->pass_cycles * (1 + (busy > 1 ? busy - 1.0 : 0) / UPDATES_SENT);
 }
 
 double memory_atomic_cycles(const Memory *memory, TraceKind kind, uint64_t word)
@@ -242,7 +255,7 @@ uint64_t memory_update(Memory *memory, CacheLine *line, TraceKind kind, uint64_t
                        uint64_t here)
 {
     double *unit = unit_of(memory, trace_number(word));
-    const double passes = trace_passes(word) * memory->pass_cycles;
+    const double passes = trace_passes(word) * pass_cycles(memory, (double) here);
     const double begin = latest(latest((double) here, *unit), line->busy);
 
     note_wait(memory, (double) here, begin);
@@ -251,10 +264,12 @@ uint64_t memory_update(Memory *memory, CacheLine *line, TraceKind kind, uint64_t
     return memory_up(line->busy) + (uint64_t) memory->l2_latency;
 }
 
+/* Each pass reaches the L2 as a sector of its own, and half of them pass through its other half, as
+ * stores do: an H100's and an H200's counters show 1.5 times the passes in the L2. */
 uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t now)
 {
     const unsigned sectors = trace_sectors(word);
-    const double turn = memory_pass(memory, sectors_in(sectors), now);
+    const double turn = memory_pass_stores(memory, trace_passes(word), now);
     CacheLine *line = line_of(memory, trace_number(word), turn);
     const uint64_t here = fetch(memory, line, sectors, turn);
 

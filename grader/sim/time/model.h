@@ -122,9 +122,10 @@ void cache_ask(const Cache *cache, uint64_t line);
 
 /* ---- Memory that all SMs share (sim/time/memory.c) ---- */
 
-/* Of the L2, for atomics: warps that updated lines of their own kept 54 to 67 of an H200's busy
- * (tests/sim/time/mechanisms, red_u32.own). */
-enum { ATOMIC_UNITS = 80 };
+/* ATOMIC_UNITS, of the L2: warps that updated lines of their own kept 54 to 72 of an H200's busy
+ * (tests/sim/time/mechanisms, red_u32.own). UPDATES_SENT to them at a time: about two per SM of an
+ * H100, which explains 128 and 2048 lines there (red_u32.hash) within 8 %. */
+enum { ATOMIC_UNITS = 80, UPDATES_SENT = 264 };
 
 /* Banks of the DRAM, each with an open row of 1 KiB: an H200's six stacks have 16 channels of two
  * halves with 16 banks each (JESD238, HBM3). */

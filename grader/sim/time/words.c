@@ -96,9 +96,10 @@ uint64_t words_store(Memory *memory, uint64_t address, uint32_t words, uint64_t 
     return memory_up(turn) + (uint64_t) memory->store_latency;
 }
 
+/* A pass is one sector, however few words it updates. */
 static uint64_t update(Memory *memory, TraceKind kind, uint64_t word, uint32_t words, uint64_t now)
 {
-    const double turn = memory_pass(memory, sectors_of(words_in(words)), now);
+    const double turn = memory_pass_stores(memory, trace_passes(word), now);
     CacheWords *there;
     CacheLine *line = line_of(memory, trace_number(word), turn, &there);
     const uint64_t here = fetch(memory, line, there, words, turn);
