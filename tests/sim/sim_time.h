@@ -40,6 +40,7 @@ static const Device plain = {
     .constant_cycles = 3,
     .shared_latency = 31,
     .l1_latency = 41,
+    .local_latency = 41,
     .l2_latency = 201,
     .store_latency = 301,
     .memory_latency = 503,

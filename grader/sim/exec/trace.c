@@ -294,6 +294,24 @@ static uint32_t words_of(const Access *x, uint64_t line)
     return words;
 }
 
+/* The sectors of a line of local memory that its lanes do not write as a whole, one bit each. */
+static unsigned parts_of(const Access *x, const TouchedLines *lines, int at)
+{
+    const uint32_t whole = (1u << SECTOR_BYTES / WORD_BYTES) - 1;
+    unsigned parts = lines->sectors[at];
+
+    for (int i = 0; i < SECTORS && x->bytes >= WORD_BYTES; i++)
+        if ((lines->words[at] >> i * (SECTOR_BYTES / WORD_BYTES) & whole) == whole)
+            parts &= ~(1u << i);
+    return parts;
+}
+
+static uint64_t stored_line(const Access *x, const TouchedLines *lines, int at)
+{
+    return trace_line(lines->line[at], lines->sectors[at], bytes_of(lines, at),
+                      x->space == SPACE_LOCAL ? parts_of(x, lines, at) : 0);
+}
+
 static bool put_lines(const Access *x, Trace *trace, const TouchedLines *lines)
 {
     const bool by_words = x->warp->block->launch->trace_words;
@@ -311,8 +329,8 @@ static bool put_lines(const Access *x, Trace *trace, const TouchedLines *lines)
         trace->words[trace->word_count++] =
             x->kind == ACCESS_ATOMIC
                 ? trace_line(lines->line[i], lines->sectors[i], busiest[i], passes[i])
-                : trace_line(lines->line[i], lines->sectors[i],
-                             x->kind == ACCESS_STORE ? bytes_of(lines, i) : 0, 0);
+            : x->kind == ACCESS_STORE ? stored_line(x, lines, i)
+                                      : trace_line(lines->line[i], lines->sectors[i], 0, 0);
         if (by_words)
             trace->words[trace->word_count++] =
                 x->space == SPACE_LOCAL ? lines->words[i] : words_of(x, lines->line[i]);

@@ -74,7 +74,8 @@ static inline uint64_t trace_ideal(uint64_t head)
 /* A line of global or local memory. `sectors`: one bit per sector. `amount`: for a store, the bytes
  * per sector (32: whole sectors); for an atomic, the number of updates to the line's most frequent
  * address. `passes`: for an atomic, how often the L2 updates a sector of the line, each time at
- * most once per address. Both are at most 63. */
+ * most once per address; for a store to local memory, the sectors that are written in part, one bit
+ * each. Both are at most 63. */
 static inline uint64_t trace_line(uint64_t line, unsigned sectors, unsigned amount, unsigned passes)
 {
     return line << 16 | passes << 10 | amount << 4 | sectors;
@@ -98,6 +99,11 @@ static inline unsigned trace_amount(uint64_t word)
 static inline unsigned trace_passes(uint64_t word)
 {
     return word >> 10 & 0x3f;
+}
+
+static inline unsigned trace_parts(uint64_t word)
+{
+    return trace_passes(word) & 0xf;
 }
 
 typedef struct Trace {

@@ -114,6 +114,11 @@ static const MachineInstruction *instruction_at(const Finder *finder, int i)
     return &finder->lowering->code.instructions[i];
 }
 
+static bool is_of_stack(const Finder *finder, int at, int i)
+{
+    return instruction_at(finder, i)->stack_words && finder->code->steps[at].space != SPACE_LOCAL;
+}
+
 static bool is_counterpart(const Finder *finder, int at, int i)
 {
     return flow_is_counterpart(finder->code->steps[at].in,
@@ -160,13 +165,13 @@ static bool is_in(const Finder *finder, int i, int block)
     return block == ANYWHERE || finder->block_of[i] == block;
 }
 
-/* Counts the step's instructions in a block, or ANYWHERE. */
+/* Counts the step's instructions in a block, or ANYWHERE, without accesses to the stack. */
 static StepUse uses_in(const Finder *finder, int at, int block)
 {
     StepUse use = { .first = -1 };
 
     for (int i = finder->uses[at].first; i >= 0; i = finder->next[i]) {
-        if (!is_in(finder, i, block))
+        if (!is_in(finder, i, block) || is_of_stack(finder, at, i))
             continue;
         use.all++;
         use.counterparts += is_counterpart(finder, at, i);
@@ -204,11 +209,6 @@ static int copies_in(Finder *finder, int first, int last, int block)
     return counterparts ? counterparts : least;
 }
 
-static bool is_of_stack(const Step *step, const MachineInstruction *in)
-{
-    return in->stack_words && step->space != SPACE_LOCAL;
-}
-
 static void take_accesses(Finder *finder, int at, int copies, double *due, Lowered *lowered)
 {
     static const double rounding = 1e-6;
@@ -217,7 +217,7 @@ static void take_accesses(Finder *finder, int at, int copies, double *due, Lower
     step->first = lowered->access_count;
     for (int i = finder->uses[at].first; i >= 0; i = finder->next[i]) {
         const MachineInstruction *in = instruction_at(finder, i);
-        if (!is_of_stack(&finder->code->steps[at], in))
+        if (!is_of_stack(finder, at, i))
             continue;
         *due += 1.0 / copies;
         if (*due < 1 - rounding)
@@ -325,15 +325,80 @@ static void take_block(Finder *finder, int first, int last, Lowered *lowered)
     }
 }
 
+/* The step after the basic block of the PTX that begins at `first`. */
+static int end_of_block(const Finder *finder, int first)
+{
+    int last = first + 1;
+
+    while (last < finder->code->step_count && !finder->starts[last])
+        last++;
+    return last;
+}
+
+static void unlink_use(Finder *finder, int at, int i)
+{
+    StepUse *use = &finder->uses[at];
+    int before = -1;
+
+    for (int k = use->first; k != i; k = finder->next[k])
+        before = k;
+    *(before < 0 ? &use->first : &finder->next[before]) = finder->next[i];
+    use->last = use->last == i ? before : use->last;
+}
+
+static void link_first(Finder *finder, int at, int i)
+{
+    StepUse *use = &finder->uses[at];
+
+    finder->next[i] = use->first;
+    use->first = i;
+    use->last = use->last < 0 ? i : use->last;
+}
+
+/* Moves the block's accesses to the stack that are in the main block of another one. */
+static void move_accesses(Finder *finder, int first, int last, const int *first_step)
+{
+    const int own = main_block(finder, first, last);
+
+    for (int at = first; at < last; at++)
+        for (int i = finder->uses[at].first, next; i >= 0; i = next) {
+            const int owner = first_step[finder->block_of[i]];
+            next = finder->next[i];
+            if (finder->block_of[i] == own || owner < 0 || !is_of_stack(finder, at, i))
+                continue;
+            unlink_use(finder, at, i);
+            link_first(finder, owner, i);
+        }
+}
+
+/* ptxas gives restored registers the line of the instruction before them, which may be in a branch
+ * that not all lanes take: a recursive function restored 2 of 5 registers in half of its calls. */
+static bool place_accesses(Finder *finder)
+{
+    const int count = finder->code->step_count, blocks = finder->lowering->block_count;
+    int *first_step = malloc(((size_t) blocks + 1) * sizeof *first_step);
+
+    if (!first_step)
+        return false;
+    for (int b = 0; b < blocks; b++)
+        first_step[b] = -1;
+    for (int first = 0; first < count; first = end_of_block(finder, first)) {
+        const int b = main_block(finder, first, end_of_block(finder, first));
+        if (b >= 0 && first_step[b] < 0)
+            first_step[b] = first;
+    }
+    for (int first = 0; first < count; first = end_of_block(finder, first))
+        move_accesses(finder, first, end_of_block(finder, first), first_step);
+    free(first_step);
+    return true;
+}
+
 static void take_blocks(Finder *finder, Lowered *lowered)
 {
     const int count = finder->code->step_count;
 
-    for (int first = 0, last; first < count; first = last) {
-        for (last = first + 1; last < count && !finder->starts[last];)
-            last++;
-        take_block(finder, first, last, lowered);
-    }
+    for (int first = 0; first < count; first = end_of_block(finder, first))
+        take_block(finder, first, end_of_block(finder, first), lowered);
 }
 
 bool lowered_make(Lowered *lowered, const Lowering *lowering, const Code *code)
@@ -350,7 +415,7 @@ bool lowered_make(Lowered *lowered, const Lowering *lowering, const Code *code)
         find_uses(&finder);
         lowered->steps = calloc((size_t) code->step_count + 1, sizeof *lowered->steps);
         lowered->accesses = calloc((size_t) lowering->code.count + 1, sizeof *lowered->accesses);
-        well = lowered->steps && lowered->accesses;
+        well = lowered->steps && lowered->accesses && place_accesses(&finder);
     }
     if (well)
         take_blocks(&finder, lowered);

@@ -48,7 +48,8 @@ static void hide_latency(Device *device)
     device->fp16_latency = 1;
     device->shuffle_latency = device->branch_latency = device->barrier_latency = 1;
     device->barrier_warp_cycles = 0;
-    device->shared_latency = device->l1_latency = device->store_latency = 1;
+    device->shared_latency = device->l1_latency = device->local_latency = 1;
+    device->store_latency = 1;
     device->l2_latency = device->memory_latency = device->memory_queue = 0;
     device->block_start_cycles = 0;
 }

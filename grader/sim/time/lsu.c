@@ -74,7 +74,7 @@ static uint64_t load_lines(Sm *sm, const uint64_t *words, int count, uint64_t st
     cycles = later(cycles, banks);
     lsu_keep(sm, false, start,
              start + cycles + share(missed * SECTOR_BYTES, device->l1_fill_bytes));
-    return later(there, start + cycles - 1 + (uint64_t) device->l1_latency);
+    return later(there, start + cycles - 1 + l1_latency(device, words[0]));
 }
 
 /* The L1 allocates a stored line, but keeps only whole sectors. Atomics are executed in the L2. */
@@ -85,6 +85,19 @@ static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_par
     line->valid = (uint8_t) (is_part ? line->valid & ~sectors : line->valid | sectors);
 }
 
+/* How long a line occupies the path of stores. The L1 keeps local data valid, so it merges the
+ * sectors that lanes write in part: an H200 needs 5 to 10 cycles per line where lanes write
+ * different words of a local array (tests/sim/time/mechanisms, local.update_lanes), and 3 where
+ * they write global memory, of which the L1 keeps no such sector. */
+static uint64_t store_cycles(const Device *device, TraceKind kind, uint64_t word)
+{
+    const uint64_t line = share(LINE_BYTES, device->l1_store_bytes);
+
+    if (kind != TRACE_LOCAL_STORE)
+        return line;
+    return line + sectors_in(trace_parts(word)) * (uint64_t) device->local_merge_cycles;
+}
+
 /* Stores are written through, those to local memory, too (an H200 writes its local arrays at the
  * bandwidth of the L2: tests/sim/time/mechanisms, local.update_same), one line at a time; the
  * load/store unit continues until the queue is full. */
@@ -92,7 +105,6 @@ static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t s
                             TraceKind kind)
 {
     const Device *device = &sm->gpu->device;
-    const uint64_t cycles = share(LINE_BYTES, device->l1_store_bytes);
     const uint64_t queue = (uint64_t) device->lsu_queue, begin = start;
     const bool atomic = kind == TRACE_ATOMIC || kind == TRACE_INTEGER_ATOMIC;
     uint64_t there = 0;
@@ -101,13 +113,14 @@ static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t s
         const uint64_t address = trace_number(words[i]);
         const uint64_t at = later(sm->store_free, start + (uint64_t) i);
         const unsigned sectors = trace_sectors(words[i]), amount = trace_amount(words[i]);
+        const uint64_t cycles = store_cycles(device, kind, words[i]);
         sm->store_free = at + cycles;
+        sm->stores_busy += (double) cycles;
         there = later(there, atomic ? memory_atomic(sm->memory, kind, words[i], at)
                                     : memory_store(sm->memory, address, sectors, amount, at));
         keep_written(sm, address, sectors, atomic || amount < SECTOR_BYTES);
     }
     start += later(share((uint64_t) count, device->l1_lines), 1);
-    sm->stores_busy += (double) ((uint64_t) count * cycles);
     lsu_keep(sm, false, begin, sm->store_free > start + queue ? sm->store_free - queue : start);
     return there;
 }
@@ -174,7 +187,8 @@ static uint64_t stack_line(const Sm *sm, const PlayedWarp *w, uint32_t word)
     return TRACE_LOCAL_LINES | TRACE_LOCAL_LINES / 2 | (warp * sm->gpu->stack_words + word);
 }
 
-/* Which lanes are active is unknown; they are assumed to be in as many sectors as possible. */
+/* Which lanes are active is unknown; they are assumed to be in as many sectors as possible, and to
+ * write none of them as a whole unless all lanes do. */
 static unsigned sectors_of(int lanes)
 {
     return (1u << (lanes < SECTORS ? lanes : SECTORS)) - 1;
@@ -187,12 +201,13 @@ uint64_t lsu_play_stack(Sm *sm, PlayedWarp *w, uint64_t now)
     const TraceKind kind = o->access.is_store ? TRACE_LOCAL_STORE : TRACE_LOAD;
     const uint64_t start = later(now, sm->lsu_free);
     const bool by_words = has_cause(sm->gpu->without, CAUSE_SECTORS);
+    const unsigned sectors = sectors_of(w->step->lanes);
     uint64_t lines[2 * MOST_WORDS];
     int count = 0;
 
     for (int i = 0; i < o->access.words && i < MOST_WORDS; i++) {
-        lines[count++] = trace_line(stack_line(sm, w, o->access.word + (uint32_t) i),
-                                    sectors_of(w->step->lanes), SECTOR_BYTES, 0);
+        lines[count++] = trace_line(stack_line(sm, w, o->access.word + (uint32_t) i), sectors,
+                                    SECTOR_BYTES, w->step->lanes < LANES ? sectors : 0);
         if (by_words)
             lines[count++] = UINT32_MAX >> (LANES - w->step->lanes);
     }

@@ -311,6 +311,14 @@ uint64_t warp_groups_there(const PlayedWarp *w, int keep);
 PlayedWarp *warp_new(Sm *sm);
 void warp_free(PlayedWarp *w);
 
+/* Of a hit in the L1. `word`: the line, from the trace. A dependent load of local memory takes 5
+ * cycles less than one of global memory on an H200 (tests/sim/time/mechanisms, latency.local). */
+static inline uint64_t l1_latency(const Device *device, uint64_t word)
+{
+    return (uint64_t) (trace_is_local(trace_number(word)) ? device->local_latency
+                                                          : device->l1_latency);
+}
+
 /* sim/time/lsu.c. Makes the unit busy from `start` to `until`, for shared memory and shuffles or
  * for global memory. Also updates when its queue has room. */
 void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until);

@@ -58,7 +58,7 @@ static uint64_t line_latency(Clocks *clocks, TraceKind kind, uint64_t word)
     const bool updates = kind == TRACE_ATOMIC || kind == TRACE_INTEGER_ATOMIC;
 
     if (kind == TRACE_LOCAL_STORE || (!updates && is_there(&clocks->l1, number, sectors)))
-        return (uint64_t) device->l1_latency;
+        return l1_latency(device, word);
     if (kind == TRACE_STORE)
         return (uint64_t) device->store_latency;
     const bool hit = is_there(&clocks->l2, number, sectors);

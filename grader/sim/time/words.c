@@ -155,7 +155,7 @@ static uint64_t load_lines(Sm *sm, const uint64_t *lines, int count, uint64_t st
     cycles = later(cycles, (uint64_t) least);
     lsu_keep(sm, false, start,
              start + cycles + share((uint64_t) missed * WORD_BYTES, device->l1_fill_bytes));
-    return later(there, start + cycles - 1 + (uint64_t) device->l1_latency);
+    return later(there, start + cycles - 1 + l1_latency(device, lines[0]));
 }
 
 static uint64_t store_line(Sm *sm, uint64_t line, uint32_t words, TraceKind kind, uint64_t at)

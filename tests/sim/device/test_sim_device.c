@@ -120,8 +120,9 @@ static const char sound[] =
     "integer_atomic_ns: 1.03\n"
     "fp16_latency: 8\n"
     "atomic_pass_ns: 0.73\n"
-    "event_us: 0\n";
-/* Each case adds line 73, which should be "copy_engines: 2". */
+    "event_us: 0\n"
+    "local_latency: 33\nlocal_merge_cycles: 2\n";
+/* Each case adds line 75, which should be "copy_engines: 2". */
 
 static char scratch[64];
 
@@ -144,26 +145,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":74: copy_engines appears twice" },
-        { "copy_engines: 2\nsms: 8", ":74: sms appears twice" },
-        { "copy_engines: 2\nwheels: 4", ":74: unknown key `wheels`" },
-        { "copy_engines 2", ":73: expected `key: value`" },
-        { "copy_engines:", ":73: copy_engines must be a whole number, not ``" },
-        { "copy_engines: two", ":73: copy_engines must be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":73: copy_engines must be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":73: copy_engines must be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":73: copy_engines must be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":73: copy_engines must be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":73: copy_engines must be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":73: copy_engines must be a whole number, not `1..2`" },
-        { "copy_engines: .", ":73: copy_engines must be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":73: copy_engines must be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":73: copy_engines must be a whole number, not `nan`" },
-        { "copy_engines: 65", ":73: copy_engines is 65: it must be from 0 to 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":76: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":76: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":76: unknown key `wheels`" },
+        { "copy_engines 2", ":75: expected `key: value`" },
+        { "copy_engines:", ":75: copy_engines must be a whole number, not ``" },
+        { "copy_engines: two", ":75: copy_engines must be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":75: copy_engines must be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":75: copy_engines must be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":75: copy_engines must be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":75: copy_engines must be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":75: copy_engines must be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":75: copy_engines must be a whole number, not `1..2`" },
+        { "copy_engines: .", ":75: copy_engines must be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":75: copy_engines must be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":75: copy_engines must be a whole number, not `nan`" },
+        { "copy_engines: 65", ":75: copy_engines is 65: it must be from 0 to 64" },
         { "copy_engines: 99999999999",
-          ":73: copy_engines is 99999999999: it must be from 0 to 64" },
+          ":75: copy_engines is 99999999999: it must be from 0 to 64" },
         { "copy_engines: 9999999999999999999999",
-          ":73: copy_engines must be a whole number, not `9999999999999999999999`" },
+          ":75: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -168,8 +168,29 @@ static void spills_take_time(void)
         CU_ASSERT_TRUE(spilled > 1.5 * kept);
 }
 
+/* The accesses to the stack of steps from `first` on that load or store. */
+static int accesses_from(const Lowered *lowered, const Code *code, int first, bool store)
+{
+    int count = 0;
+
+    for (int at = first; at < code->step_count; at++)
+        for (int i = 0; i < lowered->steps[at].count; i++)
+            count += lowered->accesses[lowered->steps[at].first + i].is_store == store;
+    return count;
+}
+
+static int after_last(const Code *code, Op op)
+{
+    int after = 0;
+
+    for (int at = 0; at < code->step_count; at++)
+        after = code->steps[at].in && code->steps[at].in->op == op ? at + 1 : after;
+    return after;
+}
+
 /* What functions save on entry has no line of an instruction: `recursion` of the blind set was
- * modelled at 0.11. */
+ * modelled at 0.11. What they restore at their end may have the line of the addition before it,
+ * which only some calls reach: a fifth of the loads was missing there, and in `spilled`. */
 static void functions_save_registers(void)
 {
     static const char ptx[] =
@@ -188,7 +209,7 @@ static void functions_save_registers(void)
         "st.param.b32 [q+0], %r8;\nret;\n}\n";
     static const uint64_t nowhere[1];
     char text[TEXT], why[200];
-    int stores = 0, function_number;
+    int function_number;
     Lowered lowered;
     Built built;
 
@@ -203,10 +224,13 @@ static void functions_save_registers(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(code);
     CU_ASSERT_PTR_NOT_NULL_FATAL(lowering);
     CU_ASSERT_TRUE_FATAL(lowered_make(&lowered, lowering, code));
-    for (int i = 0; i < lowered.steps[0].count; i++)
-        stores += lowered.accesses[lowered.steps[0].first + i].is_store;
+    const int stores = accesses_from(&lowered, code, 0, true);
+    const int done = after_last(code, OP_add);
     CU_ASSERT_TRUE(stores >= 2);
-    CU_ASSERT_TRUE(lowered.access_count >= 2 * stores);
+    CU_ASSERT_EQUAL(accesses_from(&lowered, code, 1, true), 0);
+    CU_ASSERT_TRUE(done > 0);
+    CU_ASSERT_EQUAL(accesses_from(&lowered, code, done, false), stores);
+    CU_ASSERT_EQUAL(accesses_from(&lowered, code, 0, false), stores);
     lowered_free(&lowered);
     lowering_free(lowering);
     code_free(code);

@@ -176,25 +176,6 @@ static void shared_memory_takes_its_part_of_the_l1(void)
     CU_ASSERT_EQUAL(play(&device, trial).l1_hits, 0);
 }
 
-/* Local memory is interleaved: lanes with the same index share a line, and 32 different indices use
- * 32 lines. The model once charged neither these lines nor local data that does not fit into the
- * L1. */
-static void local_memory_has_lines(void)
-{
-    static const char array[] = ".local .align 4 .b8 l[512];\nmov.u64 %rd9, l;\n"
-                                "cvt.u64.u32 %rd10, %r1;\nmul.lo.u64 %rd10, %rd10, %rd20;\n"
-                                "and.b64 %rd10, %rd10, 127;\nadd.u64 %rd9, %rd9, %rd10;\n";
-    static const char use[] = "st.local.u32 [%rd9], %r1;\nld.local.u32 %r20, [%rd9];\n"
-                              "add.u32 %r0, %r0, %r20;\n";
-    char same[600], apart[600];
-
-    snprintf(same, sizeof same, "mov.u64 %%rd20, 0;\n%s", array);
-    snprintf(apart, sizeof apart, "mov.u64 %%rd20, 4;\n%s", array);
-    const double one = cycles(repeat(same, use, 20, ""), 32);
-    const double many = cycles(repeat(apart, use, 20, ""), 32);
-    CU_ASSERT(many - one > 20 * 31); /* 32 lines instead of 1, one per cycle */
-}
-
 static void chased_loads_wait_for_each_other(void)
 {
     /* The loaded value is 0, so the address does not change. */
@@ -469,7 +450,6 @@ static CU_TestInfo tests[] = {
     { "gathers wait for banks of the L1", gathers_wait_for_banks_of_the_l1 },
     { "a load comes from where the data is", a_load_comes_from_where_the_data_is },
     { "shared memory takes its part of the L1", shared_memory_takes_its_part_of_the_l1 },
-    { "local memory has lines", local_memory_has_lines },
     { "chased loads wait for each other", chased_loads_wait_for_each_other },
     { "loads are moved up", loads_are_moved_up },
     { "loads stay after stores", loads_stay_behind_stores },
