@@ -83,8 +83,9 @@ static Launch launch_of(const KernelWork *kernel)
                       .check_uninitialised = rt.settings.uninitialised,
                       .unwritten = unwritten[rt.settings.schedule],
                       .sample = next_sample(),
-                      .budget = rt.settings.budget,
+                      .budget = children_budget(),
                       .heap_bytes = heap_limit(),
+                      .children = children_begin(function->owner),
                       .sms = rt.device.sms,
                       .observers = { &check_observer } };
 

@@ -398,6 +398,13 @@ void run_fill(const FillWork *fill);
 void run_fail(cudaError_t error);
 cudaError_t error_of_finding(FindingKind kind);
 
+/* sim/runtime/children.c: what kernels launch. */
+struct ChildCalls;
+const struct ChildCalls *children_begin(const RtModule *module); /* a kernel of it will run */
+uint64_t children_budget(void); /* what is left of the budget for the host's launch; 0: no limit */
+void children_run(const Work *parent); /* the kernel that the host launched has ended */
+void children_forget(void);            /* the device was reset */
+
 /* sim/runtime/advice.c: notes about likely mistakes. After a launch or a copy; before a free; after
  * a launch by <<< >>> was refused, and when the program queried its error. */
 void advice_launch(const char *kernel, const int grid[3], const int block[3]);
