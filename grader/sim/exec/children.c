@@ -25,7 +25,7 @@ static void put_before(ChildList *to, ChildList *from)
 
 void children_add(ChildQueue *queue, Child *child)
 {
-    append(child->is_tail ? &queue->tails : &queue->launched, child);
+    append(child->stream == STREAM_TAIL ? &queue->tails : &queue->launched, child);
     queue->count++;
 }
 

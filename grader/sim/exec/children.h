@@ -17,9 +17,10 @@ enum { STREAM_TAIL = 3, STREAM_FIRE_AND_FORGET = 4, STREAM_CREATED = 16 };
 typedef struct Child {
     struct Child *next;
     int depth; /* 1: the host launched its parent */
-    bool is_tail;
-    uint64_t buffer; /* of its parameters; 0: it is no kernel */
-    void *work;      /* the caller's */
+    uint64_t stream;
+    uint64_t buffer;       /* of its parameters; 0: it is no kernel */
+    void *work;            /* the caller's */
+    struct Family *family; /* the caller's */
 } Child;
 
 typedef struct ChildList {

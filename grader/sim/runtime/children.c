@@ -5,6 +5,7 @@
  * other launch gets the buffer before the parent has ended: its stores would look like a race.
  */
 #include "sim/exec/children.h"
+#include "sim/runtime/child_clock.h"
 #include "sim/runtime/launch.h"
 
 #include <stdlib.h>
@@ -21,9 +22,10 @@ typedef struct Request {
 } Request;
 
 static struct {
-    const RtModule *module; /* of the running kernel */
-    int depth;              /* of the running kernel; 0: the host launched it */
-    uint64_t executed;      /* warp instructions of the host's launch and its children so far */
+    Work *running;     /* a kernel */
+    Family *family;    /* of the running kernel, once it has launched one */
+    int depth;         /* of the running kernel; 0: the host launched it */
+    uint64_t executed; /* warp instructions of the host's launch and its children so far */
     ChildQueue queue;
     Request *requests;
     long requested;
@@ -95,15 +97,16 @@ static void close_slots(void)
 /* The kernel by its index in the module. One that only kernels launch may not be registered. */
 static const RtFunction *kernel_of(int index)
 {
-    const Name name = children.module->module->functions[index].name;
+    RtModule *module = children.running->kernel.function->owner;
+    const Name name = module->module->functions[index].name;
     char *text;
     const RtFunction *added;
 
     for (const RtFunction *function = rt.functions; function; function = function->next)
-        if (function->owner == children.module && name_is(name, function->name))
+        if (function->owner == module && name_is(name, function->name))
             return function;
     text = strndup(name.at, (size_t) name.length);
-    added = text ? function_add((RtModule *) children.module, NULL, text) : NULL;
+    added = text ? function_add(module, NULL, text) : NULL;
     free(text);
     return added;
 }
@@ -199,11 +202,15 @@ static int add_child(Work *work, uint64_t stream, uint64_t buffer)
         work_free(work);
         return cudaErrorMemoryAllocation;
     }
+    if (!children.family)
+        children.family = family_of(children.running, children.depth == 0);
     work->number = ++rt.numbers;
+    work->stream = children.running->stream;
+    child->family = children.family;
+    child->stream = stream;
     child->work = work;
     child->buffer = buffer;
-    child->is_tail = stream == STREAM_TAIL;
-    child->depth = children.depth + !child->is_tail;
+    child->depth = children.depth + (stream != STREAM_TAIL);
     children_add(&children.queue, child);
     return cudaSuccess;
 }
@@ -296,9 +303,10 @@ static uint64_t text_address(int error, bool is_name)
 
 static const ChildCalls calls = { new_buffer, launch_child, copy_after, fill_after, text_address };
 
-const ChildCalls *children_begin(const RtModule *module)
+const ChildCalls *children_begin(Work *kernel)
 {
-    children.module = module;
+    children.running = kernel;
+    children.family = NULL;
     return &calls;
 }
 
@@ -316,6 +324,7 @@ static void run_child(const Child *child)
     Work *work = child->work;
 
     children.depth = child->depth;
+    family_begin(child->family, work, child->stream);
     if (work->kind == WORK_KERNEL)
         run_kernel(work);
     else if (work->kind == WORK_COPY)
@@ -323,6 +332,8 @@ static void run_child(const Child *child)
     else
         run_fill(&work->fill);
     children.executed += work->executed;
+    family_done(child->family, work, child->stream);
+    clock_done(work);
 }
 
 static void free_child(Child *child)
@@ -354,6 +365,7 @@ void children_run(const Work *parent)
             run_child(child);
         free_child(child);
     }
+    families_end();
     children.depth = 0;
     children.executed = 0;
     if (children.slot_count != pending_limit())

@@ -218,6 +218,16 @@ static cudaError_t place_variables(RtModule *module)
     return cudaSuccess;
 }
 
+static bool launches_kernels(const Module *module)
+{
+    static const char begin[] = "__cudaCDP2";
+
+    for (int i = 0; i < module->function_count; i++)
+        if (!strncmp(module->functions[i].name.at, begin, sizeof begin - 1))
+            return true;
+    return false;
+}
+
 cudaError_t module_load(RtModule *module)
 {
     if (module->loaded)
@@ -226,8 +236,10 @@ cudaError_t module_load(RtModule *module)
         return cudaErrorCudartUnloading;
     module->loaded = true;
     module->error = parse(module);
-    if (!module->error)
+    if (!module->error) {
+        module->launches = launches_kernels(module->module);
         module->error = place_variables(module);
+    }
     return module->error;
 }
 

@@ -173,6 +173,7 @@ static void run(Work *work)
     else if ((work->kind == WORK_ALLOCATE || work->kind == WORK_FREE) && !failed)
         pool_run(work);
     clock_done(work);
+    clock_complete(work);
 }
 
 static void do_recorded(Record *record)
