@@ -16,7 +16,7 @@ enum { STREAM_TAIL = 3, STREAM_FIRE_AND_FORGET = 4, STREAM_CREATED = 16 };
 
 typedef struct Child {
     struct Child *next;
-    int depth; /* 1: the host launched its parent */
+    int depth; /* 1: the host launched its parent. A tail launch has the depth of its parent */
     uint64_t stream;
     uint64_t buffer;       /* of its parameters; 0: it is no kernel */
     void *work;            /* the caller's */

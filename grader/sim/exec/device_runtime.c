@@ -38,6 +38,16 @@ static void give(Warp *warp, const Step *step, int lane, const void *value, size
 
 /* ---- Launches ---- */
 
+/* Without the opcode, a call. */
+static Place launch_place(const Warp *warp, const Step *step, int lane)
+{
+    Place place = lane_place(warp, step, lane);
+
+    place.instruction = NULL;
+    place.instruction_length = 0;
+    return place;
+}
+
 static int make_child(Warp *warp, const Step *step, int lane, ChildGrid *child)
 {
     const uint8_t *grid = call_argument(warp, step, 1, lane, sizeof child->grid);
@@ -57,7 +67,7 @@ static int make_child(Warp *warp, const Step *step, int lane, ChildGrid *child)
 
 static int parameter_buffer(Warp *warp, const Step *step, int lane)
 {
-    const Place place = lane_place(warp, step, lane);
+    const Place place = launch_place(warp, step, lane);
     ChildGrid child;
     uint64_t address = 0;
     int error = make_child(warp, step, lane, &child);
@@ -78,7 +88,7 @@ static uint64_t stream_argument(Warp *warp, const Step *step, int n, int lane)
 
 static int launch_child(Warp *warp, const Step *step, int lane)
 {
-    const Place place = lane_place(warp, step, lane);
+    const Place place = launch_place(warp, step, lane);
 
     return calls_of(warp)->launch(&place, argument(warp, step, 0, lane),
                                   stream_argument(warp, step, 1, lane));

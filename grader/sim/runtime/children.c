@@ -22,10 +22,10 @@ typedef struct Request {
 } Request;
 
 static struct {
-    Work *running;     /* a kernel */
-    Family *family;    /* of the running kernel, once it has launched one */
-    int depth;         /* of the running kernel; 0: the host launched it */
-    uint64_t executed; /* warp instructions of the host's launch and its children so far */
+    const Child *child; /* the running child; NULL: the host launched the running kernel */
+    Work *running;      /* a kernel */
+    Family *family;     /* of the running kernel, once it has launched one */
+    uint64_t executed;  /* warp instructions of the host's launch and its children so far */
     ChildQueue queue;
     Request *requests;
     long requested;
@@ -125,9 +125,14 @@ static int refuse_too_many(const Place *place)
     return cudaErrorLaunchPendingCountExceeded;
 }
 
+static int depth_of(const Child *child)
+{
+    return child ? child->depth : 0;
+}
+
 static int refuse_too_deep(const Place *place, uint64_t stream)
 {
-    if (children.depth < MOST_DEPTH || stream == STREAM_TAIL)
+    if (depth_of(children.child) < MOST_DEPTH || stream == STREAM_TAIL)
         return cudaSuccess;
     finding(FINDING_LAUNCH, true, place,
             "a launch in a kernel that is itself launched by a kernel, and so on %d times: no "
@@ -203,14 +208,14 @@ static int add_child(Work *work, uint64_t stream, uint64_t buffer)
         return cudaErrorMemoryAllocation;
     }
     if (!children.family)
-        children.family = family_of(children.running, children.depth == 0);
+        children.family = family_of(children.running, !children.child);
     work->number = ++rt.numbers;
     work->stream = children.running->stream;
     child->family = children.family;
     child->stream = stream;
     child->work = work;
     child->buffer = buffer;
-    child->depth = children.depth + (stream != STREAM_TAIL);
+    child->depth = depth_of(children.child) + (stream != STREAM_TAIL);
     children_add(&children.queue, child);
     return cudaSuccess;
 }
@@ -305,6 +310,8 @@ static const ChildCalls calls = { new_buffer, launch_child, copy_after, fill_aft
 
 const ChildCalls *children_begin(Work *kernel)
 {
+    if (!children.child && children.slot_count != pending_limit())
+        close_slots(); /* the program has changed the limit */
     children.running = kernel;
     children.family = NULL;
     return &calls;
@@ -323,7 +330,7 @@ static void run_child(const Child *child)
 {
     Work *work = child->work;
 
-    children.depth = child->depth;
+    children.child = child;
     family_begin(child->family, work, child->stream);
     if (work->kind == WORK_KERNEL)
         run_kernel(work);
@@ -366,10 +373,8 @@ void children_run(const Work *parent)
         free_child(child);
     }
     families_end();
-    children.depth = 0;
+    children.child = NULL;
     children.executed = 0;
-    if (children.slot_count != pending_limit())
-        close_slots();
 }
 
 /* The device was reset: its memory is gone. */
