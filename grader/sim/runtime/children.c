@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum { USUAL_PENDING = 2048, MOST_DEPTH = 24, MOST_TEXTS = 64 };
+enum { LAUNCH_COST = 10000 }; /* warp instructions of the budget */
 enum { SLOT = 512 }; /* bytes of a usual buffer; larger ones are allocations of their own */
 
 /* A launch that has its buffer but is not launched yet. */
@@ -26,6 +27,7 @@ static struct {
     Work *running;      /* a kernel */
     Family *family;     /* of the running kernel, once it has launched one */
     uint64_t executed;  /* warp instructions of the host's launch and its children so far */
+    uint64_t launches;  /* the number of these children */
     ChildQueue queue;
     Request *requests;
     long requested;
@@ -40,6 +42,8 @@ static long pending_limit(void)
 {
     const size_t set = rt.limits[cudaLimitDevRuntimePendingLaunchCount];
 
+    if (set > INT32_MAX)
+        return INT32_MAX;
     return set ? (long) set : USUAL_PENDING;
 }
 
@@ -48,10 +52,12 @@ static bool open_slots(void)
     const long count = pending_limit();
     Allocation *memory = memory_allocate((size_t) count * SLOT, VARIABLE_GLOBAL, "parameters");
 
-    children.free_slots = malloc((size_t) count * sizeof *children.free_slots);
-    if (!memory || !children.free_slots)
+    children.free_slots = memory ? malloc((size_t) count * sizeof *children.free_slots) : NULL;
+    if (!children.free_slots) {
+        if (memory)
+            memory_free(memory->base);
         return false;
-    memory_mark(memory->base, memory->bytes, MARK_OK);
+    }
     children.slots = memory->base;
     children.slot_count = children.free_count = count;
     for (long i = 0; i < count; i++)
@@ -59,17 +65,22 @@ static bool open_slots(void)
     return true;
 }
 
-static uint64_t take_buffer(size_t bytes)
+static uint64_t take_slot(void)
 {
-    const Allocation *own;
-
-    if (bytes > SLOT) {
-        own = memory_allocate(bytes, VARIABLE_GLOBAL, "parameters");
-        return own ? own->base : 0;
-    }
     if ((!children.slots && !open_slots()) || !children.free_count)
         return 0;
     return children.slots + (uint64_t) children.free_slots[--children.free_count] * SLOT;
+}
+
+static uint64_t take_buffer(size_t bytes)
+{
+    const Allocation *own =
+        bytes > SLOT ? memory_allocate(bytes, VARIABLE_GLOBAL, "parameters") : NULL;
+    const uint64_t buffer = bytes <= SLOT ? take_slot() : own ? own->base : 0;
+
+    if (buffer)
+        memory_mark(buffer, bytes, MARK_OK); /* the runtime's, not to be checked */
+    return buffer;
 }
 
 static void return_buffer(uint64_t buffer)
@@ -317,15 +328,6 @@ const ChildCalls *children_begin(Work *kernel)
     return &calls;
 }
 
-uint64_t children_budget(void)
-{
-    const uint64_t budget = rt.settings.budget;
-
-    if (!budget)
-        return 0;
-    return budget > children.executed ? budget - children.executed : 1;
-}
-
 static void run_child(const Child *child)
 {
     Work *work = child->work;
@@ -339,6 +341,7 @@ static void run_child(const Child *child)
     else
         run_fill(&work->fill);
     children.executed += work->executed;
+    children.launches++;
     family_done(child->family, work, child->stream);
     clock_done(work);
 }
@@ -361,20 +364,37 @@ static void settle(void)
     children_settle(&children.queue);
 }
 
+/* Kernels that launch each other without end would run for days if only their instructions counted.
+ */
+static void stop_if_endless(const Work *parent)
+{
+    const uint64_t budget = rt.settings.budget;
+
+    if (!budget || children.executed + children.launches * LAUNCH_COST < budget)
+        return;
+    rt_finding(FINDING_ENDLESS, true, parent->kernel.function->plain,
+               "this kernel and the %llu that followed from it have run %llu warp instructions and "
+               "were stopped: do kernels launch each other without end?",
+               (unsigned long long) children.launches, (unsigned long long) children.executed);
+    run_fail(error_of_finding(FINDING_ENDLESS));
+}
+
 /* After a failure the other children do not run. */
 void children_run(const Work *parent)
 {
     Child *child;
 
     children.executed = parent->executed;
+    children.launches = 0;
     for (settle(); (child = children_take(&children.queue)); settle()) {
+        if (!rt.sticky)
+            stop_if_endless(parent);
         if (!rt.sticky)
             run_child(child);
         free_child(child);
     }
     families_end();
     children.child = NULL;
-    children.executed = 0;
 }
 
 /* The device was reset: its memory is gone. */

@@ -84,7 +84,7 @@ static Launch launch_of(Work *work)
                       .check_uninitialised = rt.settings.uninitialised,
                       .unwritten = unwritten[rt.settings.schedule],
                       .sample = next_sample(),
-                      .budget = children_budget(),
+                      .budget = rt.settings.budget,
                       .heap_bytes = heap_limit(),
                       .children = children_begin(work),
                       .sms = rt.device.sms,

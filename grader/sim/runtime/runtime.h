@@ -405,7 +405,6 @@ cudaError_t error_of_finding(FindingKind kind);
 /* sim/runtime/children.c: what kernels launch. */
 struct ChildCalls;
 const struct ChildCalls *children_begin(Work *kernel); /* it will run */
-uint64_t children_budget(void); /* what is left of the budget for the host's launch; 0: no limit */
 void children_run(const Work *parent); /* the kernel that the host launched has ended */
 void children_forget(void);            /* the device was reset */
 
