@@ -7,7 +7,7 @@
 # (stderr: a part of it; stderr-any: anything; default: empty), exit status (status: default 0), the
 # orders of blocks (schedules: default forward), the compute capability (architecture: default 80), and
 # the device (device: default teaching), and libraries (libraries: cuda, cublas: ours; nvrtc: the toolkit's, without
-# which the program is skipped). Digest lines (programs/digest.h) are compared with those
+# which the program is skipped; cudadevrt: kernels launch kernels). Digest lines (programs/digest.h) are compared with those
 # of a real GPU (outputs.expected, made by outputs.sh). BUILD holds the library.
 . "$(dirname "$0")/prelude.sh"
 begin programs "simulated programs" "${1:?the build folder}"
@@ -27,6 +27,7 @@ flags_of()
 {
     case $1 in
         nvrtc) echo "-L$(dirname "$nvrtc") -lnvrtc -Xlinker -rpath=$(dirname "$nvrtc")" ;;
+        cudadevrt) echo "-rdc=true -lcudadevrt" ;;
         cublas) echo "-L$build/sim -l:$(basename "$(ls "$build"/sim/libcublas.so.?? | tail -1)") -Xlinker -rpath=$build/sim" ;;
         *) echo "-L$build/sim -l:lib$1.so.1 -Xlinker -rpath=$build/sim" ;;
     esac

@@ -163,6 +163,9 @@ linked()
 first 1
 second
 49 1052" '' env LD_PRELOAD="$preload" ./linked
+    build endless_children "$here/runtime/endless_children.cu" -cudart shared --no-compress -rdc=true -lcudadevrt
+    try "endless children" 0 cudaErrorLaunchTimeout 'this kernel and the 100 that followed from it' \
+        env LD_PRELOAD="$preload" SIM_BUDGET=1000000 ./endless_children
 }
 
 # ---- Calls, limits and faults ----

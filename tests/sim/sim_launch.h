@@ -48,6 +48,7 @@ typedef struct Trial {
     int blocks_an_sm; /* for the model; 0: 1 */
     uint64_t most_played;
     const struct Lowering *lowering; /* the machine code; NULL: unknown */
+    const struct ChildCalls *children;
     /* Results. */
     TimingResult time;
     bool well;
@@ -129,6 +130,7 @@ static inline bool trial_run(Trial *trial)
                               .kernel = trial->code,
                               .name = "k",
                               .lowering = trial->lowering,
+                              .children = trial->children,
                               .grid = { trial->blocks ? trial->blocks : 1, 1, 1 },
                               .block = { trial->threads ? trial->threads : 32, 1, 1 },
                               .cluster = { trial->cluster, trial->cluster > 0, trial->cluster > 0 },

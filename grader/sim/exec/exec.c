@@ -19,7 +19,7 @@ static void put_index(int to[3], int64_t number, const int size[3])
     to[2] = (int) (number / size[0] / size[1]);
 }
 
-static Place place_of(const Warp *warp, const Step *step, int lane)
+Place lane_place(const Warp *warp, const Step *step, int lane)
 {
     const Launch *launch = warp->block->launch;
     const int *size = launch->block;
@@ -44,7 +44,7 @@ static Place place_of(const Warp *warp, const Step *step, int lane)
 void fail(Warp *warp, const Step *step, int lane, FindingKind kind, const char *format, ...)
 {
     Launch *launch = warp->block->launch;
-    Place place = place_of(warp, step, lane);
+    Place place = lane_place(warp, step, lane);
     char text[400];
     va_list arguments;
 
@@ -61,7 +61,7 @@ void fail(Warp *warp, const Step *step, int lane, FindingKind kind, const char *
 
 void warn(Warp *warp, const Step *step, int lane, FindingKind kind, const char *format, ...)
 {
-    Place place = place_of(warp, step, lane);
+    Place place = lane_place(warp, step, lane);
     char text[400];
     va_list arguments;
 
@@ -75,7 +75,7 @@ void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const
                  const char *text)
 {
     const Launch *launch = warp->block->launch;
-    Place place = place_of(warp, step, lane);
+    Place place = lane_place(warp, step, lane);
 
     place.other_line = other->step && other->step->in ? other->step->in->line : 0;
     place.other_elsewhere = place.other_line && other->step->in->file != step->in->file;

@@ -255,6 +255,7 @@ struct Warp {
     int sleeps;                    /* nanosleeps and clock reads in its last turn */
     uint64_t read_cycles, read_ns; /* its last reading of the clocks */
     struct Trace *trace;           /* trace.h; NULL: no trace is kept */
+    int errors[LANES];             /* for cudaGetLastError() in kernels; 0: none */
 };
 
 typedef struct Barrier {
@@ -408,10 +409,11 @@ struct Launch {
     uint32_t envreg[3]; /* %envreg0 .. 2: 1 and 2 are the workspace of cooperative launches */
     void (*print)(void *self, const char *text, size_t length); /* output of printf; NULL: stdout */
     void *print_self;
-    const struct Lowering *lowering;  /* lowering.h: the kernel's machine code; NULL: unknown */
-    struct Timing *timing;            /* timing.h: the timing model; NULL: time is not modelled */
-    bool trace_words;                 /* traces have the words that lanes request (trace.h) */
-    const struct TimingResult *timed; /* the timing model's result; NULL: none */
+    const struct ChildCalls *children; /* children.h; NULL: kernels cannot launch kernels */
+    const struct Lowering *lowering;   /* lowering.h: the kernel's machine code; NULL: unknown */
+    struct Timing *timing;             /* timing.h: the timing model; NULL: time is not modelled */
+    bool trace_words;                  /* traces have the words that lanes request (trace.h) */
+    const struct TimingResult *timed;  /* the timing model's result; NULL: none */
 };
 
 /* ---- exec.c ---- */
@@ -454,6 +456,7 @@ typedef struct OtherAccess {
 } OtherAccess;
 void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const OtherAccess *other,
                  const char *text);
+Place lane_place(const Warp *warp, const Step *step, int lane);
 Count *count_of(Warp *warp, const Step *step);
 /* The line of the source, or else of the PTX; 0: no step. */
 int step_line(const Step *step);

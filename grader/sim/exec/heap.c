@@ -7,17 +7,21 @@
 
 #include <string.h>
 
+uint64_t heap_allocate(const Launch *launch, uint64_t bytes)
+{
+    const uint64_t used = memory_heap_in_use();
+    const Allocation *allocation = NULL;
+
+    if (bytes && used <= launch->heap_bytes && bytes <= launch->heap_bytes - used)
+        allocation = memory_allocate((size_t) bytes, DEVICE_HEAP, NULL);
+    return allocation ? allocation->base : 0;
+}
+
 static void allocate(Warp *warp, const Step *step, int lane, uint64_t bytes)
 {
-    const Launch *launch = warp->block->launch;
-    const uint64_t used = memory_heap_in_use();
+    const uint64_t address = heap_allocate(warp->block->launch, bytes);
     uint8_t *result = call_return(warp, step, lane, 8);
-    uint64_t address = 0;
 
-    if (bytes && used <= launch->heap_bytes && bytes <= launch->heap_bytes - used) {
-        const Allocation *allocation = memory_allocate((size_t) bytes, DEVICE_HEAP, NULL);
-        address = allocation ? allocation->base : 0;
-    }
     if (result)
         memcpy(result, &address, sizeof address);
 }
@@ -30,8 +34,7 @@ void run_malloc(Warp *warp, const Step *step, uint32_t mask, Name name)
                  system_argument(warp, step, 0, __builtin_ctz(left), 8));
 }
 
-/* Returns false after a finding. */
-static bool release(Warp *warp, const Step *step, int lane, uint64_t address)
+bool heap_release(Warp *warp, const Step *step, int lane, uint64_t address)
 {
     const Allocation *allocation = memory_find(address);
     const bool freed = memory_address_kind(address) == ADDRESS_FREED;
@@ -53,7 +56,7 @@ void run_free(Warp *warp, const Step *step, uint32_t mask, Name name)
 {
     (void) name;
     for (uint32_t left = mask; left; left &= left - 1)
-        if (!release(warp, step, __builtin_ctz(left),
-                     system_argument(warp, step, 0, __builtin_ctz(left), 8)))
+        if (!heap_release(warp, step, __builtin_ctz(left),
+                          system_argument(warp, step, 0, __builtin_ctz(left), 8)))
             return;
 }

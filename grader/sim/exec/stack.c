@@ -76,6 +76,7 @@ void warp_begin(Warp *warp, uint32_t lanes)
     warp->barrier_step = warp->polled_step = NULL;
     warp->spins = warp->sleeps = warp->polls = warp->unwritten_count = 0;
     warp->cluster_arrived = 0;
+    memset(warp->errors, 0, sizeof warp->errors);
     warp->state = lanes ? WARP_READY : WARP_DONE;
     warp_take_top(warp);
 }

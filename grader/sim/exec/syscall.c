@@ -1,6 +1,9 @@
-/* syscall.c - the system calls of a kernel: printf and assert; malloc and free are in heap.c. */
+/* syscall.c - the system calls of a kernel: printf and assert; malloc and free are in heap.c,
+ * launches in device_runtime.c. */
 #include "sim/exec/warp.h"
 
+#include "sim/base/bits.h"
+#include "sim/exec/children.h"
 #include "sim/exec/print.h"
 
 #include <stdio.h>
@@ -52,7 +55,7 @@ uint64_t system_argument(Warp *warp, const Step *step, int n, int lane, size_t b
 }
 
 /* The bytes at the address; *room: how many are readable. Returns NULL if none are. */
-static const uint8_t *bytes_at(const Warp *warp, int lane, uint64_t address, size_t *room)
+static uint8_t *bytes_at(const Warp *warp, int lane, uint64_t address, size_t *room)
 {
     const Block *block = warp->block;
     size_t local_bytes = (size_t) block->launch->local_bytes;
@@ -68,7 +71,27 @@ static const uint8_t *bytes_at(const Warp *warp, int lane, uint64_t address, siz
     }
     a = memory_find(address);
     *room = a ? a->bytes - (size_t) (address - a->base) : 0;
-    return a ? (const uint8_t *) a->host + (address - a->base) : NULL;
+    return a ? (uint8_t *) a->host + (address - a->base) : NULL;
+}
+
+void system_store(Warp *warp, const Step *step, int lane, uint64_t address, const void *value,
+                  size_t bytes)
+{
+    const Block *block = warp->block;
+    const uint64_t in_shared = address - SHARED_WINDOW;
+    size_t room;
+    uint8_t *to = bytes_at(warp, lane, address, &room);
+
+    if (!to || room < bytes) {
+        fail(warp, step, lane, FINDING_OUT_OF_BOUNDS,
+             "this call stores its result at 0x%llx, which is not a variable of the kernel",
+             (unsigned long long) address);
+        return;
+    }
+    memcpy(to, value, bytes);
+    memory_range(address, bytes, true); /* marks global memory as written */
+    if (in_shared < block->shared_bytes && block->shared_written)
+        bits_fill(block->shared_written, in_shared, bytes, true);
 }
 
 /* Reads a string, truncated if it is too long. Returns false if there is no readable string at the
@@ -195,5 +218,6 @@ void system_call(Warp *warp, const Step *step, uint32_t mask, Name name)
             system_calls[i].run(warp, step, mask, name);
             return;
         }
-    run_not_simulated(warp, step, mask, name);
+    if (!device_runtime_call(warp, step, mask, name))
+        run_not_simulated(warp, step, mask, name);
 }

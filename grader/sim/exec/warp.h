@@ -103,9 +103,14 @@ void system_call(Warp *warp, const Step *step, uint32_t mask, Name name);
 uint8_t *call_argument(Warp *warp, const Step *step, int n, int lane, size_t bytes);
 uint8_t *call_return(Warp *warp, const Step *step, int lane, size_t bytes);
 uint64_t system_argument(Warp *warp, const Step *step, int n, int lane, size_t bytes); /* 0: none */
+/* Stores a result at an address that the kernel passed; a finding if that is not possible. */
+void system_store(Warp *warp, const Step *step, int lane, uint64_t address, const void *value,
+                  size_t bytes);
 
 /* ---- heap.c ---- */
 
+uint64_t heap_allocate(const Launch *launch, uint64_t bytes);                /* 0: it is full */
+bool heap_release(Warp *warp, const Step *step, int lane, uint64_t address); /* false: a finding */
 void run_malloc(Warp *warp, const Step *step, uint32_t mask, Name name);
 void run_free(Warp *warp, const Step *step, uint32_t mask, Name name);
 

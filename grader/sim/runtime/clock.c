@@ -82,12 +82,25 @@ static void stage(const Work *work)
     timeline_keep(&host, item);
 }
 
+/* Later work comes after the children of a kernel. */
+static bool may_have_children(const Work *work)
+{
+    return work->kind == WORK_KERNEL && work->kernel.function->owner->launches;
+}
+
+TimelineItem *clock_add(const Stream *stream)
+{
+    return timeline_add(timeline, stream->id - 1);
+}
+
 void clock_issue(Work *work)
 {
     if (!is_open())
         return;
     note_thread();
     work->item = add(work->stream);
+    if (may_have_children(work))
+        work->complete = add(work->stream);
     if (work->kind == WORK_WAIT)
         timeline_after(work->item, work->record->item);
     else if (work->kind == WORK_RECORD)
@@ -120,10 +133,17 @@ void clock_done(Work *work)
     work->item = NULL;
 }
 
+void clock_complete(Work *work)
+{
+    timeline_done(work->complete, &mark);
+    work->complete = NULL;
+}
+
 void clock_drop(Work *work)
 {
     timeline_done(work->item, &mark);
     work->item = NULL;
+    clock_complete(work);
 }
 
 void clock_wait(Stream *stream, const Record *record)

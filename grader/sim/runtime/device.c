@@ -380,6 +380,8 @@ static size_t usual_limit(int limit)
         return 8 << 20;
     case cudaLimitMaxL2FetchGranularity:
         return 64;
+    case cudaLimitDevRuntimePendingLaunchCount:
+        return 2048;
     default:
         return 0;
     }

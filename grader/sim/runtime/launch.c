@@ -12,9 +12,12 @@ enum { MOST_PARAM_BYTES = 1 << 16 };
  * an H200 (tests/sim/programs/error_codes.expected); CUDA 12 returns cudaErrorInvalidConfiguration
  * for an invalid shape ---- */
 
+static const Place *launched_at; /* a launch in a kernel; NULL: by the host */
+
 #define REFUSE(function, error, ...)                                                               \
     do {                                                                                           \
-        rt_finding(FINDING_LAUNCH, true, (function)->plain, __VA_ARGS__);                          \
+        const Place by_host = { .kernel = (function)->plain };                                     \
+        finding(FINDING_LAUNCH, true, launched_at ? launched_at : &by_host, __VA_ARGS__);          \
         return error;                                                                              \
     } while (0)
 
@@ -283,6 +286,27 @@ static cudaError_t prepare(const LaunchRequest *request, Work **work)
     if (!error)
         error = check(function, request);
     return error ? error : make_work(function, request, work);
+}
+
+cudaError_t launch_check(const Place *place, LaunchRequest *request)
+{
+    RtFunction *function;
+    cudaError_t error = function_find(request->kernel, &function);
+
+    if (!error)
+        error = function_prepare(function);
+    if (error)
+        return error;
+    launched_at = place;
+    error = check(function, request);
+    launched_at = NULL;
+    request->packed_bytes = param_bytes(function);
+    return error;
+}
+
+cudaError_t launch_work(const LaunchRequest *request, Work **work)
+{
+    return prepare(request, work);
 }
 
 /* The program cannot see what <<< >>> returns, only ask for it. */

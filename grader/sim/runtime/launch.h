@@ -19,5 +19,9 @@ cudaError_t launch(Stream *stream, const LaunchRequest *request);
 cudaError_t launch_attribute(const cudaLaunchAttribute *attribute, LaunchRequest *request);
 /* Takes the packed arguments from CU_LAUNCH_PARAM_BUFFER_POINTER and its size; NULL: none. */
 cudaError_t launch_packed(void *const *extra, LaunchRequest *request);
+/* For a launch in a kernel (children.c): checks it, with findings at that place, and sets the size
+ * of its packed arguments. Then makes its work. */
+cudaError_t launch_check(const Place *place, LaunchRequest *request);
+cudaError_t launch_work(const LaunchRequest *request, Work **work);
 
 #endif

@@ -421,4 +421,5 @@ void memory_drop_all(void)
     }
     free(bases.all);
     rt.workspace = 0;
+    children_forget();
 }

@@ -83,6 +83,12 @@ static cudaError_t complain(const char *why, cudaError_t error)
     return error;
 }
 
+/* The device's runtime (libcudadevrt). Its calls are simulated, so it is left out. */
+static bool is_device_runtime(const FatbinEntry *ptx)
+{
+    return strstr(ptx->bytes, "__cuda_syscall_cnpv2LaunchDeviceV2");
+}
+
 /* The PTX of all object files, one after another; module_parse() links them by name. NULL: there is
  * none. Object files without PTX hold no kernels of the program (the device's runtime library). */
 static char *linked_ptx(const Fatbin *fatbin, size_t *bytes)
@@ -92,7 +98,9 @@ static char *linked_ptx(const Fatbin *fatbin, size_t *bytes)
     *bytes = 0;
     for (int part = 0; part < fatbin->parts; part++) {
         const FatbinEntry *entry = fatbin_ptx_of(fatbin, rt.device.cc, part);
-        char *longer = entry ? realloc(text, *bytes + entry->size + 2) : NULL;
+        char *longer = NULL;
+        if (entry && !is_device_runtime(entry))
+            longer = realloc(text, *bytes + entry->size + 2);
         if (!longer)
             continue;
         text = longer;
@@ -210,6 +218,16 @@ static cudaError_t place_variables(RtModule *module)
     return cudaSuccess;
 }
 
+static bool launches_kernels(const Module *module)
+{
+    static const char begin[] = "__cudaCDP2";
+
+    for (int i = 0; i < module->function_count; i++)
+        if (!strncmp(module->functions[i].name.at, begin, sizeof begin - 1))
+            return true;
+    return false;
+}
+
 cudaError_t module_load(RtModule *module)
 {
     if (module->loaded)
@@ -218,8 +236,10 @@ cudaError_t module_load(RtModule *module)
         return cudaErrorCudartUnloading;
     module->loaded = true;
     module->error = parse(module);
-    if (!module->error)
+    if (!module->error) {
+        module->launches = launches_kernels(module->module);
         module->error = place_variables(module);
+    }
     return module->error;
 }
 

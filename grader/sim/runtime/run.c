@@ -63,10 +63,11 @@ static size_t heap_limit(void)
     return set ? set : USUAL;
 }
 
-static Launch launch_of(const KernelWork *kernel)
+static Launch launch_of(Work *work)
 {
     /* A kernel that relies on unwritten memory gets different values in different orders. */
     static const uint8_t unwritten[] = { [SCHEDULE_REVERSE] = 0xa5, [SCHEDULE_RANDOM] = 0x5a };
+    const KernelWork *kernel = &work->kernel;
     RtFunction *function = kernel->function;
     Launch launch = { .module = function->owner->module,
                       .codes = function->codes,
@@ -85,6 +86,7 @@ static Launch launch_of(const KernelWork *kernel)
                       .sample = next_sample(),
                       .budget = rt.settings.budget,
                       .heap_bytes = heap_limit(),
+                      .children = children_begin(work),
                       .sms = rt.device.sms,
                       .observers = { &check_observer } };
 
@@ -104,7 +106,7 @@ void run_kernel(Work *work)
     const KernelWork *kernel = &work->kernel;
     RtFunction *function = kernel->function;
     TimingResult time = { 0 };
-    Launch launch = launch_of(kernel);
+    Launch launch = launch_of(work);
     const int threads = kernel->block[0] * kernel->block[1] * kernel->block[2];
     const Occupancy occupancy = function_occupancy(function, threads, kernel->dynamic_shared_bytes);
     const Occupancy timed = function_unspilled(function, threads, kernel->dynamic_shared_bytes);

@@ -62,6 +62,7 @@ typedef struct RtModule {
     const void *wrapper; /* as registered */
     char *ptx;           /* instead of a wrapper; owned; NULL: none */
     bool loaded, unregistered;
+    bool launches;     /* its kernels may launch kernels */
     bool assembled;    /* ptxas was run for its machine code, once */
     cudaError_t error; /* why it could not be loaded; already reported */
     Fatbin fatbin;
@@ -179,10 +180,11 @@ typedef struct Work {
     WorkKind kind;
     struct Work *next;
     Stream *stream;
-    uint64_t number;           /* 1, 2, ... in the order of issue, over all streams */
-    uint64_t executed;         /* warp instructions */
-    double ms;                 /* modelled time of a kernel */
-    struct TimelineItem *item; /* kept until the work is done; NULL: time is not modelled */
+    uint64_t number;               /* 1, 2, ... in the order of issue, over all streams */
+    uint64_t executed;             /* warp instructions */
+    double ms;                     /* modelled time of a kernel */
+    struct TimelineItem *item;     /* kept until the work is done; NULL: time is not modelled */
+    struct TimelineItem *complete; /* the end of a kernel's children; NULL: it has none */
     union {
         KernelWork kernel;
         CopyWork copy;
@@ -382,7 +384,9 @@ struct TimelineJob time_job(const Work *work);     /* the work must be done */
 /* sim/runtime/clock.c: when work runs, and which work the host waits for. */
 void clock_issue(Work *work); /* must have its stream and number */
 void clock_done(Work *work);
-void clock_drop(Work *work);             /* the work will never be done */
+void clock_complete(Work *work); /* the children of a kernel that the host launched have run */
+struct TimelineItem *clock_add(const Stream *stream); /* in no order yet; NULL: not modelled */
+void clock_drop(Work *work);                          /* the work will never be done */
 void clock_waited(const Stream *stream); /* and for work it waits for; NULL: for all streams */
 void clock_waited_record(const Record *record);
 void clock_waited_piece(struct TimelineItem **piece);  /* releases it */
@@ -397,6 +401,12 @@ void run_copy(const CopyWork *copy);
 void run_fill(const FillWork *fill);
 void run_fail(cudaError_t error);
 cudaError_t error_of_finding(FindingKind kind);
+
+/* sim/runtime/children.c: what kernels launch. */
+struct ChildCalls;
+const struct ChildCalls *children_begin(Work *kernel); /* it will run */
+void children_run(const Work *parent); /* the kernel that the host launched has ended */
+void children_forget(void);            /* the device was reset */
 
 /* sim/runtime/advice.c: notes about likely mistakes. After a launch or a copy; before a free; after
  * a launch by <<< >>> was refused, and when the program queried its error. */

@@ -149,6 +149,12 @@ static void set_down(Record *record)
     record->ms = rt.clock_ms;
 }
 
+static void run_with_children(Work *work)
+{
+    run_kernel(work);
+    children_run(work);
+}
+
 /* After a kernel has failed, later work is not executed, but callbacks still run. */
 static void run(Work *work)
 {
@@ -159,7 +165,7 @@ static void run(Work *work)
     else if (work->kind == WORK_HOST && (!failed || work->host.callback))
         run_host(work);
     else if (work->kind == WORK_KERNEL && !failed)
-        run_kernel(work);
+        run_with_children(work);
     else if (work->kind == WORK_COPY && !failed)
         run_copy(&work->copy);
     else if (work->kind == WORK_FILL && !failed)
@@ -167,6 +173,7 @@ static void run(Work *work)
     else if ((work->kind == WORK_ALLOCATE || work->kind == WORK_FREE) && !failed)
         pool_run(work);
     clock_done(work);
+    clock_complete(work);
 }
 
 static void do_recorded(Record *record)
