@@ -1,4 +1,5 @@
-// expect: slow - a tile of medium size for every shape: never far off, hardly ever right
+// expect: slow (sim: device) - a tile of medium size for every shape: never far off, hardly ever
+// right
 #include "kernel.h"
 
 static int choose(int m, int n)
