@@ -231,7 +231,7 @@ static double *unit_of(Memory *memory, uint64_t line)
 }
 
 /* The cycles of a pass. The more units are busy, the more often one of them is idle while the next
- * update for it is still queued in its SM, behind updates for others. With n updates on their way
+ * update for it is still queued in its SM, behind updates for others. With n updates in flight
  * to u units, each unit works for n / (n + u - 1) of the time. */
 static double pass_cycles(const Memory *memory, double now)
 {
