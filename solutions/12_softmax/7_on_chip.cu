@@ -275,8 +275,10 @@ template <int BLOCKS> static int pieces_kept()
         cudaDeviceGetAttribute(&sm_bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
     CUDA_CHECK(
         cudaDeviceGetAttribute(&block_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    int bytes = min(sm_bytes / BLOCKS, block_bytes);
-    return min((bytes - 2048) / (PIECE * (int) sizeof(float)), pieces_most<BLOCKS>);
+    sm_bytes /= BLOCKS;
+    const int bytes = (sm_bytes < block_bytes ? sm_bytes : block_bytes) - 2048;
+    const int pieces = bytes / (PIECE * (int) sizeof(float));
+    return pieces < pieces_most<BLOCKS> ? pieces : pieces_most<BLOCKS>;
 }
 
 static bool has_room_for_two()
