@@ -128,6 +128,13 @@ too_noisy() {
     grep -q "^verdict:correct$" "$work/out" && grep -q "^case.3.saw:noisy$" "$work/out"
 }
 check "so is that of a kernel whose speed is unknown" too_noisy "$(submission unknown "ms_case 15 60000")"
+# A disturbance passes. One grading of twenty was not judged on an H200, although the machine was quiet again.
+quiet_again() {
+    WARPBOOK_FAKE_NOISE=14 "$warpbook" grade 6 --format lines --submission "$1" > "$work/out" 2>&1
+    grep -E "^(verdict|saw)" "$work/out"
+    grep -qE "^verdict:(pass|close)$" "$work/out"
+}
+check "a machine that is noisy once is measured again" thrice quiet_again "$(submission quiet "ms 0.5")"
 
 # ---- Bad input ----
 

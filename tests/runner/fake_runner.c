@@ -336,10 +336,15 @@ static void write_outputs(const Lab *lab, const Case *lab_case, Arrays *set)
     calls_made++;
 }
 
-/* WARPBOOK_FAKE_NOISE: each go, of any kernel, takes 1, 2, 4 or 8 times as long. */
+/* WARPBOOK_FAKE_NOISE: each go, of any kernel, takes 1, 2, 4 or 8 times as long; with a number
+ * above 1, only so many in each process. */
 static double noise(void)
 {
-    return getenv("WARPBOOK_FAKE_NOISE") ? 1 << secret() % 4 : 1;
+    static long goes;
+    const char *text = getenv("WARPBOOK_FAKE_NOISE");
+    const long most = text ? atol(text) : 0;
+
+    return most == 1 || goes++ < most ? 1 << secret() % 4 : 1;
 }
 
 static bool fake_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
