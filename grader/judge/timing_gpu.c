@@ -8,8 +8,8 @@
  * 3. The student's process starts. In each timed case, the speed of the student's kernel is
  *    compared with the reference's (judge/compare_speed.h). If its events disagree with the
  *    parent's clock, or hardly a sample was steady, a new pair of processes decides. Within 1 % of
- * the bar, five more comparisons with new processes follow, because the addresses of the buffers
- * change a ratio by up to 0.5 %.
+ *    the bar, five more comparisons with new processes follow, because the addresses of the buffers
+ *    change a ratio by up to 0.5 %.
  * 4. If the reference was slower next to the student's process than before, that process is killed
  *    and the reference is measured again: if it recovers, the student's process had interfered.
  */
@@ -148,10 +148,11 @@ static bool was_disturbed(const Outcome *outcome, int least)
     return outcome->blocks < (least < 3 ? least : 3) && !outcome->cut_short;
 }
 
-/* Compares the speed in one case. Some processes always reply late, wherever the system runs them
- * (two honest kernels of some hundred, NVIDIA H200), and a disturbance passes. So if the student's
+/* Compares the speed in one case. A process may reply late throughout (it happened twice with
+ * honest kernels on H200s: docs/measurements.md), and a disturbance passes. So if the student's
  * events disagree with the parent's clock, or hardly a block was steady, a new pair of processes
- * decides. */
+ * decides.
+ */
 static bool compare_twice(TimingContext *context, Sampler *student, int i, int least,
                           Outcome *outcome)
 {

@@ -38,7 +38,9 @@ void children_add(ChildQueue *queue, Child *child);
 void children_settle(ChildQueue *queue);
 Child *children_take(ChildQueue *queue); /* NULL: none is left; the caller frees it */
 
-/* ---- What the runtime does for a kernel. Errors are numbers of cudaError_t; 0: success ---- */
+/* ---- What the runtime does for a kernel ---- */
+
+/* The errors here are values of cudaError_t: 0 is success. */
 
 typedef struct ChildGrid {
     int function; /* of the module */
