@@ -188,7 +188,7 @@ __global__ void liberties_stack_kernel(const unsigned *own, const unsigned *othe
     out[board] = liberties;
 }
 
-// The points of row r beside or in a group.
+// The points of row r that are in a group or next to it.
 __host__ __device__ inline unsigned group_reach(const unsigned *group, int r)
 {
     unsigned reach = group[r] | group[r] << 1 | group[r] >> 1;
@@ -286,7 +286,8 @@ struct Sudoku {
     }
 };
 
-// Cells hold digits from 1, or 0. The thread goes on to the next open cell, or back.
+// Cells hold digits from 1, or 0. The thread continues with the next open cell or returns to the
+// previous one.
 __global__ void sudoku_kernel(const signed char *in, signed char *out, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x, open = 0, at = 0;
