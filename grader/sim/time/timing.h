@@ -28,8 +28,9 @@ Gpu *gpu_open(const Device *device);
 /* The same, but times leave out these causes of slowness. */
 Gpu *gpu_open_without(const Device *device, CauseSet without);
 void gpu_close(Gpu *gpu);
-/* Puts bytes that the host or a copy has written into the L2. */
-void gpu_written(Gpu *gpu, uint64_t address, size_t bytes);
+/* Puts bytes that the host or a copy has written into the L2, and those that it has read. `from`: 0
+ * if they are no device memory. */
+void gpu_written(Gpu *gpu, uint64_t to, uint64_t from, size_t bytes);
 
 typedef struct TimingResult {
     double cycles;         /* from the start of the first block to the end of the last one */
