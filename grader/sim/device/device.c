@@ -100,12 +100,15 @@ static const Field fields[] = {
     FIELD(memory_atom_bytes, WHOLE, 32, 128),
     FIELD(memory_ecc, WHOLE, 0, 1),
     FIELD(memory_rows_per_ns, REAL, 0, 1e4),
+    FIELD(blocks_per_ns, REAL, 0, 1e4),
     FIELD(l2_halves, WHOLE, 1, 2),
     FIELD(l2_far_latency, WHOLE, 0, 10000),
     FIELD(block_start_cycles, WHOLE, 0, 100000),
     FIELD(l2_gbps, REAL, 0.1, 1e6),
-    FIELD(l2_sector_gbps, REAL, 0, 1e6),
+    FIELD(l2_pass_bytes, WHOLE, 32, 128),
     FIELD(l2_store_gbps, REAL, 0.1, 1e6),
+    FIELD(l2_store_sector_gbps, REAL, 0.1, 1e6),
+    FIELD(l2_store_part_gbps, REAL, 0.1, 1e6),
     FIELD(memory_read_share, REAL, 0.01, 1),
     FIELD(memory_write_share, REAL, 0.01, 1),
     FIELD(atomic_ns, REAL, 0.01, 1e4),
@@ -412,9 +415,11 @@ void device_slice(Device *device)
     device->l2_bytes *= share;
     device->memory_gbps *= share;
     device->l2_gbps *= share;
-    device->l2_sector_gbps *= share;
+    device->l2_store_sector_gbps *= share;
+    device->l2_store_part_gbps *= share;
     device->l2_store_gbps *= share;
     device->memory_rows_per_ns *= share;
+    device->blocks_per_ns *= share;
     device->memory_bus_bits = (int) (device->memory_bus_bits * share + 0.5);
     device->pcie_gbps *= share;
     device->fp32_tflops *= share;

@@ -33,6 +33,7 @@ struct Timing {
     uint64_t *starts;  /* of the played blocks, in the order in which they were placed */
     long starts_room;
     uint64_t horizon, ends;
+    double next_start;   /* the cycle at which another block can begin */
     double place_cycles; /* that blocks spent in their places, summed */
     BlockTrace *spare;
     bool reads_clocks; /* since a warp has read a clock */
@@ -301,13 +302,18 @@ static bool find_place(const Timing *timing, int *sm, int *place)
     return first != NEVER && first <= timing->horizon;
 }
 
+/* Blocks begin one after the other, at a limited rate: an H200 begins 1.66 per nanosecond, whatever
+ * their size (tests/sim/time/mechanisms, launch.blocks). */
 static uint64_t take_place(Timing *timing, int sm, int place)
 {
+    const Device *device = &timing->gpu->device;
     uint64_t *places = &timing->room_at[sm * timing->places];
-    const uint64_t at = places[place];
+    const double at = fmax(timing->next_start, (double) places[place]);
 
     places[place] = places[--timing->room[sm]];
-    return at;
+    if (device->blocks_per_ns > 0)
+        timing->next_start = at + device->sm_mhz / 1e3 / device->blocks_per_ns;
+    return memory_up(at);
 }
 
 static bool note_start(Timing *timing, uint64_t at)

@@ -96,17 +96,18 @@ static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_par
     line->valid = (uint8_t) (is_part ? line->valid & ~sectors : line->valid | sectors);
 }
 
-/* How long a line occupies the path of stores. The L1 keeps local data valid, so it merges the
- * sectors that lanes write in part: an H200 needs 5 to 10 cycles per line where lanes write
- * different words of a local array (tests/sim/time/mechanisms, local.update_lanes), and 3 where
- * they write global memory, of which the L1 keeps no such sector. */
+/* How long a line occupies the path of stores: a cycle per sector, and one more where lanes write
+ * sectors in part (tests/sim/time/mechanisms, store.32.1.8). The L1 keeps local data valid, so it
+ * merges such sectors: an H200 needs 5 to 10 cycles per line where lanes write different words of a
+ * local array (local.update_lanes). */
 static uint64_t store_cycles(const Device *device, TraceKind kind, uint64_t word)
 {
-    const uint64_t line = share(LINE_BYTES, device->l1_store_bytes);
+    const uint64_t sectors = sectors_in(trace_sectors(word)) * SECTOR_BYTES;
 
-    if (kind != TRACE_LOCAL_STORE)
-        return line;
-    return line + sectors_in(trace_parts(word)) * (uint64_t) device->local_merge_cycles;
+    if (kind == TRACE_LOCAL_STORE)
+        return share(LINE_BYTES, device->l1_store_bytes) +
+               sectors_in(trace_parts(word)) * (uint64_t) device->local_merge_cycles;
+    return share(sectors, device->l1_store_bytes) + (trace_amount(word) < SECTOR_BYTES);
 }
 
 /* Stores are written through, those to local memory, too (an H200 writes its local arrays at the

@@ -91,24 +91,25 @@ static CacheLine *line_of(Memory *memory, uint64_t address, double now)
     return line;
 }
 
-double memory_pass(Memory *memory, double requests, double sectors, uint64_t now)
+double memory_pass(Memory *memory, double parts, uint64_t now)
 {
-    const double cycles = requests * memory->l2_request_cycles + sectors * memory->l2_cycles;
-
-    memory->l2_free = latest(memory->l2_free, (double) now) + cycles;
-    memory->l2_busy += cycles;
+    memory->l2_free = latest(memory->l2_free, (double) now) + parts * memory->l2_cycles;
+    memory->l2_busy += parts * memory->l2_cycles;
     return memory->l2_free;
 }
 
-/* The L2 may accept fewer sectors than it can read: an H200 passes half of them on to its other
- * half (its counters show 1.5 times the sectors that are stored). */
-double memory_pass_stores(Memory *memory, double requests, double sectors, uint64_t now)
+/* The L2 accepts fewer sectors than it can read: an H200 passes half of them on to its other half
+ * (its counters show 1.5 times the sectors that are stored). A request takes a part of the time,
+ * and sectors that are written in part take longer (tests/sim/time/mechanisms, store). */
+double memory_pass_stores(Memory *memory, double parts, double sectors, bool whole, uint64_t now)
 {
-    const double turn = memory_pass(memory, requests, sectors, now);
-    const double more = memory->store_cycles - memory->l2_cycles;
+    const double turn = memory_pass(memory, parts, now);
+    const double each = whole ? memory->store_cycles : memory->store_part_cycles;
+    const double cycles = memory->store_request_cycles + sectors * each;
+    const double more = cycles - parts * memory->l2_cycles;
 
-    memory->store_free = latest(memory->store_free, (double) now) + sectors * memory->store_cycles;
-    memory->l2_busy += more > 0 ? sectors * more : 0;
+    memory->store_free = latest(memory->store_free, (double) now) + cycles;
+    memory->l2_busy += more > 0 ? more : 0;
     return latest(turn, memory->store_free);
 }
 
@@ -195,7 +196,7 @@ static void drop_copy(Memory *memory, uint64_t address, unsigned sectors)
 
 uint64_t memory_load(Memory *memory, int half, uint64_t address, unsigned sectors, uint64_t now)
 {
-    const double turn = memory_pass(memory, 1, sectors_in(sectors), now);
+    const double turn = memory_pass(memory, memory->passes[sectors], now);
     const bool far = is_far(memory, half, address);
     const CacheLine *copy = far ? cache_peek(&memory->l2, address | COPY) : NULL;
 
@@ -230,7 +231,8 @@ static void put(Memory *memory, CacheLine *line, unsigned sectors, unsigned byte
 uint64_t memory_store(Memory *memory, uint64_t address, unsigned sectors, unsigned bytes,
                       uint64_t now)
 {
-    const double turn = memory_pass_stores(memory, 1, sectors_in(sectors), now);
+    const double turn = memory_pass_stores(memory, memory->passes[sectors], sectors_in(sectors),
+                                           bytes >= SECTOR_BYTES, now);
     CacheLine *line = line_of(memory, address, turn);
 
     put(memory, line, sectors, bytes);
@@ -297,7 +299,8 @@ uint64_t memory_update(Memory *memory, CacheLine *line, TraceKind kind, uint64_t
 uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t now)
 {
     const unsigned sectors = trace_sectors(word);
-    const double turn = memory_pass_stores(memory, trace_passes(word), trace_passes(word), now);
+    const double turn =
+        memory_pass_stores(memory, trace_passes(word), trace_passes(word), false, now);
     CacheLine *line = line_of(memory, trace_number(word), turn);
     const uint64_t here = fetch(memory, line, sectors, turn);
 
@@ -321,17 +324,28 @@ static double cycles_a_row(const Device *device)
     return rows_a_ns > 0 ? device->sm_mhz / 1e3 / rows_a_ns : 0;
 }
 
-/* A request takes a part of the time whatever it reads, since the L2 reads lines faster than the
- * same number of single sectors. */
-static void set_l2(Memory *memory, const Device *device)
+/* The L2 reads `l2_pass_bytes` at a time, whatever part of them is requested. */
+static void fill_passes(Memory *memory, const Device *device)
 {
-    const double line = cycles_for(device, LINE_BYTES, device->l2_gbps);
-    const double single = device->l2_sector_gbps > 0
-                              ? cycles_for(device, SECTOR_BYTES, device->l2_sector_gbps)
-                              : line / SECTORS;
+    const int sectors = device->l2_pass_bytes / SECTOR_BYTES;
+    const unsigned pass = (1u << sectors) - 1;
 
-    memory->l2_cycles = (line - single) / (SECTORS - 1);
-    memory->l2_request_cycles = single - memory->l2_cycles;
+    memory->pass_sectors = sectors;
+    memory->l2_cycles = cycles_for(device, device->l2_pass_bytes, device->l2_gbps);
+    for (unsigned mask = 0; mask < 1u << SECTORS; mask++)
+        for (int i = 0; i < SECTORS; i += sectors)
+            memory->passes[mask] += (mask >> i & pass) != 0;
+}
+
+static void set_stores(Memory *memory, const Device *device)
+{
+    const double line = cycles_for(device, LINE_BYTES, device->l2_store_gbps);
+    const double single = cycles_for(device, SECTOR_BYTES, device->l2_store_sector_gbps);
+    const double part = cycles_for(device, LINE_BYTES, device->l2_store_part_gbps);
+
+    memory->store_cycles = (line - single) / (SECTORS - 1);
+    memory->store_request_cycles = single - memory->store_cycles;
+    memory->store_part_cycles = (part - memory->store_request_cycles) / SECTORS;
 }
 
 static void fill_atoms(Memory *memory, int sectors)
@@ -351,7 +365,6 @@ bool memory_model_open(Memory *memory, const Device *device, bool by_words)
     const double atom = device->memory_atom_bytes;
 
     *memory = (Memory){
-        .store_cycles = cycles_for(device, SECTOR_BYTES, device->l2_store_gbps),
         .read_cycles = cycles_for(device, atom, device->memory_gbps * device->memory_read_share),
         .write_cycles = cycles_for(device, atom, device->memory_gbps * device->memory_write_share),
         .atomic_cycles = device->atomic_ns * device->sm_mhz / 1e3,
@@ -367,7 +380,8 @@ bool memory_model_open(Memory *memory, const Device *device, bool by_words)
         .halves = device->l2_halves,
         .fills = device->memory_ecc
     };
-    set_l2(memory, device);
+    fill_passes(memory, device);
+    set_stores(memory, device);
     fill_atoms(memory, memory->atom_sectors);
     fill_delays(memory, device->memory_spread);
     return cache_open(&memory->l2, device->l2_bytes, device->l2_ways) &&

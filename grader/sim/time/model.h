@@ -146,16 +146,20 @@ enum { DELAYS = 256 };
 
 typedef struct Memory {
     Cache l2;
-    double l2_free, dram_free; /* the cycle at which they become free */
-    double store_free;         /* the same of what accepts stores in the L2 */
-    double l2_request_cycles, l2_cycles, store_cycles; /* per request, sector, stored sector */
-    double read_cycles, write_cycles;                  /* per atom */
-    double atomic_cycles, integer_atomic_cycles;       /* between updates of one address */
-    double pass_cycles;                                /* in which a unit updates a sector */
-    double unit_free[ATOMIC_UNITS];                    /* the cycle at which it becomes free */
-    double row_cycles, rows_free, rows_busy;           /* opening a row of the DRAM */
-    uint64_t rows[OPEN_ROWS]; /* the open ones, by a hash of their number */
-    int halves;               /* of the L2 */
+    double l2_free, dram_free;                   /* the cycle at which they become free */
+    double store_free;                           /* the same of what accepts stores in the L2 */
+    double l2_cycles;                            /* in which it reads a part of a line */
+    int pass_sectors;                            /* of such a part */
+    uint8_t passes[1 << SECTORS];                /* by set of sectors: number of these parts */
+    double store_request_cycles, store_cycles;   /* per request; per stored sector */
+    double store_part_cycles;                    /* per sector of which a part is stored */
+    double read_cycles, write_cycles;            /* per atom */
+    double atomic_cycles, integer_atomic_cycles; /* between updates of one address */
+    double pass_cycles;                          /* in which a unit updates a sector */
+    double unit_free[ATOMIC_UNITS];              /* the cycle at which it becomes free */
+    double row_cycles, rows_free, rows_busy;     /* opening a row of the DRAM */
+    uint64_t rows[OPEN_ROWS];                    /* the open ones, by a hash of their number */
+    int halves;                                  /* of the L2 */
     int l2_latency, far_latency, memory_latency, memory_queue, store_latency;
     uint16_t delays[DELAYS]; /* quantiles of the cycles by which lines of the DRAM arrive later */
     int atom_sectors;
@@ -192,13 +196,13 @@ uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t n
 /* For how long an atomic, a word of the trace, blocks its line. */
 double memory_atomic_cycles(const Memory *memory, TraceKind kind, uint64_t word);
 
-/* Parts of these. memory_pass: queues sectors at the L2; returns when it has handled them.
+/* Parts of these. memory_pass: queues parts of lines at the L2; returns when it has handled them.
  * memory_pass_stores: the same for stored ones. memory_read_atoms: returns when the DRAM has read
  * them. memory_beyond: the latency that the DRAM adds to that of the L2. memory_update: an atomic
  * whose data is in the L2 at cycle `here`; returns when the old value has arrived. memory_up:
  * rounds up to a cycle. */
-double memory_pass(Memory *memory, double requests, double sectors, uint64_t now);
-double memory_pass_stores(Memory *memory, double requests, double sectors, uint64_t now);
+double memory_pass(Memory *memory, double parts, uint64_t now);
+double memory_pass_stores(Memory *memory, double parts, double sectors, bool whole, uint64_t now);
 double memory_read_atoms(Memory *memory, uint64_t line, double atoms, double now);
 void memory_write_atoms(Memory *memory, uint64_t line, double atoms, double now);
 double memory_dram_busy(const Memory *memory); /* cycles of this launch */

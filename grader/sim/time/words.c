@@ -79,7 +79,8 @@ static void put(Memory *memory, CacheWords *there, uint32_t words)
 
 static uint64_t load(Memory *memory, uint64_t address, uint32_t words, uint64_t now)
 {
-    const double turn = memory_pass(memory, 1, sectors_of(words_in(words)), now);
+    const double turn =
+        memory_pass(memory, sectors_of(words_in(words)) / memory->pass_sectors, now);
     CacheWords *there;
     CacheLine *line = line_of(memory, address, turn, &there);
 
@@ -88,7 +89,9 @@ static uint64_t load(Memory *memory, uint64_t address, uint32_t words, uint64_t 
 
 uint64_t words_store(Memory *memory, uint64_t address, uint32_t words, uint64_t now)
 {
-    const double turn = memory_pass_stores(memory, 1, sectors_of(words_in(words)), now);
+    const double turn =
+        memory_pass_stores(memory, sectors_of(words_in(words)) / memory->pass_sectors,
+                           sectors_of(words_in(words)), true, now);
     CacheWords *there;
 
     line_of(memory, address, turn, &there);
@@ -99,7 +102,8 @@ uint64_t words_store(Memory *memory, uint64_t address, uint32_t words, uint64_t 
 /* A pass is one sector, however few words it updates. */
 static uint64_t update(Memory *memory, TraceKind kind, uint64_t word, uint32_t words, uint64_t now)
 {
-    const double turn = memory_pass_stores(memory, trace_passes(word), trace_passes(word), now);
+    const double turn =
+        memory_pass_stores(memory, trace_passes(word), trace_passes(word), false, now);
     CacheWords *there;
     CacheLine *line = line_of(memory, trace_number(word), turn, &there);
     const uint64_t here = fetch(memory, line, there, words, turn);

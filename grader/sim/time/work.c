@@ -43,7 +43,7 @@ double work_least_cycles(const Gpu *gpu, const WorkDone *done)
 {
     const Memory *memory = &gpu->memory;
     const double sector_cycles =
-        fmax(memory->l2_cycles, memory->read_cycles / memory->atom_sectors);
+        fmax(memory->l2_cycles / memory->pass_sectors, memory->read_cycles / memory->atom_sectors);
 
     return fmax(done->of[SECTORS_MOVED] * sector_cycles,
                 (done->of[WAVEFRONTS] + done->of[REQUESTS]) / gpu->device.sms);

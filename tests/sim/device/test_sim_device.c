@@ -106,10 +106,11 @@ static const char sound[] =
     "lsu_queue: 40\n"
     "memory_atom_bytes: 64\n"
     "block_start_cycles: 100\nmemory_ecc: 1\n"
-    "barrier_warp_cycles: 2\nconstant_cycles: 2\nmemory_rows_per_ns: 0\nl2_halves: "
+    "barrier_warp_cycles: 2\nconstant_cycles: 2\nmemory_rows_per_ns: 0\nblocks_per_ns: "
+    "0\nl2_halves: "
     "1\nl2_far_latency: 0\n"
-    "l2_gbps: 240\nl2_sector_gbps: 0\n"
-    "l2_store_gbps: 200\n"
+    "l2_gbps: 240\nl2_pass_bytes: 32\n"
+    "l2_store_gbps: 200\nl2_store_sector_gbps: 200\nl2_store_part_gbps: 200\n"
     "memory_read_share: 0.955\n"
     "memory_write_share: 0.826\n"
     "atomic_ns: 1.8\n"
@@ -123,7 +124,7 @@ static const char sound[] =
     "atomic_pass_ns: 0.73\n"
     "event_us: 0\n"
     "local_latency: 33\nlocal_merge_cycles: 2\n";
-/* Each case adds line 78, which should be "copy_engines: 2". */
+/* Each case adds line 81, which should be "copy_engines: 2". */
 
 static char scratch[64];
 
@@ -146,26 +147,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":79: copy_engines appears twice" },
-        { "copy_engines: 2\nsms: 8", ":79: sms appears twice" },
-        { "copy_engines: 2\nwheels: 4", ":79: unknown key `wheels`" },
-        { "copy_engines 2", ":78: expected `key: value`" },
-        { "copy_engines:", ":78: copy_engines must be a whole number, not ``" },
-        { "copy_engines: two", ":78: copy_engines must be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":78: copy_engines must be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":78: copy_engines must be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":78: copy_engines must be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":78: copy_engines must be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":78: copy_engines must be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":78: copy_engines must be a whole number, not `1..2`" },
-        { "copy_engines: .", ":78: copy_engines must be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":78: copy_engines must be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":78: copy_engines must be a whole number, not `nan`" },
-        { "copy_engines: 65", ":78: copy_engines is 65: it must be from 0 to 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":82: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":82: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":82: unknown key `wheels`" },
+        { "copy_engines 2", ":81: expected `key: value`" },
+        { "copy_engines:", ":81: copy_engines must be a whole number, not ``" },
+        { "copy_engines: two", ":81: copy_engines must be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":81: copy_engines must be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":81: copy_engines must be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":81: copy_engines must be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":81: copy_engines must be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":81: copy_engines must be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":81: copy_engines must be a whole number, not `1..2`" },
+        { "copy_engines: .", ":81: copy_engines must be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":81: copy_engines must be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":81: copy_engines must be a whole number, not `nan`" },
+        { "copy_engines: 65", ":81: copy_engines is 65: it must be from 0 to 64" },
         { "copy_engines: 99999999999",
-          ":78: copy_engines is 99999999999: it must be from 0 to 64" },
+          ":81: copy_engines is 99999999999: it must be from 0 to 64" },
         { "copy_engines: 9999999999999999999999",
-          ":78: copy_engines must be a whole number, not `9999999999999999999999`" },
+          ":81: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -72,7 +72,8 @@ static void each_pass_moves_a_sector(void)
     Device device = plain;
     Memory memory;
 
-    device.l2_store_gbps = 16; /* one sector per 2 cycles */
+    device.l2_store_gbps = device.l2_store_sector_gbps = device.l2_store_part_gbps = 16;
+    /* one sector per 2 cycles */
     CU_ASSERT_TRUE_FATAL(memory_model_open(&memory, &device, false));
     memory_model_begin(&memory);
     for (int i = 0; i < UPDATES; i++)
@@ -231,18 +232,30 @@ static void reads_wait_while_memory_is_written(void)
     memory_model_close(&memory);
 }
 
-/* An H200 reads lines from its L2 at 9 TB/s, and scattered sectors at 5. */
-static void lines_are_read_faster_than_single_sectors(void)
+/* An H200 reads two sectors in the time of one, but writes each by itself, and slower if lanes
+ * write it in part (fetch.16.1.132 and fetch.16.2.132, store.16.1.132 and store.16.2.132). */
+static void single_sectors_take_longer_than_their_share(void)
 {
+    const unsigned one = 1, two = 3, far_apart = 5;
     Device device = plain;
     Memory memory;
 
-    device.l2_gbps = 64;        /* a line in 2 cycles */
-    device.l2_sector_gbps = 32; /* a sector in 1 cycle */
+    device.l2_pass_bytes = 64;        /* in 2 cycles */
+    device.l2_store_gbps = 16;        /* a line in 8 cycles */
+    device.l2_store_sector_gbps = 10; /* a sector in 3.2 */
+    device.l2_store_part_gbps = 12.8; /* a line of which a part is written in 10 */
     CU_ASSERT_TRUE_FATAL(memory_model_open(&memory, &device, false));
     memory_model_begin(&memory);
-    CU_ASSERT_DOUBLE_EQUAL(memory_pass(&memory, 1, 4, 0), 2, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(memory_pass(&memory, 1, 1, 0), 2 + 1, 1e-9);
+    CU_ASSERT_EQUAL(memory.passes[one], 1);
+    CU_ASSERT_EQUAL(memory.passes[two], 1);
+    CU_ASSERT_EQUAL(memory.passes[far_apart], 2);
+    CU_ASSERT_DOUBLE_EQUAL(memory_pass(&memory, 1, 0), 2, 1e-9);
+    memory_pass_stores(&memory, 1, 1, true, 0);
+    CU_ASSERT_DOUBLE_EQUAL(memory.store_free, 3.2, 1e-9);
+    memory_pass_stores(&memory, 2, 4, true, 0);
+    CU_ASSERT_DOUBLE_EQUAL(memory.store_free, 3.2 + 8, 1e-9);
+    memory_pass_stores(&memory, 2, 4, false, 0);
+    CU_ASSERT_DOUBLE_EQUAL(memory.store_free, 3.2 + 8 + 10, 1e-9);
     memory_model_close(&memory);
 }
 
@@ -277,7 +290,7 @@ static CU_TestInfo tests[] = {
     { "lines of the other half are farther", lines_of_the_other_half_are_farther },
     { "the latest of several lines counts", the_latest_of_several_lines_counts },
     { "reads wait while memory is written", reads_wait_while_memory_is_written },
-    { "lines are read faster than single sectors", lines_are_read_faster_than_single_sectors },
+    { "single sectors take longer than their share", single_sectors_take_longer_than_their_share },
     { "what a copy reads takes room", what_a_copy_reads_takes_room },
     CU_TEST_INFO_NULL,
 };

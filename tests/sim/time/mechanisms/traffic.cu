@@ -9,6 +9,10 @@
 //       repeat.BYTES.N each SM reads N KiB eight times, past its L1, with BYTES per lane. In GB/s.
 //       few.SMS        the same by that many SMs, N 8192, 16 bytes per lane
 //       rewrite.BYTES.N   the same as repeat, but it writes
+//       fetch.LINES.SECTORS.SMS    ns per load of a warp and SM that reads SECTORS sectors of each
+//       of
+//                      LINES lines of 8 MiB in the L2, past the L1; store.LINES.SECTORS.SMS: the
+//                      same of stores of 4 bytes per lane
 //       ends.HOW.P     in the loops of flight.HOW.64: when P of 100 SMs have ended, in % of the
 //       time once.HOW       the same with a thread per element instead of a loop, in GB/s
 //       share.WHERE.P  the latency within which P of 100 single loads arrive, in ns
@@ -273,6 +277,57 @@ template <class T> static void rewrite_rows()
     }
 }
 
+// ---- Scattered loads and stores ----
+
+template <int LINES, int SECTORS, bool STORES>
+__global__ void scattered(float *out, float *x, uint32_t mask, int rounds)
+{
+    const uint32_t part = threadIdx.x % LINES, sector = threadIdx.x % 32 / LINES % SECTORS;
+    const uint32_t word = threadIdx.x % 32 / (LINES * SECTORS);
+    const uint32_t from = mixed(blockIdx.x); // so that SMs are at different lines
+    uint32_t load = threadIdx.x / 32 * rounds;
+    float sum = 0;
+
+#pragma unroll 8
+    for (int r = 0; r < rounds; r++, load++) {
+        float *at =
+            &x[(size_t) next_line(from, load * LINES + part, mask) * 32 + sector * 8 + word];
+        if (STORES)
+            *at = 1;
+        else
+            sum += __ldcg(at);
+    }
+    if (sum == 1)
+        *out = sum;
+}
+
+template <int LINES, int SECTORS, bool STORES> static void scattered_row(int count)
+{
+    const int rounds = 256 / (share > 8 ? 8 : share), threads = 1024;
+    const uint32_t lines = 1 << 16;
+    char name[48];
+    float *o = out, *to = x;
+    const auto launch = [=](int many) {
+        return timed(
+            [=] { scattered<LINES, SECTORS, STORES><<<count, threads>>>(o, to, lines - 1, many); });
+    };
+    const double ns = launch(3 * rounds) - launch(rounds);
+
+    snprintf(name, sizeof name, "%s.%d.%d.%d", STORES ? "store" : "fetch", LINES, SECTORS, count);
+    row(name, ns / (2 * rounds) / (threads / 32), "ns");
+}
+
+template <bool STORES> static void scattered_rows()
+{
+    for (int count : { 8, sms }) {
+        scattered_row<1, 1, STORES>(count), scattered_row<1, 4, STORES>(count);
+        scattered_row<4, 1, STORES>(count), scattered_row<4, 4, STORES>(count);
+        scattered_row<8, 1, STORES>(count), scattered_row<8, 4, STORES>(count);
+        scattered_row<16, 1, STORES>(count), scattered_row<16, 2, STORES>(count);
+        scattered_row<32, 1, STORES>(count);
+    }
+}
+
 // ---- When each SM ends ----
 
 __device__ static unsigned long long nanoseconds()
@@ -417,6 +472,10 @@ int main(int argc, char **argv)
         rewrite_rows<float>();
         rewrite_rows<float4>();
     }
+    if (is_wanted("fetch"))
+        scattered_rows<false>();
+    if (is_wanted("store"))
+        scattered_rows<true>();
     if (is_wanted("ends"))
         ends();
     if (is_wanted("once"))

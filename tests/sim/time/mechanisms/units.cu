@@ -303,6 +303,20 @@ __global__ void spin(float *out, int loops)
     out[blockIdx.x * blockDim.x + threadIdx.x] = x;
 }
 
+// Blocks that end at once: how many begin per nanosecond.
+static void block_rates()
+{
+    for (int threads = 32; threads <= 1024; threads *= 2) {
+        const int few = 16384, many = few + 131072 / share;
+        char name[64];
+        const double ns =
+            timed([=] { empty<<<many, threads>>>(); }) - timed([=] { empty<<<few, threads>>>(); });
+
+        snprintf(name, sizeof name, "launch.blocks.%d", threads);
+        row(name, (many - few) / ns, "/ns");
+    }
+}
+
 static void launches()
 {
     static const int grids[] = { 1, 132, 1056, 8448 };
@@ -364,5 +378,7 @@ int main(int argc, char **argv)
     }
     if (is_wanted("launch"))
         launches();
+    if (is_wanted("launch") || is_wanted("blocks"))
+        block_rates();
     return 0;
 }
