@@ -74,12 +74,13 @@ static bool is_elsewhere(int arch, unsigned operation)
     return is_one_of(operation, moved) || machine_pipe(arch, operation) == MACHINE_CONTROL;
 }
 
-/* IMAD.MOV: a product of nothing, which loads an operand of a real one. */
+/* IMAD.MOV and HFMA2.MMA: a product of nothing, which loads an operand of a real one. */
 static bool is_move(const MachineInstruction *in)
 {
-    enum { IMAD = 0x024 };
+    enum { IMAD = 0x024, HFMA2_MMA = 0x035 };
 
-    return flow_operation(in) == IMAD && in->source[0] == MACHINE_NO_REGISTER;
+    return (flow_operation(in) == IMAD || flow_operation(in) == HFMA2_MMA) &&
+           in->source[0] == MACHINE_NO_REGISTER;
 }
 
 /* ---- Copies ---- */
