@@ -1,6 +1,6 @@
 /* flow_finder.h - shared by the parts of flow_find() and count_machine(): sim/machine/flow.c,
  * sim/machine/flow_copies.c, sim/machine/flow_rows.c, sim/machine/flow_branches.c,
- * sim/machine/flow_warps.c, sim/machine/flow_issues.c.
+ * sim/machine/flow_warps.c, sim/machine/flow_parts.c, sim/machine/flow_issues.c.
  */
 #ifndef SIM_MACHINE_FLOW_FINDER_H
 #define SIM_MACHINE_FLOW_FINDER_H
@@ -101,6 +101,14 @@ void flow_weigh_branches(FlowFinder *finder);
 
 /* Fills in the warps of finder->flows, whose threads are known. */
 void flow_warps(FlowFinder *finder, const double *firmness);
+
+/* ---- Parts of warps that meet (sim/machine/flow_parts.c) ---- */
+
+/* Sets meetings[b]: the BSYNC at which the lanes meet again that block b divides; -1: none. Returns
+ * false if out of memory. */
+bool flow_meetings(const FlowFinder *finder, int *meetings);
+/* The parts of warps that come to a BSYNC, besides one per warp. */
+double flow_parts(const FlowFinder *finder, const int *meetings, int bsync);
 
 /* ---- Machine instructions of each step (sim/machine/flow_issues.c) ---- */
 

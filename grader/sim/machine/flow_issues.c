@@ -80,44 +80,24 @@ static double active_threads(const FlowFinder *finder, const MachineInstruction 
     return fmin(flow->threads, line->lanes);
 }
 
-/* The line, behind the BSYNC or in the block that follows, where lanes that have branched meet
- * again in the PTX; NULL: none, or another BSYNC is nearer to it. */
-static const LineCount *meeting_after(const FlowFinder *finder, int b, int i)
+/* What is found once for all instructions. */
+typedef struct Prepared {
+    double *shares; /* by line */
+    int *meetings;  /* by block */
+} Prepared;
+
+/* Each part of a warp that has diverged comes to the BSYNC by itself: from branches, or from the
+ * loop of an atomic. */
+static double parts_at(const FlowFinder *finder, int i, const LineCount *line,
+                       const Prepared *prepared)
 {
-    const Lowering *lowering = finder->lowering;
-
-    for (int hops = 0; hops < 2 && b >= 0; hops++, b = lowering->blocks[b].next) {
-        const MachineBlock *block = &lowering->blocks[b];
-        for (int at = hops ? block->first : i + 1; at < block->first + block->count; at++) {
-            const MachineInstruction *in = &lowering->code.instructions[at];
-            const LineCount *after = line_count_at(&finder->counts, in->line);
-            if (flow_operation(in) == MACHINE_BSYNC)
-                return NULL;
-            if (after && after->parts)
-                return after;
-        }
-        if (block->taken >= 0)
-            break;
-    }
-    return NULL;
-}
-
-/* Each part of a warp that has diverged comes to the BSYNC by itself: from branches, from the loop
- * of an atomic, or from the copies of an unrolled loop. */
-static double parts_at(const FlowFinder *finder, int b, int i, const LineCount *line)
-{
-    const LineCount *after = meeting_after(finder, b, i);
-    const Tier *tier = b ? &finder->tiers[b - 1] : NULL;
-
     if (line && line->step->class_ == CLASS_ATOMIC && line->divergent)
         return (double) line->divergent;
-    if (tier && tier->warps > 0 && tier->splits >= 0)
-        return tier->splits + (after ? fmax(0, (double) after->parts - tier->replaces) : 0);
-    return after ? (double) after->parts : line ? (double) line->divergent : 0;
+    return flow_parts(finder, prepared->meetings, i);
 }
 
 static void add_instruction(const FlowFinder *finder, int b, int i, const LineCount *line,
-                            const double *shares, Issue **issues)
+                            const Prepared *prepared, Issue **issues)
 {
     const MachineBlock *block = &finder->lowering->blocks[b];
     const MachineInstruction *in = &finder->lowering->code.instructions[i];
@@ -130,11 +110,11 @@ static void add_instruction(const FlowFinder *finder, int b, int i, const LineCo
         return;
     issue->instructions += (uint64_t) llround(finder->flows[b].warps);
     if (flow_operation(in) == MACHINE_BSYNC)
-        issue->instructions += (uint64_t) parts_at(finder, b, i, line);
-    issue->threads += (uint64_t) llround(active_threads(finder, in, b, is_last, shares));
+        issue->instructions += (uint64_t) llround(parts_at(finder, i, line, prepared));
+    issue->threads += (uint64_t) llround(active_threads(finder, in, b, is_last, prepared->shares));
 }
 
-static void add_issues(const FlowFinder *finder, const double *shares, Issue **issues)
+static void add_issues(const FlowFinder *finder, const Prepared *prepared, Issue **issues)
 {
     const Lowering *lowering = finder->lowering;
     const LineCount *line = NULL, *own;
@@ -144,17 +124,22 @@ static void add_issues(const FlowFinder *finder, const double *shares, Issue **i
         for (int i = block->first; block->is_reached && i < block->first + block->count; i++) {
             own = line_count_at(&finder->counts, lowering->code.instructions[i].line);
             line = own ? own : line;
-            add_instruction(finder, b, i, line, shares, issues);
+            add_instruction(finder, b, i, line, prepared, issues);
         }
     }
 }
 
 bool flow_issues(const FlowFinder *finder, Issue **issues)
 {
-    double *shares = guard_shares(finder);
+    const Prepared prepared = { .shares = guard_shares(finder),
+                                .meetings = calloc((size_t) finder->lowering->block_count + 1,
+                                                   sizeof *prepared.meetings) };
+    const bool fine =
+        prepared.shares && prepared.meetings && flow_meetings(finder, prepared.meetings);
 
-    if (shares)
-        add_issues(finder, shares, issues);
-    free(shares);
-    return shares != NULL;
+    if (fine)
+        add_issues(finder, &prepared, issues);
+    free(prepared.shares);
+    free(prepared.meetings);
+    return fine;
 }
