@@ -64,9 +64,7 @@ bool flow_is_counterpart(const Instruction *in, unsigned operation)
     return false;
 }
 
-/* Instructions that ptxas adds for its own purposes, or moves far from where the PTX has them: flow
- * control, parameters, special registers, constants. */
-static bool is_elsewhere(int arch, unsigned operation)
+bool flow_is_elsewhere(int arch, unsigned operation)
 {
     static const uint16_t moved[] = { 0x002, 0x005, 0x082, 0x0b9, 0x0ca, 0x119,
                                       0x182, 0x1ac, 0x1c2, 0x1c3, 0 };
@@ -109,7 +107,7 @@ void flow_copies(FlowFinder *finder)
             const bool is_pair =
                 flow_is_counterpart(line->step->in, flow_operation(in)) && !is_move(in);
             const bool guarded = flow_is_guarded(in);
-            if (!is_pair && is_elsewhere(lowering->code.arch, flow_operation(in)))
+            if (!is_pair && flow_is_elsewhere(lowering->code.arch, flow_operation(in)))
                 continue;
             all[count++] = (Copies){ in->line, b, 1, is_pair, is_pair && guarded, guarded, -1 };
         }

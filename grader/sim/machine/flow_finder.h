@@ -77,6 +77,9 @@ static inline bool flow_is_guarded(const MachineInstruction *in)
 /* Whether one execution of `in` always executes exactly one machine instruction of this operation,
  * or of the others for which it is true. */
 bool flow_is_counterpart(const Instruction *in, unsigned operation);
+/* Instructions that ptxas adds for its own purposes, or moves far from where the PTX has them: flow
+ * control, parameters, special registers, constants. */
+bool flow_is_elsewhere(int arch, unsigned operation);
 /* Fills in copies[copies_count]. */
 void flow_copies(FlowFinder *finder);
 /* The end of the copies of the line, or of the basic block of the PTX, that starts at `first`. */

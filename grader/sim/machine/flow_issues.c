@@ -58,6 +58,35 @@ static double *guard_shares(const FlowFinder *finder)
     return shares;
 }
 
+/* An unguarded instruction of an earlier basic block of the PTX, which more threads execute: those
+ * of which a branch chose some. The nearest one. NULL: there is none in the machine's block. */
+static const LineCount *chosen_from(const FlowFinder *finder, int b, const LineCount *line)
+{
+    const MachineBlock *block = &finder->lowering->blocks[b];
+    const LineCount *nearest = NULL;
+
+    for (int i = block->first; i < block->first + block->count; i++) {
+        const MachineInstruction *in = &finder->lowering->code.instructions[i];
+        const LineCount *other = line_count_at(&finder->counts, in->line);
+        if (other && !flow_is_guarded(in) && other->function == line->function &&
+            other->block < line->block && other->reached >= line->lanes &&
+            !flow_is_elsewhere(finder->lowering->code.arch, flow_operation(in)) &&
+            (!nearest || other->block > nearest->block))
+            nearest = other;
+    }
+    return nearest;
+}
+
+/* Threads whose guard is true, if no line of a load or the like shows it. Predicates may replace
+ * the branch to the line in each copy of an unrolled loop. */
+static double chosen_threads(const FlowFinder *finder, int b, const LineCount *line)
+{
+    const double threads = finder->flows[b].threads;
+    const LineCount *from = chosen_from(finder, b, line);
+
+    return from ? threads * line->lanes / from->reached : fmin(threads, line->lanes);
+}
+
 static double active_threads(const FlowFinder *finder, const MachineInstruction *in, int b,
                              bool is_last, const double *shares)
 {
@@ -77,7 +106,7 @@ static double active_threads(const FlowFinder *finder, const MachineInstruction 
         return flow->threads;
     if (shares[in->line] >= 0)
         return shares[in->line] * flow->threads;
-    return fmin(flow->threads, line->lanes);
+    return chosen_threads(finder, b, line);
 }
 
 /* What is found once for all instructions. */

@@ -56,27 +56,56 @@ static double warps_per_thread(const FlowFinder *finder, const Copies *at, const
     return fmin(1, fmax(1.0 / LANES, warps / threads));
 }
 
+static const MachineInstruction *last_of(const FlowFinder *finder, int block)
+{
+    const MachineBlock *at = &finder->lowering->blocks[block];
+
+    return &finder->lowering->code.instructions[at->first + at->count - 1];
+}
+
+/* Sums over what is known about a block's threads per warp. */
+typedef struct Evidence {
+    double weights, warps_per_thread;
+} Evidence;
+
+static void add_evidence(Evidence *to, double weight, double warps_per_thread)
+{
+    to->weights += weight;
+    to->warps_per_thread += weight * warps_per_thread;
+}
+
+/* A branch tells how many warps come to the end of its block: little, but sometimes all that is
+ * known, where a branch chooses a lane that only evaluates the next condition. */
+static void take_from_branch(const FlowFinder *finder, int block, Evidence *to)
+{
+    const Copies branch = { .block = block, .row = -1 };
+    const LineCount *line = line_count_at(&finder->counts, last_of(finder, block)->line);
+
+    if (line && line->reached > 0 && line->step->in->op == OP_bra)
+        add_evidence(to, weight_of(finder, &branch, line, NULL), line->warps / line->reached);
+}
+
 static void take_from_lines(FlowFinder *finder, const double *firmness)
 {
     const Lowering *lowering = finder->lowering;
-    double *sums = calloc((size_t) lowering->block_count + 1, sizeof *sums);
-    double *weights = calloc((size_t) lowering->block_count + 1, sizeof *weights);
+    Evidence *evidence = calloc((size_t) lowering->block_count + 1, sizeof *evidence);
 
-    for (int i = 0; sums && weights && i < finder->copies_count; i++) {
+    for (int i = 0; evidence && i < finder->copies_count; i++) {
         const Copies *at = &finder->copies[i];
         const LineCount *line = line_count_at(&finder->counts, at->line);
-        if (line->reached <= 0 || line->step->guard >= 0 || misleads(line->step))
-            continue;
-        const double weight = weight_of(finder, at, line, firmness);
-        sums[at->block] += weight * warps_per_thread(finder, at, line);
-        weights[at->block] += weight;
+        if (line->reached > 0 && line->step->guard < 0 && !misleads(line->step))
+            add_evidence(&evidence[at->block], weight_of(finder, at, line, firmness),
+                         warps_per_thread(finder, at, line));
     }
-    for (int b = 0; sums && weights && b < lowering->block_count; b++)
+    for (int b = 0; evidence && b < lowering->block_count; b++) {
+        take_from_branch(finder, b, &evidence[b]);
         if (!finder->limited[b])
             finder->flows[b].warps =
-                weights[b] > 0 ? finder->flows[b].threads * sums[b] / weights[b] : UNKNOWN;
-    free(sums);
-    free(weights);
+                evidence[b].weights > 0
+                    ? finder->flows[b].threads * evidence[b].warps_per_thread / evidence[b].weights
+                    : UNKNOWN;
+    }
+    free(evidence);
 }
 
 /* The rounds of unrolled loops are known by warp. */
@@ -212,13 +241,6 @@ static void take_from_blocks(FlowFinder *finder)
             if (from)
                 flow->warps = flow->threads * from->warps / from->threads;
         }
-}
-
-static const MachineInstruction *last_of(const FlowFinder *finder, int block)
-{
-    const MachineBlock *at = &finder->lowering->blocks[block];
-
-    return &finder->lowering->code.instructions[at->first + at->count - 1];
 }
 
 /* The parts of warps that leave the loop at whose end is block `from`; 0: unknown, or it ends no
