@@ -1,0 +1,110 @@
+/* test_sim_branches.c - machine instructions where branches divide a warp, or predicates replace
+ * them. Each test tells what a launch of the blind set or of the training set once got wrong.
+ * Without ptxas, these tests only say so. */
+#include "sim/sim_counted.h"
+
+/* Copies of an operation in the machine code; of those with guards only, if `guarded`. */
+static int operations(const Counted *counted, unsigned operation, bool guarded)
+{
+    int found = 0;
+
+    for (int i = 0; i < counted->lowering->code.count; i++) {
+        const MachineInstruction *in = &counted->lowering->code.instructions[i];
+        const bool has_guard = in->guard != MACHINE_ALWAYS || in->guard_negated;
+        found += (in->opcode & MACHINE_OPERATION_BITS) == operation && (has_guard || !guarded);
+    }
+    return found;
+}
+
+/* A product of nothing loads a constant for a multiply-add. It was taken for another copy of the
+ * multiply-add, so that the branch seemed to be taken half as often (blind set, hsv_planes: 0.88
+ * times the instructions of an H200). */
+static void constants_are_no_copies(void)
+{
+    static const char ptx[] =
+        KERNEL("cvt.rn.f32.u32 %f1, %r2;\nadd.f32 %f2, %f1, 0f3F800000;\nmov.f32 %f4, 0f00000000;\n"
+               "setp.lt.u32 %p1, %r2, 16;\n@%p1 bra SKIP;\ndiv.rn.f32 %f3, %f1, %f2;\n"
+               "fma.rn.f32 %f4, %f3, 0f42700000, 0f43700000;\nSKIP:\nmov.b32 %r0, %f4;\n");
+    enum { MUFU = 0x108 };
+    Counted counted;
+    double threads = 0;
+
+    if (!count_kernel(&counted, ptx, 0))
+        return;
+    BlockFlow *flows = flows_of(&counted);
+    for (int b = 0; b < counted.lowering->block_count; b++) {
+        const MachineBlock *block = &counted.lowering->blocks[b];
+        for (int i = block->first; !block->in_callee && i < block->first + block->count; i++)
+            if ((counted.lowering->code.instructions[i].opcode & MACHINE_OPERATION_BITS) == MUFU)
+                threads += flows[b].threads;
+    }
+    CU_ASSERT_DOUBLE_EQUAL(threads, THREADS / 2, 0.5);
+    free(flows);
+    release(&counted);
+}
+
+/* Warps that come to the BSYNCs in parts, besides one part per warp. */
+static double parts(const Counted *counted)
+{
+    BlockFlow *flows = flows_of(counted);
+    double whole = 0;
+
+    for (int b = 0; b < counted->lowering->block_count; b++)
+        if (counted->lowering->blocks[b].is_reached)
+            whole += flows[b].warps * counted->lowering->blocks[b].count;
+    free(flows);
+    return (double) counted->all.instructions - whole;
+}
+
+/* The branch over the atomics divides one of two warps, and so does the one in front of the store,
+ * which predicates replace. Only the first one makes a warp come to the BSYNC in parts (blind set,
+ * segment_exchange: 1.62). */
+static void predicates_divide_no_warp(void)
+{
+    static const char ptx[] =
+        KERNEL("setp.gt.u32 %p1, %r1, 39;\nsetp.gt.u32 %p2, %r2, 3;\n@%p1 bra SKIP;\n"
+               "atom.global.add.u32 %r8, [%rd2], %r2;\natom.global.add.u32 %r9, [%rd2+256], %r8;\n"
+               "atom.global.add.u32 %r10, [%rd2+512], %r9;\n@%p2 bra SKIP;\n"
+               "st.global.u32 [%rd2], %r9;\nSKIP:\nbar.sync 0;\n");
+    Counted counted;
+
+    if (!count_kernel(&counted, ptx, 0))
+        return;
+    CU_ASSERT_EQUAL_FATAL(operations(&counted, MACHINE_BSYNC, false), 1);
+    CU_ASSERT_DOUBLE_EQUAL(parts(&counted), 1, 0.1);
+    release(&counted);
+}
+
+/* A quarter of the lanes adds in each of 6 rounds, all copies of which are in one block. Each copy
+ * was counted for all lanes, since only six times a quarter of them add (blind set, spmv_ell: 1.13
+ * times the threads). */
+static void copies_of_a_guard_share_its_threads(void)
+{
+    static const char ptx[] =
+        KERNEL("mov.u32 %r7, 0;\nROUND:\nld.global.u32 %r8, [%rd2];\nadd.s32 %r8, %r8, %r2;\n"
+               "and.b32 %r9, %r8, 3;\nsetp.ne.s32 %p1, %r9, 0;\n@%p1 bra NEXT;\n"
+               "xor.b32 %r0, %r0, %r8;\nshl.b32 %r0, %r0, 3;\nNEXT:\nadd.s32 %r7, %r7, 1;\n"
+               "add.s64 %rd2, %rd2, 4;\nsetp.lt.u32 %p2, %r7, 6;\n@%p2 bra ROUND;\n");
+    Counted counted;
+    int guarded = 0;
+
+    if (!count_kernel(&counted, ptx, 0))
+        return;
+    for (int i = 0; i < counted.lowering->code.count; i++)
+        guarded += is_guarded(&counted.lowering->code.instructions[i]);
+    CU_ASSERT_TRUE_FATAL(guarded >= 6);
+    CU_ASSERT_DOUBLE_EQUAL(counted.all.instructions * LANES - counted.all.threads,
+                           guarded * THREADS * 3 / 4.0, THREADS / 4.0);
+    release(&counted);
+}
+
+CU_SuiteInfo test_sim_branches = {
+    .pName = "sim_branches",
+    .pTests =
+        (CU_TestInfo[]){
+            { "constants are no copies", constants_are_no_copies },
+            { "predicates divide no warp", predicates_divide_no_warp },
+            { "copies of a guard share its threads", copies_of_a_guard_share_its_threads },
+            CU_TEST_INFO_NULL,
+        },
+};
