@@ -72,6 +72,14 @@ static inline bool flow_is_guarded(const MachineInstruction *in)
     return in->guard != MACHINE_ALWAYS || in->guard_negated;
 }
 
+/* Of integers: a quotient or remainder. */
+static inline bool flow_is_quotient(const Step *step)
+{
+    const Instruction *in = step->in;
+
+    return (in->op == OP_div || in->op == OP_rem) && in->type_count && type_is_whole(in->types[0]);
+}
+
 /* ---- Copies of each line (sim/machine/flow_copies.c) ---- */
 
 /* Whether one execution of `in` always executes exactly one machine instruction of this operation,

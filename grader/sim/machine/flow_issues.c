@@ -4,15 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* An integer quotient or remainder has guarded corrections for rare cases, even where it has no
- * instruction of its own because it shares another one's reciprocal. */
-static bool is_quotient(const Step *step)
-{
-    const Instruction *in = step->in;
-
-    return (in->op == OP_div || in->op == OP_rem) && in->type_count && type_is_whole(in->types[0]);
-}
-
 /* ptxas guards the instruction that computes what the lanes need. If some need x + 1 and others x,
  * it may instead compute x + 1 for all, and guard the one that takes it back. */
 static double selected_share(const Copies *copies, int count, const Selected *selected)
@@ -40,8 +31,9 @@ static double guard_share(const FlowFinder *finder, int from, int count, const L
         return selected_share(&finder->copies[from], count, &line->selected);
     if (guarded > 0)
         return fmin(1, fmax(0, value - plain) / guarded);
-    if ((plain > 0 || is_quotient(line->step)) && line->step->guard < 0)
-        return 0; /* rare cases, next to the instruction itself */
+    if ((plain > 0 || flow_is_quotient(line->step)) && line->step->guard < 0)
+        return 0; /* rare cases, next to the instruction itself; those of a quotient may also use
+                   * the reciprocal of another one */
     return -1;
 }
 

@@ -79,10 +79,12 @@ static LineRow row_of(const FlowFinder *finder, const Copies *copies, int count,
     return row;
 }
 
+/* A quotient of integers is many instructions, of which ptxas moves some out of loops: the
+ * reciprocal, if the divisor stays the same. */
 static bool is_measured(const LineCount *line)
 {
     return line->reached >= 0 && line->step->in->op != OP_bra && line->step->in->op != OP_ret &&
-           line->step->in->op != OP_exit;
+           line->step->in->op != OP_exit && !flow_is_quotient(line->step);
 }
 
 /* ptxas neither removes nor moves these across branches. */

@@ -7,6 +7,10 @@
 
 enum { UNKNOWN = -1 };
 
+/* A line that is off by more, as a share of its threads, says nothing about its blocks: ptxas has
+ * moved its instructions elsewhere. */
+#define MOST_OFF 0.5
+
 /* ---- From the block's own lines ---- */
 
 /* How much a line says about the threads per warp of the block of its copies. A line that does not
@@ -21,7 +25,7 @@ static double weight_of(const FlowFinder *finder, const Copies *at, const LineCo
     if (at->row < 0)
         return off < 0.2 ? 1e-9 / ((off + 0.01) * (off + 0.01)) : 0;
     off = fabs(fit_residual(&finder->fit, at->row)) / finder->fit.rows[at->row].scale;
-    return fabs(firmness[at->row]) / ((off + 0.01) * (off + 0.01));
+    return off > MOST_OFF ? 0 : fabs(firmness[at->row]) / ((off + 0.01) * (off + 0.01));
 }
 
 /* All instructions of a subroutine that ptxas adds have the line of a ret. An indirect call is
