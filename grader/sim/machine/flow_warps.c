@@ -10,6 +10,8 @@ enum { UNKNOWN = -1 };
 /* A line that is off by more, as a share of its threads, says nothing about its blocks: ptxas has
  * moved its instructions elsewhere. */
 #define MOST_OFF 0.5
+/* Blocks that share at least this part of their threads have the same. */
+#define SAME 0.99
 
 /* ---- From the block's own lines ---- */
 
@@ -229,19 +231,37 @@ static bool take_from_callers(FlowFinder *finder, int block)
     return threads > 0;
 }
 
-/* A block without lines of its own has the threads per warp of another one: at a BSYNC, of the
- * block in which its lanes were last together. */
+/* The block to which all threads of this one go, and no others; NULL: none. */
+static const BlockFlow *same_behind(const FlowFinder *finder, int block)
+{
+    const BlockFlow *flow = &finder->flows[block];
+
+    for (int e = finder->first_edge[block]; e < finder->first_edge[block + 1]; e++) {
+        const int to = finder->edges[e].to;
+        if (to >= 0 && to != block && is_known(&finder->flows[to]) &&
+            finder->fit.x[e] > SAME * finder->flows[to].threads &&
+            finder->fit.x[e] > SAME * flow->threads)
+            return &finder->flows[to];
+    }
+    return NULL;
+}
+
+/* A block without lines of its own has the threads per warp of another one: of that to which it
+ * leads alone, or at a BSYNC, of the block in which its lanes were last together. */
 static void take_from_blocks(FlowFinder *finder)
 {
     const Lowering *lowering = finder->lowering;
 
-    for (int round = 0; round < 3; round++)
+    for (int round = 0; round < 4; round++)
         for (int b = 0; b < lowering->block_count; b++) {
             BlockFlow *flow = &finder->flows[b];
             if (flow->warps >= 0 || take_from_callers(finder, b))
                 continue;
-            const BlockFlow *from = divides_before(finder, &lowering->blocks[b]);
-            from = from ? from : leads_to(finder, b);
+            const BlockFlow *from = same_behind(finder, b);
+            if (!from && round)
+                from = divides_before(finder, &lowering->blocks[b]);
+            if (!from && round)
+                from = leads_to(finder, b);
             if (from)
                 flow->warps = flow->threads * from->warps / from->threads;
         }
@@ -298,6 +318,7 @@ void flow_warps(FlowFinder *finder, const double *firmness)
     take_from_loops(finder);
     take_from_divisions(finder);
     take_from_blocks(finder);
+    limit_warps(finder); /* to what comes from a BSYNC, for example */
     for (int e = 0; e < finder->edge_count; e++)
         split_at_end(finder, e);
     bound(finder);
