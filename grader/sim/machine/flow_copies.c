@@ -72,8 +72,7 @@ bool flow_is_elsewhere(int arch, unsigned operation)
     return is_one_of(operation, moved) || machine_pipe(arch, operation) == MACHINE_CONTROL;
 }
 
-/* IMAD.MOV and HFMA2.MMA: a product of nothing, which loads an operand of a real one. */
-static bool is_move(const MachineInstruction *in)
+bool flow_is_move(const MachineInstruction *in)
 {
     enum { IMAD = 0x024, HFMA2_MMA = 0x035 };
 
@@ -105,7 +104,7 @@ void flow_copies(FlowFinder *finder)
             if (!line)
                 continue;
             const bool is_pair =
-                flow_is_counterpart(line->step->in, flow_operation(in)) && !is_move(in);
+                flow_is_counterpart(line->step->in, flow_operation(in)) && !flow_is_move(in);
             const bool guarded = flow_is_guarded(in);
             if (!is_pair && flow_is_elsewhere(lowering->code.arch, flow_operation(in)))
                 continue;

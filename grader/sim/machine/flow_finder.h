@@ -88,6 +88,10 @@ bool flow_is_counterpart(const Instruction *in, unsigned operation);
 /* Instructions that ptxas adds for its own purposes, or moves far from where the PTX has them: flow
  * control, parameters, special registers, constants. */
 bool flow_is_elsewhere(int arch, unsigned operation);
+/* IMAD.MOV and HFMA2.MMA: a product of nothing, which loads an operand of a real one. */
+bool flow_is_move(const MachineInstruction *in);
+/* ptxas neither removes nor moves these across branches. */
+bool flow_is_effect(const Step *step);
 /* Fills in copies[copies_count]. */
 void flow_copies(FlowFinder *finder);
 /* The end of the copies of the line, or of the basic block of the PTX, that starts at `first`. */

@@ -61,7 +61,7 @@ static const LineCount *chosen_from(const FlowFinder *finder, int b, const LineC
         const MachineInstruction *in = &finder->lowering->code.instructions[i];
         const LineCount *other = line_count_at(&finder->counts, in->line);
         if (other && !flow_is_guarded(in) && other->function == line->function &&
-            other->block < line->block && other->reached >= line->lanes &&
+            other->block < line->block && other->reached > 0 && other->reached >= line->lanes &&
             !flow_is_elsewhere(finder->lowering->code.arch, flow_operation(in)) &&
             (!nearest || other->block > nearest->block))
             nearest = other;

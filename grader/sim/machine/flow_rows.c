@@ -87,8 +87,7 @@ static bool is_measured(const LineCount *line)
            line->step->in->op != OP_exit && !flow_is_quotient(line->step);
 }
 
-/* ptxas neither removes nor moves these across branches. */
-static bool is_effect(const Step *step)
+bool flow_is_effect(const Step *step)
 {
     return step->class_ == CLASS_STORE || step->class_ == CLASS_ATOMIC ||
            step->class_ == CLASS_BARRIER || step->class_ == CLASS_SHUFFLE;
@@ -125,7 +124,7 @@ static void add_line(FlowFinder *finder, Copies *copies, int count, double *firm
     row = fit_row(&finder->fit, value, 1, 0);
     if (row < 0)
         return;
-    firmness[row] = how.is_weak ? 0.1 : is_effect(line->step) ? 3 : 1;
+    firmness[row] = how.is_weak ? 0.1 : flow_is_effect(line->step) ? 3 : 1;
     if (how.is_one_sided && !own_guard)
         firmness[row] = -firmness[row];
     for (int i = 0; i < count; i++) {
