@@ -8,6 +8,7 @@
 #include "sim/machine/fit.h"
 #include "sim/machine/flow.h"
 #include "sim/machine/lines.h"
+#include "sim/machine/path.h"
 
 /* The ways out of a block. */
 typedef enum Way { WAY_NEXT, WAY_TAKEN, WAY_LEAVES, WAYS } Way;
@@ -55,6 +56,7 @@ typedef struct FlowFinder {
     double *size;        /* by block: the expected number of threads */
     Tier *tiers;         /* by block */
     bool *limited;       /* by block: its warps follow from those of the blocks before it */
+    PathCount *paths;    /* by block */
     Branch *branches;
     int branch_count;
     double threads;
@@ -111,6 +113,13 @@ void flow_long_way_rows(FlowFinder *finder, double *firmness);
 void flow_branch_rows(FlowFinder *finder);
 /* Weighs these rows after the fit has been solved. */
 void flow_weigh_branches(FlowFinder *finder);
+
+/* ---- Paths of lanes (sim/machine/flow_paths.c) ---- */
+
+/* Adds rows: the threads that came to blocks. Call it after flow_line_rows(). */
+void flow_path_rows(FlowFinder *finder, double *firmness);
+/* Sets the block's warps, if they are known. */
+bool flow_path_warps(FlowFinder *finder, int block);
 
 /* ---- Warps (sim/machine/flow_warps.c) ---- */
 

@@ -114,11 +114,11 @@ static void take_from_lines(FlowFinder *finder, const double *firmness)
     free(evidence);
 }
 
-/* The rounds of unrolled loops are known by warp. */
+/* The rounds of unrolled loops are known by warp, as are paths. */
 static void take_from_loops(FlowFinder *finder)
 {
     for (int b = 0; b < finder->lowering->block_count; b++)
-        if (finder->tiers[b].warps > 0)
+        if (!flow_path_warps(finder, b) && finder->tiers[b].warps > 0)
             finder->flows[b].warps = finder->flows[b].threads * finder->tiers[b].warps;
 }
 

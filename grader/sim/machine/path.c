@@ -27,6 +27,7 @@ typedef struct Paths {
     const Step **step_of_line; /* NULL: none */
     int line_count;
     bool *ends;       /* by PTX block: it only ends the lane */
+    bool *repeats;    /* by PTX block: a machine block has several copies of it */
     Share *shares;    /* [ptx * block_count + machine block] */
     bool *has_homes;  /* by machine block: lanes come here for some PTX block */
     bool *is_entered; /* by machine block: another leads to it */
@@ -59,6 +60,21 @@ static int number_blocks(Paths *paths, const Code *code, bool *starts)
     return block + 1;
 }
 
+/* The step of the instruction's line; NULL: none. The copy of a branch may have the line of its
+ * condition. */
+static const Step *step_of(const Paths *paths, const MachineInstruction *in)
+{
+    const Step *step =
+        in->line > 0 && in->line < paths->line_count ? paths->step_of_line[in->line] : NULL;
+
+    if (!step || step->in->op != OP_setp || flow_operation(in) != MACHINE_BRA)
+        return step;
+    for (int hops = 0; step->in && hops < 4; hops++, step++)
+        if (step->in->op == OP_bra)
+            return step;
+    return NULL;
+}
+
 /* How well a line of the PTX shows where its basic block is: ptxas moves what has no effect. */
 typedef enum Mark { MARK_NONE, MARK_WEAK, MARK_COPIED, MARK_EFFECT } Mark;
 
@@ -75,28 +91,24 @@ static Mark mark_of(const Lowering *lowering, const MachineInstruction *in, cons
     return flow_is_elsewhere(lowering->code.arch, operation) ? MARK_NONE : MARK_WEAK;
 }
 
-/* The step of the instruction's line; NULL: none. */
-static const Step *step_of(const Paths *paths, const MachineInstruction *in)
-{
-    return in->line > 0 && in->line < paths->line_count ? paths->step_of_line[in->line] : NULL;
-}
-
 /* What is known about a line. */
 typedef struct LineMark {
     Mark mark;
     int blocks, last; /* machine blocks that have it; the last of them, plus 1 */
+    bool repeats;     /* one of them has it several times */
 } LineMark;
 
 static void mark_line(Paths *paths, LineMark *lines, int block, const MachineInstruction *in)
 {
     const Step *step = step_of(paths, in);
     const Mark mark = step ? mark_of(paths->lowering, in, step) : MARK_NONE;
-    LineMark *line = mark ? &lines[in->line] : NULL;
+    LineMark *line = mark ? &lines[step->in->ptx_line] : NULL;
 
     if (!line || mark < line->mark)
         return;
     if (mark > line->mark)
         *line = (LineMark){ .mark = mark };
+    line->repeats |= line->last == block + 1 && mark > MARK_WEAK && step->in->op != OP_bra;
     line->blocks += line->last != block + 1;
     line->last = block + 1;
 }
@@ -108,6 +120,8 @@ static void choose_lines(const Paths *paths, const LineMark *lines, int *line_of
     for (int i = 0; i < paths->line_count; i++) {
         const int ptx = paths->ptx_of_line[i];
         const LineMark *best = ptx < 0 ? NULL : &lines[line_of_ptx[ptx]];
+        if (best)
+            paths->repeats[ptx] |= lines[i].repeats;
         if (best && (lines[i].mark > best->mark ||
                      (lines[i].mark == best->mark && lines[i].blocks > best->blocks)))
             line_of_ptx[ptx] = i;
@@ -123,11 +137,11 @@ static void add_instruction(Paths *paths, const int *line_of_ptx, const LineMark
 
     if (!mark)
         return;
-    const int ptx = paths->ptx_of_line[in->line];
+    const int line = step->in->ptx_line, ptx = paths->ptx_of_line[line];
     Share *share = share_at(paths, ptx, block);
     share->first = share->last ? share->first : i;
     share->last = i;
-    if (line_of_ptx[ptx] != in->line || mark != lines[in->line].mark)
+    if (line_of_ptx[ptx] != line || mark != lines[line].mark)
         return;
     share->copies += mark > MARK_WEAK || !share->copies;
     paths->has_homes[block] = true;
@@ -227,7 +241,8 @@ static int place_of(Paths *paths, Spot place)
     return paths->place_count++;
 }
 
-/* A PTX block without instructions of its own is where the lane is already. */
+/* A PTX block without instructions of its own is where the lane is already. So is one to which no
+ * way leads: ptxas removes what nobody needs from the last copy of a loop. */
 static bool has_home(const Paths *paths, int ptx)
 {
     for (int b = 0; b < paths->lowering->block_count; b++)
@@ -247,7 +262,7 @@ static int next(Walk *walk, int state, int ptx)
     if (stays(paths, &place, ptx, &copy))
         return place_of(paths, (Spot){ place.block, ptx, copy });
     const int to = find_way(paths, place.block, ptx);
-    return to < 0 ? -1 : place_of(paths, (Spot){ to, ptx, 0 });
+    return to < 0 ? state : place_of(paths, (Spot){ to, ptx, 0 });
 }
 
 /* ---- Making and counting ---- */
@@ -264,6 +279,7 @@ void path_free(Walk *walk)
     free(paths->ptx_of_line);
     free(paths->step_of_line);
     free(paths->ends);
+    free(paths->repeats);
     free(paths->shares);
     free(paths->has_homes);
     free(paths->is_entered);
@@ -306,9 +322,11 @@ static bool prepare(Paths *paths, const Code *code)
     if (cells && cells <= MOST_CELLS) {
         paths->shares = calloc(cells, sizeof *paths->shares);
         paths->ends = calloc((size_t) paths->walk.block_count, sizeof *paths->ends);
+        paths->repeats = calloc((size_t) paths->walk.block_count, sizeof *paths->repeats);
         line_of_ptx = calloc((size_t) paths->walk.block_count, sizeof *line_of_ptx);
     }
-    const bool fine = starts && marks && paths->shares && paths->ends && line_of_ptx;
+    const bool fine =
+        starts && marks && paths->shares && paths->ends && paths->repeats && line_of_ptx;
     if (fine) {
         find_ends(paths, code);
         find_homes(paths, marks, line_of_ptx);
@@ -346,40 +364,39 @@ Walk *path_make(const Lowering *lowering, const Code *code)
 }
 
 /* Adds the lanes of a cell to the blocks on their way. */
-static void add_way(Paths *paths, int state, int ptx, const WalkCell *cell, PathCount *counts,
-                    double *taken)
+static void add_way(Paths *paths, int state, int ptx, const WalkCell *cell, PathCount *counts)
 {
     const int from = paths->places[state].block, to = paths->places[cell->to - 1].block;
     int copy;
 
     if (!has_home(paths, ptx) || stays(paths, &paths->places[state], ptx, &copy))
         return;
-    find_way(paths, from, ptx);
+    if (find_way(paths, from, ptx) < 0)
+        return;
     for (int b = to, before; b >= 0; b = before) {
         before = paths->before[b];
         counts[b].threads += (double) cell->lanes;
         counts[b].warps += (double) (cell->parts - (b == to ? cell->met : 0));
-        if (paths->lowering->blocks[before].taken == b)
-            taken[before] += (double) cell->lanes;
         if (before == from)
             break;
     }
 }
 
-/* Copies of a PTX block for one round and for several: which of them a lane takes depends on rounds
- * to come. */
+/* Copies of a PTX block for one round, and a block with copies for several: which of them a lane
+ * takes depends on rounds to come. */
 static bool is_clear(const Paths *paths, int block)
 {
     for (int ptx = 0; ptx < paths->walk.block_count; ptx++) {
-        const Share *here = share_at(paths, ptx, block);
-        for (int b = 0; here->copies && b < paths->lowering->block_count; b++)
-            if (share_at(paths, ptx, b)->copies && share_at(paths, ptx, b)->copies != here->copies)
-                return false;
+        int homes = 0;
+        for (int b = 0; paths->repeats[ptx] && b < paths->lowering->block_count; b++)
+            homes += share_at(paths, ptx, b)->copies > 0;
+        if (homes > 1 && share_at(paths, ptx, block)->last)
+            return false;
     }
     return paths->has_homes[block];
 }
 
-bool path_counts(const Launch *launch, PathCount *counts, double *taken)
+bool path_counts(const Launch *launch, PathCount *counts)
 {
     Paths *paths = (Paths *) launch->walk;
 
@@ -388,7 +405,7 @@ bool path_counts(const Launch *launch, PathCount *counts, double *taken)
     for (int state = 0; state < paths->place_count; state++)
         for (int ptx = 0; paths->walk.cells[state] && ptx < paths->walk.block_count; ptx++)
             if (paths->walk.cells[state][ptx].lanes)
-                add_way(paths, state, ptx, &paths->walk.cells[state][ptx], counts, taken);
+                add_way(paths, state, ptx, &paths->walk.cells[state][ptx], counts);
     const WalkCell *begin = paths->walk.cells[0];
     for (int ptx = 0; begin && ptx < paths->walk.block_count; ptx++) {
         counts[0].threads += ptx ? 0 : (double) begin[ptx].lanes;

@@ -23,6 +23,6 @@ void path_free(Walk *walk);
 
 /* After the launch: counts[b] of each machine block, and taken[b], the threads that took its
  * branch. Returns false if the walk failed. */
-bool path_counts(const Launch *launch, PathCount *counts, double *taken);
+bool path_counts(const Launch *launch, PathCount *counts);
 
 #endif
