@@ -299,7 +299,7 @@ static void split_at_end(FlowFinder *finder, int edge)
         if (flow_operation(&lowering->code.instructions[i]) == MACHINE_BSYNC)
             return;
     const double parts = parts_leaving(finder, from, flow->threads);
-    flow->warps = parts > 0 ? parts : flow->warps;
+    flow->warps = parts > 0 ? fmax(parts, flow->warps) : flow->warps;
 }
 
 static void bound(FlowFinder *finder)
