@@ -302,6 +302,33 @@ static void split_at_end(FlowFinder *finder, int edge)
     flow->warps = parts > 0 ? fmax(parts, flow->warps) : flow->warps;
 }
 
+static bool begins_with_meeting(const FlowFinder *finder, int block)
+{
+    const Lowering *lowering = finder->lowering;
+
+    return flow_operation(&lowering->code.instructions[lowering->blocks[block].first]) ==
+           MACHINE_BSYNC;
+}
+
+/* In the PTX, lanes that leave a loop to the same place wait for each other. In machine code they
+ * meet at a BSYNC; blocks before it are executed by each part, as often as the branch divided the
+ * warp. */
+static void split_before_meeting(FlowFinder *finder, int edge)
+{
+    const int from = finder->edges[edge].from, to = finder->edges[edge].to;
+    const LineCount *line = line_count_at(&finder->counts, last_of(finder, from)->line);
+
+    if (to < 0 || to == from || begins_with_meeting(finder, to) || !line || line->reached <= 0 ||
+        line->step->in->op != OP_bra || !flow_is_guarded(last_of(finder, from)) ||
+        finder->fit.x[edge] < SAME * finder->flows[to].threads)
+        return;
+    BlockFlow *flow = &finder->flows[to];
+    const double parts =
+        (double) line->divergent * fmin(1, finder->flows[from].threads / line->reached);
+    if (parts > 1.02 * flow->warps)
+        flow->warps = parts + flow->threads / LANES;
+}
+
 static void bound(FlowFinder *finder)
 {
     for (int b = 0; b < finder->lowering->block_count; b++) {
@@ -321,5 +348,7 @@ void flow_warps(FlowFinder *finder, const double *firmness)
     limit_warps(finder); /* to what comes from a BSYNC, for example */
     for (int e = 0; e < finder->edge_count; e++)
         split_at_end(finder, e);
+    for (int e = 0; e < finder->edge_count; e++)
+        split_before_meeting(finder, e);
     bound(finder);
 }
