@@ -102,6 +102,8 @@ int flow_end_of_block(const FlowFinder *finder, int first);
 
 /* ---- Equations (sim/machine/flow_rows.c) ---- */
 
+/* Indirect branches and calls lead to the blocks to which nothing else does. */
+bool flow_is_entered_unseen(const FlowFinder *finder, int block);
 /* Adds rows to the fit: what enters a block leaves it. */
 void flow_conservation_rows(FlowFinder *finder);
 /* Adds rows: copies add up to the executions of their line. Sets firmness[row] of each: how much a
@@ -131,6 +133,9 @@ void flow_warps(FlowFinder *finder, const double *firmness);
 /* Sets meetings[b]: the BSYNC at which the lanes meet again that block b divides; -1: none. Returns
  * false if out of memory. */
 bool flow_meetings(const FlowFinder *finder, int *meetings);
+/* The parts into which the indirect branch at the end of a block divides warps, besides one per
+ * warp: each executes the branch by itself. */
+double flow_switch_parts(const FlowFinder *finder, const int *meetings, int block);
 /* The parts of warps that come to a BSYNC, besides one per warp. */
 double flow_parts(const FlowFinder *finder, const int *meetings, int bsync);
 

@@ -132,6 +132,8 @@ static void add_instruction(const FlowFinder *finder, int b, int i, const LineCo
     issue->instructions += (uint64_t) llround(finder->flows[b].warps);
     if (flow_operation(in) == MACHINE_BSYNC)
         issue->instructions += (uint64_t) llround(parts_at(finder, i, line, prepared));
+    else if (is_last && block->anywhere)
+        issue->instructions += (uint64_t) llround(flow_switch_parts(finder, prepared->meetings, b));
     issue->threads += (uint64_t) llround(active_threads(finder, in, b, is_last, prepared->shares));
 }
 

@@ -11,57 +11,91 @@
 
 /* ---- Where the lanes of each block meet ---- */
 
-/* Marks the blocks that can be reached from `block` without coming to the BSYNC `meeting`. Returns
- * their number. */
-static int mark_until(const Lowering *lowering, int block, int meeting, bool *marked, int *stack)
-{
-    int depth = 0, count = 0;
+/* A search for the blocks before a BSYNC. */
+typedef struct Search {
+    const FlowFinder *finder;
+    int meeting;  /* the BSYNC */
+    bool *marked; /* by block */
+    int *stack, depth;
+} Search;
 
-    memset(marked, 0, (size_t) lowering->block_count * sizeof *marked);
-    marked[block] = true;
-    stack[depth++] = block;
-    while (depth) {
-        const MachineBlock *at = &lowering->blocks[stack[--depth]];
-        const int next[] = { at->next, at->taken };
-        count++;
-        for (int i = 0; i < 2; i++) {
-            const MachineBlock *to = next[i] >= 0 ? &lowering->blocks[next[i]] : NULL;
-            if (!to || marked[next[i]] || (meeting >= to->first && meeting < to->first + to->count))
-                continue;
-            marked[next[i]] = true;
-            stack[depth++] = next[i];
-        }
+static void go_to(Search *search, int block)
+{
+    const MachineBlock *to = block >= 0 ? &search->finder->lowering->blocks[block] : NULL;
+
+    if (!to || search->marked[block] ||
+        (search->meeting >= to->first && search->meeting < to->first + to->count))
+        return;
+    search->marked[block] = true;
+    search->stack[search->depth++] = block;
+}
+
+/* The targets of an indirect branch are between it and the BSYNC. */
+static void go_anywhere(Search *search, int from)
+{
+    const MachineBlock *blocks = search->finder->lowering->blocks;
+
+    for (int b = from + 1; b < search->finder->lowering->block_count; b++)
+        if (blocks[b].is_reached && !blocks[b].in_callee && blocks[b].first < search->meeting &&
+            flow_is_entered_unseen(search->finder, b))
+            go_to(search, b);
+}
+
+/* Marks the blocks that can be reached from `block` without coming to the BSYNC. Returns their
+ * number. */
+static int mark_until(Search *search, int block)
+{
+    const Lowering *lowering = search->finder->lowering;
+    int count = 0;
+
+    memset(search->marked, 0, (size_t) lowering->block_count * sizeof *search->marked);
+    for (go_to(search, block); search->depth; count++) {
+        const int b = search->stack[--search->depth];
+        go_to(search, lowering->blocks[b].next);
+        go_to(search, lowering->blocks[b].taken);
+        if (lowering->blocks[b].anywhere)
+            go_anywhere(search, b);
     }
     return count;
 }
 
 /* Of the BSYNCs that enclose a block, the one with the fewest blocks before it is the nearest. */
-bool flow_meetings(const FlowFinder *finder, int *meetings)
+static void find_nearest(Search *search, int *meetings, int *fewest)
 {
-    const Lowering *lowering = finder->lowering;
-    const size_t blocks = (size_t) lowering->block_count + 1;
-    int *stack = calloc(blocks, sizeof *stack), *fewest = calloc(blocks, sizeof *fewest);
-    bool *marked = calloc(blocks, sizeof *marked);
+    const Lowering *lowering = search->finder->lowering;
 
     for (int b = 0; b < lowering->block_count; b++)
+        for (int i = 0; lowering->blocks[b].is_reached && i < lowering->blocks[b].count; i++) {
+            const MachineInstruction *in =
+                &lowering->code.instructions[lowering->blocks[b].first + i];
+            if (flow_operation(in) != MACHINE_BSSY || in->target < 0)
+                continue;
+            search->meeting = in->target;
+            const int count = mark_until(search, b);
+            for (int k = 0; k < lowering->block_count; k++)
+                if (search->marked[k] && (meetings[k] < 0 || count <= fewest[k])) {
+                    meetings[k] = in->target;
+                    fewest[k] = count;
+                }
+        }
+}
+
+bool flow_meetings(const FlowFinder *finder, int *meetings)
+{
+    const size_t blocks = (size_t) finder->lowering->block_count + 1;
+    Search search = { .finder = finder,
+                      .marked = calloc(blocks, sizeof *search.marked),
+                      .stack = calloc(blocks, sizeof *search.stack) };
+    int *fewest = calloc(blocks, sizeof *fewest);
+    const bool fine = search.marked && search.stack && fewest;
+
+    for (int b = 0; b < finder->lowering->block_count; b++)
         meetings[b] = -1;
-    for (int i = 0, b = 0; stack && fewest && marked && i < lowering->code.count; i++) {
-        const MachineInstruction *in = &lowering->code.instructions[i];
-        while (b < lowering->block_count - 1 && i >= lowering->blocks[b + 1].first)
-            b++;
-        if (flow_operation(in) != MACHINE_BSSY || in->target < 0 || !lowering->blocks[b].is_reached)
-            continue;
-        const int count = mark_until(lowering, b, in->target, marked, stack);
-        for (int k = 0; k < lowering->block_count; k++)
-            if (marked[k] && (meetings[k] < 0 || count <= fewest[k])) {
-                meetings[k] = in->target;
-                fewest[k] = count;
-            }
-    }
-    const bool fine = stack && fewest && marked;
-    free(stack);
+    if (fine)
+        find_nearest(&search, meetings, fewest);
+    free(search.marked);
+    free(search.stack);
     free(fewest);
-    free(marked);
     return fine;
 }
 
@@ -85,9 +119,39 @@ static double parts_of(const FlowFinder *finder, int block)
     return (double) line->divergent * (share < 1 ? share : 1);
 }
 
-double flow_parts(const FlowFinder *finder, const int *meetings, int bsync)
+/* An indirect branch divides a warp among the blocks that only such branches reach. All that have
+ * the same BSYNC are added up: by how many parts come to these blocks, less those that branch. */
+static double parts_of_switches(const FlowFinder *finder, const int *meetings, int bsync)
 {
     double parts = 0;
+    bool any = false;
+
+    for (int b = 0; b < finder->lowering->block_count; b++) {
+        const MachineBlock *at = &finder->lowering->blocks[b];
+        if (meetings[b] != bsync || !at->is_reached)
+            continue;
+        any |= at->anywhere;
+        parts -= at->anywhere ? finder->flows[b].warps : 0;
+        parts += flow_is_entered_unseen(finder, b) ? finder->flows[b].warps : 0;
+    }
+    return any && parts > 0 ? parts : 0;
+}
+
+double flow_switch_parts(const FlowFinder *finder, const int *meetings, int block)
+{
+    double threads = 0;
+
+    for (int b = 0; b < finder->lowering->block_count; b++)
+        if (meetings[b] == meetings[block] && finder->lowering->blocks[b].anywhere)
+            threads += finder->flows[b].threads;
+    return threads > 0 ? parts_of_switches(finder, meetings, meetings[block]) *
+                             finder->flows[block].threads / threads
+                       : 0;
+}
+
+double flow_parts(const FlowFinder *finder, const int *meetings, int bsync)
+{
+    double parts = parts_of_switches(finder, meetings, bsync);
 
     for (int b = 0; b < finder->lowering->block_count; b++)
         if (meetings[b] == bsync)

@@ -13,8 +13,7 @@ static void add_threads(FlowFinder *finder, int block, double factor)
 
 /* ---- Equations ---- */
 
-/* Indirect branches and calls lead to the blocks to which nothing else does. */
-static bool is_entered_unseen(const FlowFinder *finder, int block)
+bool flow_is_entered_unseen(const FlowFinder *finder, int block)
 {
     const Lowering *lowering = finder->lowering;
 
@@ -32,7 +31,7 @@ void flow_conservation_rows(FlowFinder *finder)
     const Lowering *lowering = finder->lowering;
 
     for (int b = 0; b < lowering->block_count; b++) {
-        if (!lowering->blocks[b].is_reached || is_entered_unseen(finder, b))
+        if (!lowering->blocks[b].is_reached || flow_is_entered_unseen(finder, b))
             continue;
         fit_row(&finder->fit, b ? 0 : finder->threads, 1, 0);
         add_threads(finder, b, 1);
