@@ -117,6 +117,18 @@ static double parts_at(const FlowFinder *finder, int i, const LineCount *line,
     return flow_parts(finder, prepared->meetings, i);
 }
 
+/* An indirect branch is executed once per part: first by all lanes, then by those that are left.
+ * Parts are taken for equally large. */
+static void add_switch(const FlowFinder *finder, int b, const Prepared *prepared, Issue *issue)
+{
+    const BlockFlow *flow = &finder->flows[b];
+    const double parts = flow_switch_parts(finder, prepared->meetings, b);
+
+    issue->instructions += (uint64_t) llround(parts);
+    if (flow->warps > 0)
+        issue->threads += (uint64_t) llround(flow->threads * parts / flow->warps / 2);
+}
+
 static void add_instruction(const FlowFinder *finder, int b, int i, const LineCount *line,
                             const Prepared *prepared, Issue **issues)
 {
@@ -133,7 +145,7 @@ static void add_instruction(const FlowFinder *finder, int b, int i, const LineCo
     if (flow_operation(in) == MACHINE_BSYNC)
         issue->instructions += (uint64_t) llround(parts_at(finder, i, line, prepared));
     else if (is_last && block->anywhere)
-        issue->instructions += (uint64_t) llround(flow_switch_parts(finder, prepared->meetings, b));
+        add_switch(finder, b, prepared, issue);
     issue->threads += (uint64_t) llround(active_threads(finder, in, b, is_last, prepared->shares));
 }
 
