@@ -66,8 +66,8 @@ bool flow_is_counterpart(const Instruction *in, unsigned operation)
 
 bool flow_is_elsewhere(int arch, unsigned operation)
 {
-    static const uint16_t moved[] = { 0x002, 0x005, 0x082, 0x0b9, 0x0ca, 0x119,
-                                      0x182, 0x1ac, 0x1c2, 0x1c3, 0 };
+    static const uint16_t moved[] = { 0x002, 0x005, 0x082, 0x0b9,       0x0ca,       0x119, 0x182,
+                                      0x1ac, 0x1c2, 0x1c3, MACHINE_LDL, MACHINE_STL, 0 };
 
     return is_one_of(operation, moved) || machine_pipe(arch, operation) == MACHINE_CONTROL;
 }
