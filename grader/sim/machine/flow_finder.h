@@ -133,8 +133,8 @@ void flow_warps(FlowFinder *finder, const double *firmness);
 /* Sets meetings[b]: the BSYNC at which the lanes meet again that block b divides; -1: none. Returns
  * false if out of memory. */
 bool flow_meetings(const FlowFinder *finder, int *meetings);
-/* The parts into which the indirect branch at the end of a block divides warps, besides one per
- * warp: each executes the branch by itself. */
+/* The parts into which the indirect branch or call at the end of a block divides warps, besides one
+ * per warp: each executes the branch by itself. */
 double flow_switch_parts(const FlowFinder *finder, const int *meetings, int block);
 /* The parts of warps that come to a BSYNC, besides one per warp. */
 double flow_parts(const FlowFinder *finder, const int *meetings, int bsync);

@@ -117,8 +117,8 @@ static double parts_at(const FlowFinder *finder, int i, const LineCount *line,
     return flow_parts(finder, prepared->meetings, i);
 }
 
-/* An indirect branch is executed once per part: first by all lanes, then by those that are left.
- * Parts are taken for equally large. */
+/* An indirect branch or call is executed once per part: first by all lanes, then by those that are
+ * left. Parts are taken for equally large. */
 static void add_switch(const FlowFinder *finder, int b, const Prepared *prepared, Issue *issue)
 {
     const BlockFlow *flow = &finder->flows[b];
@@ -144,7 +144,7 @@ static void add_instruction(const FlowFinder *finder, int b, int i, const LineCo
     issue->instructions += (uint64_t) llround(finder->flows[b].warps);
     if (flow_operation(in) == MACHINE_BSYNC)
         issue->instructions += (uint64_t) llround(parts_at(finder, i, line, prepared));
-    else if (is_last && block->anywhere)
+    else if (is_last && (block->anywhere || block->calls_any))
         add_switch(finder, b, prepared, issue);
     issue->threads += (uint64_t) llround(active_threads(finder, in, b, is_last, prepared->shares));
 }

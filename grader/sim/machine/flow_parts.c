@@ -137,10 +137,25 @@ static double parts_of_switches(const FlowFinder *finder, const int *meetings, i
     return any && parts > 0 ? parts : 0;
 }
 
+/* An indirect call divides a warp by function; its step was counted once per function. */
+static double parts_of_call(const FlowFinder *finder, int block)
+{
+    const MachineBlock *at = &finder->lowering->blocks[block];
+    const LineCount *line = line_count_at(
+        &finder->counts, finder->lowering->code.instructions[at->first + at->count - 1].line);
+
+    if (!at->is_reached || !at->calls_any || !line || line->step->in->op != OP_call)
+        return 0;
+    const double parts = line->warps - finder->flows[block].warps;
+    return parts > 0 ? parts : 0;
+}
+
 double flow_switch_parts(const FlowFinder *finder, const int *meetings, int block)
 {
     double threads = 0;
 
+    if (finder->lowering->blocks[block].calls_any)
+        return parts_of_call(finder, block);
     for (int b = 0; b < finder->lowering->block_count; b++)
         if (meetings[b] == meetings[block] && finder->lowering->blocks[b].anywhere)
             threads += finder->flows[b].threads;
@@ -155,6 +170,6 @@ double flow_parts(const FlowFinder *finder, const int *meetings, int bsync)
 
     for (int b = 0; b < finder->lowering->block_count; b++)
         if (meetings[b] == bsync)
-            parts += parts_of(finder, b);
+            parts += parts_of(finder, b) + parts_of_call(finder, b);
     return parts;
 }
