@@ -22,6 +22,7 @@ static inline bool count_kernel(Counted *counted, const char *ptx, uint32_t n)
         return false;
     counted->lowering = lower(&counted->built, ARCH, ptx);
     CU_ASSERT_PTR_NOT_NULL_FATAL(counted->lowering);
+    counted->trial.lowering = counted->lowering;
     CU_ASSERT_FATAL(trial_run(&counted->trial));
     counted->all = all_issues(counted->lowering, &counted->trial);
     return true;

@@ -14,10 +14,12 @@ typedef struct Share {
     int first, last; /* instructions; last 0: none */
 } Share;
 
-/* A state of the walk: a lane is at a machine block, where it last began `ptx`, for the copy-th
- * time since it came. */
+/* A state of the walk: a lane came to a machine block for the PTX block `entry`, and last began
+ * `ptx` there. */
 typedef struct Spot {
-    int block, ptx, copy;
+    int block, entry, ptx;
+    int copy;     /* of the machine block's copies of that */
+    bool wrapped; /* it has gone round a loop of the PTX, to blocks before the entry */
 } Spot;
 
 typedef struct Paths {
@@ -213,27 +215,38 @@ static int find_way(Paths *paths, int from, int ptx)
     return to >= 0 ? to : search(paths, from, ptx, true);
 }
 
-/* Whether a lane that began `place->ptx` in its machine block begins `ptx` there too, without
- * leaving it. Sets the copy. */
-static bool stays(const Paths *paths, const Spot *place, int ptx, int *copy)
+/* Whether a lane begins `ptx` in the machine block where it is, without leaving it. Sets its spot.
+ *
+ * The machine block of a rotated loop has the end of one round and the beginning of the next: lanes
+ * come to it for the end. If they come for the beginning, another beginning is another visit. */
+static bool stays(const Paths *paths, const Spot *spot, int ptx, Spot *then)
 {
-    const Share *there = share_at(paths, ptx, place->block);
-    const Share *here = place->ptx < 0 ? NULL : share_at(paths, place->ptx, place->block);
+    const Share *share = share_at(paths, ptx, spot->block);
 
-    *copy = place->copy;
-    if (paths->ends[ptx] && paths->lowering->blocks[place->block].leaves)
+    *then = *spot;
+    then->ptx = ptx;
+    if (paths->ends[ptx] && paths->lowering->blocks[spot->block].leaves)
         return true;
-    if (!there->copies)
+    if (!share->copies)
         return false;
-    if (ptx > place->ptx || (here->copies && there->first > here->last))
+    if (ptx > spot->ptx && (!spot->wrapped || ptx < spot->entry))
         return true;
-    return ++*copy < there->copies;
+    if (ptx < spot->entry && !spot->wrapped)
+        return then->wrapped = true;
+    *then = (Spot){ spot->block, ptx, ptx, spot->copy + 1, false };
+    return then->copy < share->copies;
+}
+
+static bool is_same(const Spot *a, const Spot *b)
+{
+    return a->block == b->block && a->entry == b->entry && a->ptx == b->ptx && a->copy == b->copy &&
+           a->wrapped == b->wrapped;
 }
 
 static int place_of(Paths *paths, Spot place)
 {
     for (int i = 0; i < paths->place_count; i++)
-        if (!memcmp(&paths->places[i], &place, sizeof place))
+        if (is_same(&paths->places[i], &place))
             return i;
     if (paths->place_count == MOST_WALK_STATES)
         return -1;
@@ -255,14 +268,14 @@ static int next(Walk *walk, int state, int ptx)
 {
     Paths *paths = (Paths *) walk;
     Spot place = paths->places[state];
-    int copy;
+    Spot then;
 
     if (!has_home(paths, ptx))
         return state;
-    if (stays(paths, &place, ptx, &copy))
-        return place_of(paths, (Spot){ place.block, ptx, copy });
+    if (stays(paths, &place, ptx, &then))
+        return place_of(paths, then);
     const int to = find_way(paths, place.block, ptx);
-    return to < 0 ? state : place_of(paths, (Spot){ to, ptx, 0 });
+    return to < 0 ? state : place_of(paths, (Spot){ to, ptx, ptx, 0, false });
 }
 
 /* ---- Making and counting ---- */
@@ -355,7 +368,7 @@ Walk *path_make(const Lowering *lowering, const Code *code)
     paths->is_entered = calloc(blocks, sizeof *paths->is_entered);
     paths->before = calloc(blocks, sizeof *paths->before);
     paths->queue = calloc(blocks + 1, sizeof *paths->queue);
-    place_of(paths, (Spot){ 0, -1, 0 });
+    place_of(paths, (Spot){ 0, -1, -1, 0, false });
     if (paths->walk.begins && paths->ptx_of_line && paths->step_of_line && paths->has_homes &&
         paths->is_entered && paths->before && paths->queue && prepare(paths, code))
         return &paths->walk;
@@ -367,9 +380,9 @@ Walk *path_make(const Lowering *lowering, const Code *code)
 static void add_way(Paths *paths, int state, int ptx, const WalkCell *cell, PathCount *counts)
 {
     const int from = paths->places[state].block, to = paths->places[cell->to - 1].block;
-    int copy;
+    Spot then;
 
-    if (!has_home(paths, ptx) || stays(paths, &paths->places[state], ptx, &copy))
+    if (!has_home(paths, ptx) || stays(paths, &paths->places[state], ptx, &then))
         return;
     if (find_way(paths, from, ptx) < 0)
         return;
