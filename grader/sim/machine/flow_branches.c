@@ -24,8 +24,7 @@ static bool is_branch(const MachineInstruction *in)
     return flow_operation(in) == MACHINE_BRA && flow_is_guarded(in) && !in->is_conditional;
 }
 
-/* A line with several branches was copied. */
-static int branches_of(const FlowFinder *finder, int line)
+int flow_branches_of(const FlowFinder *finder, int line)
 {
     int count = 0;
 
@@ -95,7 +94,7 @@ static void add_branch(FlowFinder *finder, int edge)
     const LineCount *line = line_count_at(&finder->counts, in->line);
 
     if (!is_branch(in) || !line || line->step->in->op != OP_bra || line->step->guard < 0 ||
-        line->reached <= 0 || branches_of(finder, in->line) != 1)
+        line->reached <= 0 || flow_branches_of(finder, in->line) != 1)
         return;
     const double taken = taken_by(finder, &finder->lowering->blocks[block], line);
     const int row = taken < 0 ? -1 : fit_row(&finder->fit, taken, line->reached, 0);

@@ -111,6 +111,8 @@ void flow_conservation_rows(FlowFinder *finder);
 void flow_line_rows(FlowFinder *finder, double *firmness);
 /* Adds rows: subroutines of quotients and roots are called for the lanes that take the long way. */
 void flow_long_way_rows(FlowFinder *finder, double *firmness);
+/* The machine's branches of a line: several if it was copied. */
+int flow_branches_of(const FlowFinder *finder, int line);
 /* Adds rows: branches are taken as often as in the PTX, or not taken as often. */
 void flow_branch_rows(FlowFinder *finder);
 /* Weighs these rows after the fit has been solved. */

@@ -320,11 +320,11 @@ static void split_before_meeting(FlowFinder *finder, int edge)
 
     if (to < 0 || to == from || begins_with_meeting(finder, to) || !line || line->reached <= 0 ||
         line->step->in->op != OP_bra || !flow_is_guarded(last_of(finder, from)) ||
-        finder->fit.x[edge] < SAME * finder->flows[to].threads)
+        finder->fit.x[edge] < SAME * finder->flows[to].threads ||
+        flow_branches_of(finder, last_of(finder, from)->line) != 1)
         return;
     BlockFlow *flow = &finder->flows[to];
-    const double parts =
-        (double) line->divergent * fmin(1, finder->flows[from].threads / line->reached);
+    const double parts = (double) line->divergent;
     if (parts > 1.02 * flow->warps)
         flow->warps = parts + flow->threads / LANES;
 }
