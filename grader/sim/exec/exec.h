@@ -231,8 +231,12 @@ struct Warp {
     int barrier; /* the barrier where the warp waits */
     Block *block;
     LoopVisit *visits; /* by loop of the kernel */
-    uint16_t places[LANES]; /* walk.h: the state of each lane */
-    int number;        /* in the block */
+    struct WalkGroup {
+        uint32_t lanes;
+        int state;
+    } groups[LANES]; /* walk.h: the state of each lane */
+    int group_count;
+    int number; /* in the block */
     Entry *stack;
     int depth, stack_room;
     Frame *frames;

@@ -17,45 +17,48 @@ static WalkCell *cell_at(Walk *walk, int state, int block)
     return walk->failed ? NULL : cell;
 }
 
-/* The lanes of `mask` that are in the state of the first of them. */
-static uint32_t lanes_like_first(const Warp *warp, uint32_t mask)
+/* Adds lanes to the group of their state. Returns false if it is new. */
+static bool add_to(struct WalkGroup *groups, int *count, uint32_t lanes, int state)
 {
-    const uint16_t state = warp->places[__builtin_ctz(mask)];
-    uint32_t same = 0;
-
-    for (int lane = 0; lane < LANES; lane++)
-        same |= (uint32_t) (warp->places[lane] == state) << lane;
-    return same & mask;
+    for (int i = 0; i < *count; i++)
+        if (groups[i].state == state) {
+            groups[i].lanes |= lanes;
+            return true;
+        }
+    groups[(*count)++] = (struct WalkGroup){ lanes, state };
+    return false;
 }
 
-static void move(Warp *warp, uint32_t lanes, int state)
+/* Groups of the lanes that stay, then of those that move. */
+static void regroup(Warp *warp, const struct WalkGroup *moved, int count)
 {
-    for (int lane = 0; lane < LANES; lane++)
-        if (lanes >> lane & 1)
-            warp->places[lane] = (uint16_t) state;
+    int kept = 0;
+
+    for (int i = 0; i < warp->group_count; i++)
+        if (warp->groups[i].lanes)
+            warp->groups[kept++] = warp->groups[i];
+    warp->group_count = kept;
+    for (int i = 0; i < count; i++)
+        add_to(warp->groups, &warp->group_count, moved[i].lanes, moved[i].state);
 }
 
 void walk_step(Warp *warp, int block)
 {
     Walk *walk = warp->block->launch->walk;
-    int reached[LANES], count = 0;
+    struct WalkGroup moved[LANES];
+    int count = 0;
 
-    for (uint32_t left = warp->active; left;) {
-        const uint32_t lanes = lanes_like_first(warp, left);
-        const int state = warp->places[__builtin_ctz(lanes)];
-        WalkCell *cell = cell_at(walk, state, block);
-        if (!cell)
+    for (int i = 0; i < warp->group_count; i++) {
+        const uint32_t lanes = warp->groups[i].lanes & warp->active;
+        WalkCell *cell = lanes ? cell_at(walk, warp->groups[i].state, block) : NULL;
+        if (walk->failed)
             return;
-        const int to = cell->to - 1;
-        bool meets = false;
-        for (int i = 0; i < count; i++)
-            meets |= reached[i] == to;
-        reached[count++] = to;
+        if (!cell)
+            continue;
+        warp->groups[i].lanes &= ~lanes;
         cell->lanes += (unsigned) __builtin_popcount(lanes);
         cell->parts++;
-        cell->met += meets;
-        if (to != state)
-            move(warp, lanes, to);
-        left &= ~lanes;
+        cell->met += add_to(moved, &count, lanes, cell->to - 1);
     }
+    regroup(warp, moved, count);
 }
