@@ -1,6 +1,6 @@
 # compare.awk - compares counted launches of the training set with the fixture: see compare.sh.
 #
-#     awk -f compare.awk off.txt h200.txt LAUNCHED COUNTED
+#     awk -f compare.awk off.txt h200.txt COUNTED
 
 function off_by(ratio)
 {
@@ -35,15 +35,10 @@ file == 2 && /^# columns:/ {
         column[$i] = i - 2
 }
 file == 2 && !/^#/ {
-    output[$1] = $5
     instructions[$1] = $(column["instructions"])
     threads[$1] = $(column["pred_on"])
 }
-file == 3 && output[$2] != $3 {
-    print "different result: " $2
-    failed = 1
-}
-file == 4 && $1 in threads {
+file == 3 && $1 in threads {
     n++
     i_ratio = $2 / instructions[$1]
     t_ratio = $3 / $2 / threads[$1]
