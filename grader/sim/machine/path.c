@@ -36,6 +36,7 @@ typedef struct Paths {
     Spot places[MOST_WALK_STATES];
     int place_count;
     int *before, *queue; /* of a search: the block before each, -1: not reached */
+    int avoided;         /* a block that is on no way; -1: none */
 } Paths;
 
 static Share *share_at(const Paths *paths, int ptx, int block)
@@ -194,7 +195,8 @@ static int search(Paths *paths, int from, int ptx, bool any)
         const MachineBlock *at = &lowering->blocks[b];
         for (int way = 0; way < (at->anywhere ? lowering->block_count : 2); way++) {
             const int to = at->anywhere ? way : way ? at->taken : at->next;
-            if (to < 0 || paths->before[to] >= 0 || !lowering->blocks[to].is_reached ||
+            if (to < 0 || to == paths->avoided || paths->before[to] >= 0 ||
+                !lowering->blocks[to].is_reached ||
                 (at->anywhere && (!to || paths->is_entered[to] || lowering->blocks[to].in_callee)))
                 continue;
             paths->before[to] = b;
@@ -359,6 +361,7 @@ Walk *path_make(const Lowering *lowering, const Code *code)
         return NULL;
     const size_t blocks = (size_t) lowering->block_count + 1;
     paths->lowering = lowering;
+    paths->avoided = -1;
     paths->line_count = last_line(code) + 1;
     paths->walk.next = next;
     paths->walk.begins = calloc((size_t) code->step_count + 2, sizeof *paths->walk.begins);
@@ -376,22 +379,52 @@ Walk *path_make(const Lowering *lowering, const Code *code)
     return NULL;
 }
 
-/* Adds the lanes of a cell to the blocks on their way. */
-static void add_way(Paths *paths, int state, int ptx, const WalkCell *cell, PathCount *counts)
+/* Whether there is a way that avoids a block. Then it is not clear that lanes come through it. */
+static bool can_avoid(Paths *paths, int block, int from, int ptx)
 {
-    const int from = paths->places[state].block, to = paths->places[cell->to - 1].block;
+    paths->avoided = block;
+    const bool can = search(paths, from, ptx, false) >= 0;
+    paths->avoided = -1;
+    return can;
+}
+
+static bool meets_at(const Paths *paths, int block)
+{
+    const Lowering *lowering = paths->lowering;
+
+    return flow_operation(&lowering->code.instructions[lowering->blocks[block].first]) ==
+           MACHINE_BSYNC;
+}
+
+/* Fills in the way to a PTX block, backwards. Returns its length; 0: there is none. */
+static int way_to(Paths *paths, int from, int ptx, int *way)
+{
+    int length = 0;
+
+    for (int b = find_way(paths, from, ptx); b >= 0; b = paths->before[b]) {
+        way[length++] = b;
+        if (paths->before[b] == from)
+            break;
+    }
+    return length;
+}
+
+/* Adds the lanes of a cell to the blocks on their way. Parts that meet are one from a BSYNC on. */
+static void add_way(Paths *paths, int state, int ptx, const WalkCell *cell, PathCount *counts,
+                    int *way)
+{
+    const int from = paths->places[state].block;
+    bool met = false;
     Spot then;
 
     if (!has_home(paths, ptx) || stays(paths, &paths->places[state], ptx, &then))
         return;
-    if (find_way(paths, from, ptx) < 0)
-        return;
-    for (int b = to, before; b >= 0; b = before) {
-        before = paths->before[b];
+    for (int i = way_to(paths, from, ptx, way) - 1; i >= 0; i--) {
+        const int b = way[i];
+        met |= !i || meets_at(paths, b);
         counts[b].threads += (double) cell->lanes;
-        counts[b].warps += (double) (cell->parts - (b == to ? cell->met : 0));
-        if (before == from)
-            break;
+        counts[b].warps += (double) (cell->parts - (met ? cell->met : 0));
+        counts[b].is_doubtful |= !paths->has_homes[b] && can_avoid(paths, b, from, ptx);
     }
 }
 
@@ -406,7 +439,7 @@ static bool is_clear(const Paths *paths, int block)
         if (homes > 1 && share_at(paths, ptx, block)->last)
             return false;
     }
-    return paths->has_homes[block];
+    return true;
 }
 
 bool path_counts(const Launch *launch, PathCount *counts)
@@ -415,16 +448,22 @@ bool path_counts(const Launch *launch, PathCount *counts)
 
     if (!paths || paths->walk.failed)
         return false;
+    int *way = calloc((size_t) paths->lowering->block_count + 1, sizeof *way);
+    if (!way)
+        return false;
     for (int state = 0; state < paths->place_count; state++)
         for (int ptx = 0; paths->walk.cells[state] && ptx < paths->walk.block_count; ptx++)
             if (paths->walk.cells[state][ptx].lanes)
-                add_way(paths, state, ptx, &paths->walk.cells[state][ptx], counts);
+                add_way(paths, state, ptx, &paths->walk.cells[state][ptx], counts, way);
     const WalkCell *begin = paths->walk.cells[0];
     for (int ptx = 0; begin && ptx < paths->walk.block_count; ptx++) {
         counts[0].threads += ptx ? 0 : (double) begin[ptx].lanes;
         counts[0].warps += ptx ? 0 : (double) begin[ptx].parts;
     }
     for (int b = 0; b < paths->lowering->block_count; b++)
-        counts[b].is_known = is_clear(paths, b);
+        counts[b].is_known =
+            (paths->has_homes[b] || (counts[b].threads > 0 && !counts[b].is_doubtful)) &&
+            is_clear(paths, b);
+    free(way);
     return true;
 }

@@ -12,8 +12,9 @@
 
 typedef struct PathCount {
     double threads, warps; /* that came to the machine block */
-    bool is_known; /* it has instructions of a basic block of the PTX, and it is clear which copy of
-                    * it */
+    bool is_known;    /* it is a copy of a basic block of the PTX, or on the way to one, and it is
+                       * clear which copy lanes take */
+    bool is_doubtful; /* it is on the way to one, but another way avoids it */
 } PathCount;
 
 /* Returns NULL if nothing is known (`lowering` NULL), the kernel is too large, or memory ran out.
