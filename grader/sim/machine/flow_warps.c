@@ -310,23 +310,42 @@ static bool begins_with_meeting(const FlowFinder *finder, int block)
            MACHINE_BSYNC;
 }
 
-/* In the PTX, lanes that leave a loop to the same place wait for each other. In machine code they
- * meet at a BSYNC; blocks before it are executed by each part, as often as the branch divided the
- * warp. */
-static void split_before_meeting(FlowFinder *finder, int edge)
+/* At least so many parts of warps come by an edge: as often as its branch divided a warp, and those
+ * with all lanes. */
+static double parts_by(const FlowFinder *finder, int edge)
 {
-    const int from = finder->edges[edge].from, to = finder->edges[edge].to;
-    const LineCount *line = line_count_at(&finder->counts, last_of(finder, from)->line);
+    const int from = finder->edges[edge].from;
+    const MachineInstruction *in = last_of(finder, from);
+    const LineCount *line = line_count_at(&finder->counts, in->line);
+    const double threads = finder->fit.x[edge];
 
-    if (to < 0 || to == from || begins_with_meeting(finder, to) || !line || line->reached <= 0 ||
-        line->step->in->op != OP_bra || !flow_is_guarded(last_of(finder, from)) ||
-        finder->fit.x[edge] < SAME * finder->flows[to].threads ||
-        flow_branches_of(finder, last_of(finder, from)->line) != 1)
+    if (!flow_is_guarded(in) && finder->lowering->blocks[from].callee < 0 &&
+        threads > SAME * finder->flows[from].threads)
+        return finder->flows[from].warps;
+    if (flow_operation(in) != MACHINE_BRA || !line || line->step->in->op != OP_bra ||
+        flow_branches_of(finder, in->line) != 1 || threads < 0.5)
+        return threads / LANES;
+    return threads / LANES + (double) line->divergent;
+}
+
+/* In the PTX, lanes that leave a loop to the same place wait for each other. In machine code they
+ * meet at a BSYNC; blocks before it are executed by each part that comes there. */
+static void split_before_meeting(FlowFinder *finder, int block)
+{
+    BlockFlow *flow = &finder->flows[block];
+    double parts = 0, whole = 0;
+
+    if (begins_with_meeting(finder, block))
         return;
-    BlockFlow *flow = &finder->flows[to];
-    const double parts = (double) line->divergent;
-    if (parts > 1.02 * flow->warps)
-        flow->warps = parts + flow->threads / LANES;
+    for (int e = 0; e < finder->edge_count; e++)
+        if (finder->edges[e].to == block) {
+            parts += parts_by(finder, e);
+            whole += flow_is_guarded(last_of(finder, finder->edges[e].from))
+                         ? finder->fit.x[e] / LANES
+                         : 0;
+        }
+    if (parts - whole > 1.02 * flow->warps)
+        flow->warps = parts;
 }
 
 static void bound(FlowFinder *finder)
@@ -348,7 +367,7 @@ void flow_warps(FlowFinder *finder, const double *firmness)
     limit_warps(finder); /* to what comes from a BSYNC, for example */
     for (int e = 0; e < finder->edge_count; e++)
         split_at_end(finder, e);
-    for (int e = 0; e < finder->edge_count; e++)
-        split_before_meeting(finder, e);
+    for (int b = 0; b < finder->lowering->block_count; b++)
+        split_before_meeting(finder, b);
     bound(finder);
 }
