@@ -10,12 +10,13 @@
 #include "choices.cuh"
 #include "data.cuh"
 #include "groups.cuh"
+#include "images.cuh"
 #include "loops.cuh"
 #include "numbers.cuh"
 
 #include <cstring>
 
-static const Flow flows[] = { LOOPS, CHOICES, NUMBERS, GROUPS, DATA, CALLS };
+static const Flow flows[] = { LOOPS, CHOICES, IMAGES, NUMBERS, GROUPS, DATA, CALLS };
 
 static bool is_wanted(const char *name, char **wanted, int count)
 {

@@ -430,70 +430,6 @@ __global__ void first_match_each(const int *a, int *out, int n)
     }
 }
 
-__global__ void sieve_small(const int *a, int *out, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
-    int x = a[i] + 2, prime = 1;
-    for (int d = 2; d * d <= x && prime; d++)
-        if (x % d == 0)
-            prime = 0;
-    out[i] = prime;
-}
-
-__global__ void factor_out(const unsigned *a, unsigned *out, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
-    unsigned x = (a[i] & 0xffff) + 2, factors = 0;
-    for (unsigned p = 2; p * p <= x; p++)
-        while (x % p == 0) {
-            x /= p;
-            factors++;
-        }
-    if (x > 1)
-        factors++;
-    out[i] = factors;
-}
-
-__global__ void power_modulo(const unsigned *a, unsigned *out, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
-    unsigned long long base = a[2 * i] % 1000003u, result = 1;
-    unsigned e = a[2 * i + 1] >> 12;
-    while (e) {
-        if (e & 1)
-            result = result * base % 1000003u;
-        base = base * base % 1000003u;
-        e >>= 1;
-    }
-    out[i] = (unsigned) result;
-}
-
-__global__ void integer_root(const unsigned *a, unsigned *out, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
-    unsigned x = a[i], root = 0, bit = 1u << 30;
-    while (bit > x)
-        bit >>= 2;
-    while (bit) {
-        if (x >= root + bit) {
-            x -= root + bit;
-            root = (root >> 1) + bit;
-        } else {
-            root >>= 1;
-        }
-        bit >>= 2;
-    }
-    out[i] = root;
-}
-
 #define LOOPS                                                                                      \
     MAP(collatz_steps, ints(4000), 1), MAP(gcd_subtract, ints(200), 2),                            \
         MAP(gcd_modulo, ints(100000), 2), MAP(gcd_binary, hashes(), 2),                            \
@@ -507,8 +443,6 @@ __global__ void integer_root(const unsigned *a, unsigned *out, int n)
         MAP_WITH(unroll_four_with_if, ints(100), 19, 19), MAP(unroll_none, ints(1000), 16),        \
         MAP(inner_break, ints(30), 12), MAP(leave_two_loops, ints(50), 10),                        \
         MAP(retry_goto, hashes(), 1), MAP(rejection, hashes(), 1),                                 \
-        MAP(return_in_loop, ints(100), 20), FEW(first_match_each, ints(60)),                       \
-        MAP(sieve_small, ints(5000), 1), MAP(factor_out, hashes(), 1),                             \
-        MAP(power_modulo, hashes(), 2), MAP(integer_root, hashes(), 1)
+        MAP(return_in_loop, ints(100), 20), FEW(first_match_each, ints(60))
 
 #endif

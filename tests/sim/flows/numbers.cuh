@@ -269,6 +269,70 @@ __global__ void run_lengths(const unsigned char *a, int *out, int n)
     out[i] = runs * 100 + longest;
 }
 
+__global__ void sieve_small(const int *a, int *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    int x = a[i] + 2, prime = 1;
+    for (int d = 2; d * d <= x && prime; d++)
+        if (x % d == 0)
+            prime = 0;
+    out[i] = prime;
+}
+
+__global__ void factor_out(const unsigned *a, unsigned *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    unsigned x = (a[i] & 0xffff) + 2, factors = 0;
+    for (unsigned p = 2; p * p <= x; p++)
+        while (x % p == 0) {
+            x /= p;
+            factors++;
+        }
+    if (x > 1)
+        factors++;
+    out[i] = factors;
+}
+
+__global__ void power_modulo(const unsigned *a, unsigned *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    unsigned long long base = a[2 * i] % 1000003u, result = 1;
+    unsigned e = a[2 * i + 1] >> 12;
+    while (e) {
+        if (e & 1)
+            result = result * base % 1000003u;
+        base = base * base % 1000003u;
+        e >>= 1;
+    }
+    out[i] = (unsigned) result;
+}
+
+__global__ void integer_root(const unsigned *a, unsigned *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    unsigned x = a[i], root = 0, bit = 1u << 30;
+    while (bit > x)
+        bit >>= 2;
+    while (bit) {
+        if (x >= root + bit) {
+            x -= root + bit;
+            root = (root >> 1) + bit;
+        } else {
+            root >>= 1;
+        }
+        bit >>= 2;
+    }
+    out[i] = root;
+}
+
 #define NUMBERS                                                                                    \
     MAP(quotient_64, hashes(), 2), MAP(signed_64_in_loop, ints(1000000), 1),                       \
         MAP(signed_constants, ints(1000), 1), MAP(variable_modulo, ints(200), 2),                  \
@@ -279,6 +343,8 @@ __global__ void run_lengths(const unsigned char *a, int *out, int n)
         MAP(bytes_of_words, hashes(), 1), MAP(crc_bits, hashes(), 1),                              \
         MAP(utf8_length, bytes(256), 20), MAP(find_first_set, hashes(), 1),                        \
         MAP(parse_number, bytes(64), 12), MAP(compare_strings, bytes(3), 16),                      \
-        MAP(run_lengths, bytes(2), 30)
+        MAP(run_lengths, bytes(2), 30), MAP(sieve_small, ints(5000), 1),                           \
+        MAP(factor_out, hashes(), 1), MAP(power_modulo, hashes(), 2),                              \
+        MAP(integer_root, hashes(), 1)
 
 #endif
