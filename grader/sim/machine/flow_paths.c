@@ -11,35 +11,41 @@
 #include <string.h>
 
 /* Paths that are off by a larger share are dropped. */
-#define MOST_OFF 0.02
+#define MOST_OFF      0.02
+#define MOST_OFF_WEAK 0.5
 
 /* The executions of a line, if all blocks with copies are known; otherwise -1. */
 static double executions(const FlowFinder *finder, const Copies *copies, int count)
 {
+    int counterparts = 0, least = 1 << 30;
     double sum = 0;
 
     for (int i = 0; i < count; i++) {
-        if (!finder->paths[copies[i].block].is_known || copies[i].guarded)
+        if (!finder->paths[copies[i].block].is_known || copies[i].guarded_all)
             return -1;
-        sum += copies[i].counterparts * finder->paths[copies[i].block].threads;
+        counterparts += copies[i].counterparts;
+        least = copies[i].all < least ? copies[i].all : least;
     }
+    for (int i = 0; i < count; i++)
+        sum += finder->paths[copies[i].block].threads *
+               (counterparts ? copies[i].counterparts : (double) copies[i].all / least);
     return sum;
 }
 
 static bool are_right(const FlowFinder *finder, const double *firmness)
 {
-    double off = 0, all = 0;
+    double off[2] = { 0, 0 }, all[2] = { 0, 0 }; /* by whether an instruction exists one for one */
 
     for (int first = 0, last; first < finder->copies_count; first = last) {
-        const Copies *copies = &finder->copies[first];
+        const int row = finder->copies[first].row;
         last = flow_end_of_line(finder, first);
-        const double sum = executions(finder, copies, last - first);
-        if (sum < 0 || copies->row < 0 || firmness[copies->row] < 1)
+        const double sum = executions(finder, &finder->copies[first], last - first);
+        if (sum < 0 || row < 0)
             continue;
-        off += fabs(sum - finder->fit.rows[copies->row].value);
-        all += finder->fit.rows[copies->row].value;
+        off[fabs(firmness[row]) >= 1] += fabs(sum - finder->fit.rows[row].value);
+        all[fabs(firmness[row]) >= 1] += finder->fit.rows[row].value;
     }
-    return off <= MOST_OFF * all;
+    return off[1] <= MOST_OFF * all[1] && off[0] <= MOST_OFF_WEAK * all[0];
 }
 
 void flow_path_rows(FlowFinder *finder, double *firmness)

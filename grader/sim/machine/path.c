@@ -85,6 +85,8 @@ static Mark mark_of(const Lowering *lowering, const MachineInstruction *in, cons
 {
     const unsigned operation = flow_operation(in);
 
+    if (step->in->op == OP_bra && step->guard >= 0 && !flow_is_guarded(in))
+        return MARK_NONE; /* a jump that ptxas adds */
     if (step->in->op == OP_bra)
         return operation == MACHINE_BRA || operation == MACHINE_EXIT ? MARK_COPIED : MARK_NONE;
     if (flow_is_quotient(step) || flow_is_move(in))
