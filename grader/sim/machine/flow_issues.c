@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Of a block's threads, give or take what the fit is off. */
+#define ALL 0.98
+
 /* ptxas guards the instruction that computes what the lanes need. If some need x + 1 and others x,
  * it may instead compute x + 1 for all, and guard the one that takes it back. */
 static double selected_share(const Copies *copies, int count, const Selected *selected)
@@ -50,7 +53,7 @@ static double *guard_shares(const FlowFinder *finder)
     return shares;
 }
 
-/* An unguarded instruction of an earlier basic block of the PTX, which more threads execute: those
+/* An unguarded instruction of an earlier basic block of the PTX, which all threads execute: those
  * of which a branch chose some. The nearest one. NULL: there is none in the machine's block. */
 static const LineCount *chosen_from(const FlowFinder *finder, int b, const LineCount *line)
 {
@@ -62,6 +65,7 @@ static const LineCount *chosen_from(const FlowFinder *finder, int b, const LineC
         const LineCount *other = line_count_at(&finder->counts, in->line);
         if (other && !flow_is_guarded(in) && other->function == line->function &&
             other->block < line->block && other->reached > 0 && other->reached >= line->lanes &&
+            other->reached > ALL * finder->flows[b].threads &&
             !flow_is_elsewhere(finder->lowering->code.arch, flow_operation(in)) &&
             (!nearest || other->block > nearest->block))
             nearest = other;
