@@ -74,6 +74,16 @@ static inline bool flow_is_guarded(const MachineInstruction *in)
     return in->guard != MACHINE_ALWAYS || in->guard_negated;
 }
 
+/* Whether parts of a warp meet where the block begins: at a BSYNC or a WARPSYNC. */
+static inline bool flow_begins_with_meeting(const Lowering *lowering, int block)
+{
+    enum { WARPSYNC = 0x148 };
+    const unsigned operation =
+        flow_operation(&lowering->code.instructions[lowering->blocks[block].first]);
+
+    return operation == MACHINE_BSYNC || operation == WARPSYNC;
+}
+
 /* Of integers: a quotient or remainder. */
 static inline bool flow_is_quotient(const Step *step)
 {

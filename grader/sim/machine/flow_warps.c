@@ -302,14 +302,6 @@ static void split_at_end(FlowFinder *finder, int edge)
     flow->warps = parts > 0 ? fmax(parts, flow->warps) : flow->warps;
 }
 
-static bool begins_with_meeting(const FlowFinder *finder, int block)
-{
-    const Lowering *lowering = finder->lowering;
-
-    return flow_operation(&lowering->code.instructions[lowering->blocks[block].first]) ==
-           MACHINE_BSYNC;
-}
-
 /* At least so many parts of warps come by an edge: as often as its branch divided a warp, and those
  * with all lanes. */
 static double parts_by(const FlowFinder *finder, int edge)
@@ -335,7 +327,7 @@ static void split_before_meeting(FlowFinder *finder, int block)
     BlockFlow *flow = &finder->flows[block];
     double parts = 0, whole = 0;
 
-    if (begins_with_meeting(finder, block))
+    if (flow_begins_with_meeting(finder->lowering, block))
         return;
     for (int e = 0; e < finder->edge_count; e++)
         if (finder->edges[e].to == block) {

@@ -390,14 +390,6 @@ static bool can_avoid(Paths *paths, int block, int from, int ptx)
     return can;
 }
 
-static bool meets_at(const Paths *paths, int block)
-{
-    const Lowering *lowering = paths->lowering;
-
-    return flow_operation(&lowering->code.instructions[lowering->blocks[block].first]) ==
-           MACHINE_BSYNC;
-}
-
 /* Fills in the way to a PTX block, backwards. Returns its length; 0: there is none. */
 static int way_to(Paths *paths, int from, int ptx, int *way)
 {
@@ -423,7 +415,7 @@ static void add_way(Paths *paths, int state, int ptx, const WalkCell *cell, Path
         return;
     for (int i = way_to(paths, from, ptx, way) - 1; i >= 0; i--) {
         const int b = way[i];
-        met |= !i || meets_at(paths, b);
+        met |= !i || flow_begins_with_meeting(paths->lowering, b);
         counts[b].threads += (double) cell->lanes;
         counts[b].warps += (double) (cell->parts - (met ? cell->met : 0));
         counts[b].is_doubtful |= !paths->has_homes[b] && can_avoid(paths, b, from, ptx);
