@@ -28,7 +28,7 @@ function summary(title, value, n, i, good)
         100 * percentile(value, n, 50), 100 * percentile(value, n, 90), 100 * value[n]
 }
 
-FNR == 1 { file++ }
+FNR == 1 { file++ } # each has a line at least
 file == 1 && !/^#/ && NF { allowed[$1] = 1 }
 file == 2 && /^# columns:/ {
     for (i = 3; i <= NF; i++)
