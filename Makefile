@@ -33,6 +33,7 @@
 # make check-cheats      prove that cheats are caught
 # make validate          modelled time next to this GPU's
 # make validate-blind    the same for kernels never fitted
+# make validate-flows    instructions of small kernels next to a GPU's
 # make bench LAB=sgemm   our kernels next to the library's, on this GPU
 # make figures           measure what lessons quote
 # make gradebook         the program for whole courses

@@ -81,7 +81,7 @@ waits_two() {
 }
 files() { each workbook="nice tests/workbook.sh" editor="nice tests/editor.sh"; }
 computes() {
-    each counters="nice tests/sim/counters/compare.sh $build --sample" limits="nice tests/sim/limits.sh $build" trace="nice tests/sim/trace.sh $build" \
+    each counters="nice tests/sim/counters/compare.sh $build --sample" flows="nice tests/sim/flows/compare.sh $build" limits="nice tests/sim/limits.sh $build" trace="nice tests/sim/trace.sh $build" \
         occupancy="nice tests/sim/occupancy_check.sh $build" faults="nice tests/sim/run_faults.sh $build" time_compare="nice tests/sim/time/compare_test.sh"
     files
 }

@@ -1,6 +1,6 @@
 # tests.mk - what tests are made of, and what measures: tests/run.sh says which run when.
 
-.PHONY: setup test test-rest test-validation test-all unit figures protocols validate validate-blind bench format test-programs
+.PHONY: setup test test-rest test-validation test-all unit figures protocols validate validate-blind validate-flows bench format test-programs
 
 setup:
 	@$(if $(MAKE_RESTARTS),:,tests/setup.sh)
@@ -33,6 +33,10 @@ validate: programs $(if $(NVCC),$(B)/libcudart-sim.so)
 # The same for kernels to which the model was never fitted; SEALED=1: also the sealed ones. NAMES="saxpy ...": only these.
 validate-blind: programs $(if $(NVCC),$(B)/libcudart-sim.so)
 	@tests/sim/blind/compare.sh $(if $(SEALED),--sealed) $(B) $(NAMES)
+
+# Instructions and threads per instruction of small kernels with control flow of all kinds. NAMES="collatz_steps ...": only these.
+validate-flows: programs $(if $(NVCC),$(B)/libcudart-sim.so)
+	@tests/sim/flows/compare.sh $(B) $(NAMES)
 
 # Of all labs, or of LAB="6 sgemm 14_tuning". Their names are only looked up if this is what was asked for.
 benches   := $(patsubst tests/bench/%.cu,%,$(wildcard tests/bench/*.cu))

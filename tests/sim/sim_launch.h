@@ -6,6 +6,7 @@
 #include "sim/exec/exec.h"
 #include "sim/base/finding.h"
 #include "sim/memory/memory.h"
+#include "sim/machine/path.h"
 #include "sim/record/record.h"
 #include "sim/report/trace.h"
 #include "sim/sim_snippets.h"
@@ -53,6 +54,7 @@ typedef struct Trial {
     TimingResult time;
     bool well;
     Launch launch;
+    Walk *walk;
     Module *module;
     Code *code;
     uint8_t params[16];
@@ -95,6 +97,7 @@ static inline uint64_t *make_variables(const Module *module)
 static inline void trial_close(Trial *trial)
 {
     launch_free(&trial->launch);
+    path_free(trial->walk);
     if (trial->code)
         free((void *) trial->code->variable_address);
     code_free(trial->code);
@@ -126,10 +129,12 @@ static inline bool trial_run(Trial *trial)
     memset(array->host, 0, OUT_WORDS * 4);
     memcpy(trial->params, &array->base, 8);
     memcpy(trial->params + 8, &trial->n, 4);
+    trial->walk = path_make(trial->lowering, trial->code);
     trial->launch = (Launch){ .module = trial->module,
                               .kernel = trial->code,
                               .name = "k",
                               .lowering = trial->lowering,
+                              .walk = trial->walk,
                               .children = trial->children,
                               .grid = { trial->blocks ? trial->blocks : 1, 1, 1 },
                               .block = { trial->threads ? trial->threads : 32, 1, 1 },

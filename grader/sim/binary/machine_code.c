@@ -131,10 +131,12 @@ static void decode_stack(const unsigned char *bytes, MachineInstruction *in)
 /* ---- Registers ---- */
 
 /* Operations that can read three registers of 32 bits: FFMA, IMAD, IADD3, LEA, LOP3, PRMT, SHF,
- * HFMA2. */
+ * HFMA2, HFMA2.MMA. */
 static bool has_three_sources(unsigned operation)
 {
-    static const uint16_t list[] = { 0x023, 0x024, 0x010, 0x011, 0x012, 0x016, 0x019, 0x031 };
+    static const uint16_t list[] = {
+        0x023, 0x024, 0x010, 0x011, 0x012, 0x016, 0x019, 0x031, 0x035
+    };
 
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (list[i] == operation)

@@ -231,7 +231,12 @@ struct Warp {
     int barrier; /* the barrier where the warp waits */
     Block *block;
     LoopVisit *visits; /* by loop of the kernel */
-    int number;        /* in the block */
+    struct WalkGroup {
+        uint32_t lanes;
+        int state;
+    } groups[LANES]; /* walk.h: the state of each lane */
+    int group_count;
+    int number; /* in the block */
     Entry *stack;
     int depth, stack_room;
     Frame *frames;
@@ -411,6 +416,7 @@ struct Launch {
     void *print_self;
     const struct ChildCalls *children; /* children.h; NULL: kernels cannot launch kernels */
     const struct Lowering *lowering;   /* lowering.h: the kernel's machine code; NULL: unknown */
+    struct Walk *walk;                 /* walk.h: follows the lanes; NULL: not */
     struct Timing *timing;             /* timing.h: the timing model; NULL: time is not modelled */
     bool trace_words;                  /* traces have the words that lanes request (trace.h) */
     const struct TimingResult *timed;  /* the timing model's result; NULL: none */

@@ -6,6 +6,7 @@
 #include "sim/exec/warp.h"
 #include "sim/exec/loops.h"
 #include "sim/exec/trace.h"
+#include "sim/exec/walk.h"
 
 #include <stdlib.h>
 
@@ -101,6 +102,7 @@ static inline __attribute__((always_inline)) void run_steps_as(Warp *warp, long 
 
     while (steps > 0 && warp->state == WARP_READY) {
         const int straight = warp->code->steps[warp->pc].straight;
+        walk(warp);
         if (straight) {
             steps -= run_straight(warp, straight < steps ? straight : (int) steps, traced);
         } else {

@@ -190,9 +190,10 @@ static bool finder_begin(FlowFinder *finder, const Lowering *lowering, const Lau
     finder->branches = calloc(MOST_EDGES, sizeof *finder->branches);
     finder->limited = calloc(blocks, sizeof *finder->limited);
     finder->tiers = calloc(blocks, sizeof *finder->tiers);
+    finder->paths = calloc(blocks, sizeof *finder->paths);
     finder->unrolled = calloc(blocks, sizeof *finder->unrolled);
     finder->copies = calloc((size_t) lowering->code.count + 1, sizeof *finder->copies);
-    return finder->edges && finder->first_edge && finder->size && finder->tiers &&
+    return finder->edges && finder->first_edge && finder->size && finder->tiers && finder->paths &&
            finder->branches && finder->unrolled && finder->copies &&
            line_counts_make(launch, &finder->counts) && find_edges(finder) &&
            fit_begin(&finder->fit, finder->edge_count);
@@ -205,6 +206,7 @@ static void finder_end(FlowFinder *finder)
     free(finder->size);
     free(finder->tiers);
     free(finder->limited);
+    free(finder->paths);
     free(finder->branches);
     free(finder->unrolled);
     free(finder->copies);
@@ -221,10 +223,11 @@ static bool run(FlowFinder *finder)
     flow_conservation_rows(finder);
     first_line = finder->fit.row_count;
     firmness = calloc((size_t) first_line + 3 * (size_t) finder->copies_count +
-                          (size_t) finder->lowering->block_count + 1,
+                          2 * (size_t) finder->lowering->block_count + 1,
                       sizeof *firmness);
     if (firmness) {
         flow_line_rows(finder, firmness);
+        flow_path_rows(finder, firmness);
         flow_long_way_rows(finder, firmness);
         const int first_branch = finder->fit.row_count;
         flow_branch_rows(finder);

@@ -24,8 +24,7 @@ static bool is_branch(const MachineInstruction *in)
     return flow_operation(in) == MACHINE_BRA && flow_is_guarded(in) && !in->is_conditional;
 }
 
-/* A line with several branches was copied. */
-static int branches_of(const FlowFinder *finder, int line)
+int flow_branches_of(const FlowFinder *finder, int line)
 {
     int count = 0;
 
@@ -95,7 +94,7 @@ static void add_branch(FlowFinder *finder, int edge)
     const LineCount *line = line_count_at(&finder->counts, in->line);
 
     if (!is_branch(in) || !line || line->step->in->op != OP_bra || line->step->guard < 0 ||
-        line->reached <= 0 || branches_of(finder, in->line) != 1)
+        line->reached <= 0 || flow_branches_of(finder, in->line) != 1)
         return;
     const double taken = taken_by(finder, &finder->lowering->blocks[block], line);
     const int row = taken < 0 ? -1 : fit_row(&finder->fit, taken, line->reached, 0);
@@ -105,11 +104,44 @@ static void add_branch(FlowFinder *finder, int edge)
     finder->branches[finder->branch_count++] = (Branch){ block, row, line->reached };
 }
 
+/* Whether the basic block of the PTX behind that of a line is a loop. */
+static bool is_before_loop(const FlowFinder *finder, const LineCount *line)
+{
+    for (int i = 0; i < finder->counts.count; i++) {
+        const LineCount *next = &finder->counts.lines[i];
+        if (next->step && next->function == line->function && next->block == line->block + 1)
+            return next->entries >= 0;
+    }
+    return false;
+}
+
+/* In front of an unrolled loop, ptxas tests whether any rounds are left, and if not, jumps to the
+ * copy for one round. The PTX has no such branch: a loop that tests at its end has at least one. */
+static void add_test_for_rounds(FlowFinder *finder, int edge)
+{
+    const int block = finder->edges[edge].from;
+    const MachineInstruction *in = last_of(finder, block);
+    const LineCount *line = line_count_at(&finder->counts, in->line);
+
+    if (!is_branch(in) || !line || line->reached <= 0 || line->entries >= 0 ||
+        line->step->in->op == OP_bra || flow_is_quotient(line->step) ||
+        finder->lowering->blocks[finder->lowering->blocks[block].next].callee >= 0 ||
+        !is_before_loop(finder, line))
+        return;
+    const int row = fit_row(&finder->fit, 0, line->reached, 0);
+    if (row < 0)
+        return;
+    fit_term(&finder->fit, edge, 1);
+    finder->branches[finder->branch_count++] = (Branch){ block, row, line->reached };
+}
+
 void flow_branch_rows(FlowFinder *finder)
 {
     for (int e = 0; e < finder->edge_count; e++)
-        if (finder->edges[e].way == WAY_TAKEN)
+        if (finder->edges[e].way == WAY_TAKEN) {
             add_branch(finder, e);
+            add_test_for_rounds(finder, e);
+        }
 }
 
 static double threads_of(const FlowFinder *finder, int block)

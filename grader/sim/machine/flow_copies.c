@@ -64,22 +64,20 @@ bool flow_is_counterpart(const Instruction *in, unsigned operation)
     return false;
 }
 
-/* Instructions that ptxas adds for its own purposes, or moves far from where the PTX has them: flow
- * control, parameters, special registers, constants. */
-static bool is_elsewhere(int arch, unsigned operation)
+bool flow_is_elsewhere(int arch, unsigned operation)
 {
-    static const uint16_t moved[] = { 0x002, 0x005, 0x082, 0x0b9, 0x0ca, 0x119,
-                                      0x182, 0x1ac, 0x1c2, 0x1c3, 0 };
+    static const uint16_t moved[] = { 0x002, 0x005, 0x082, 0x0b9,       0x0ca,       0x119, 0x182,
+                                      0x1ac, 0x1c2, 0x1c3, MACHINE_LDL, MACHINE_STL, 0 };
 
     return is_one_of(operation, moved) || machine_pipe(arch, operation) == MACHINE_CONTROL;
 }
 
-/* IMAD.MOV: a product of nothing, which loads an operand of a real one. */
-static bool is_move(const MachineInstruction *in)
+bool flow_is_move(const MachineInstruction *in)
 {
-    enum { IMAD = 0x024 };
+    enum { IMAD = 0x024, HFMA2_MMA = 0x035 };
 
-    return flow_operation(in) == IMAD && in->source[0] == MACHINE_NO_REGISTER;
+    return (flow_operation(in) == IMAD || flow_operation(in) == HFMA2_MMA) &&
+           in->source[0] == MACHINE_NO_REGISTER;
 }
 
 /* ---- Copies ---- */
@@ -106,9 +104,9 @@ void flow_copies(FlowFinder *finder)
             if (!line)
                 continue;
             const bool is_pair =
-                flow_is_counterpart(line->step->in, flow_operation(in)) && !is_move(in);
+                flow_is_counterpart(line->step->in, flow_operation(in)) && !flow_is_move(in);
             const bool guarded = flow_is_guarded(in);
-            if (!is_pair && is_elsewhere(lowering->code.arch, flow_operation(in)))
+            if (!is_pair && flow_is_elsewhere(lowering->code.arch, flow_operation(in)))
                 continue;
             all[count++] = (Copies){ in->line, b, 1, is_pair, is_pair && guarded, guarded, -1 };
         }

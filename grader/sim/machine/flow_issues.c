@@ -4,14 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* An integer quotient or remainder has guarded corrections for rare cases, even where it has no
- * instruction of its own because it shares another one's reciprocal. */
-static bool is_quotient(const Step *step)
-{
-    const Instruction *in = step->in;
-
-    return (in->op == OP_div || in->op == OP_rem) && in->type_count && type_is_whole(in->types[0]);
-}
+/* Of a block's threads, give or take what the fit is off. */
+#define ALL 0.98
 
 /* ptxas guards the instruction that computes what the lanes need. If some need x + 1 and others x,
  * it may instead compute x + 1 for all, and guard the one that takes it back. */
@@ -40,8 +34,9 @@ static double guard_share(const FlowFinder *finder, int from, int count, const L
         return selected_share(&finder->copies[from], count, &line->selected);
     if (guarded > 0)
         return fmin(1, fmax(0, value - plain) / guarded);
-    if ((plain > 0 || is_quotient(line->step)) && line->step->guard < 0)
-        return 0; /* rare cases, next to the instruction itself */
+    if ((plain > 0 || flow_is_quotient(line->step)) && line->step->guard < 0)
+        return 0; /* rare cases, next to the instruction itself; those of a quotient may also use
+                   * the reciprocal of another one */
     return -1;
 }
 
@@ -56,6 +51,36 @@ static double *guard_shares(const FlowFinder *finder)
             guard_share(finder, first, last - first, line_count_at(&finder->counts, line));
     }
     return shares;
+}
+
+/* An unguarded instruction of an earlier basic block of the PTX, which all threads execute: those
+ * of which a branch chose some. The nearest one. NULL: there is none in the machine's block. */
+static const LineCount *chosen_from(const FlowFinder *finder, int b, const LineCount *line)
+{
+    const MachineBlock *block = &finder->lowering->blocks[b];
+    const LineCount *nearest = NULL;
+
+    for (int i = block->first; i < block->first + block->count; i++) {
+        const MachineInstruction *in = &finder->lowering->code.instructions[i];
+        const LineCount *other = line_count_at(&finder->counts, in->line);
+        if (other && !flow_is_guarded(in) && other->function == line->function &&
+            other->block < line->block && other->reached > 0 && other->reached >= line->lanes &&
+            other->reached > ALL * finder->flows[b].threads &&
+            !flow_is_elsewhere(finder->lowering->code.arch, flow_operation(in)) &&
+            (!nearest || other->block > nearest->block))
+            nearest = other;
+    }
+    return nearest;
+}
+
+/* Threads whose guard is true, if no line of a load or the like shows it. Predicates may replace
+ * the branch to the line in each copy of an unrolled loop. */
+static double chosen_threads(const FlowFinder *finder, int b, const LineCount *line)
+{
+    const double threads = finder->flows[b].threads;
+    const LineCount *from = chosen_from(finder, b, line);
+
+    return from ? threads * line->lanes / from->reached : fmin(threads, line->lanes);
 }
 
 static double active_threads(const FlowFinder *finder, const MachineInstruction *in, int b,
@@ -77,47 +102,39 @@ static double active_threads(const FlowFinder *finder, const MachineInstruction 
         return flow->threads;
     if (shares[in->line] >= 0)
         return shares[in->line] * flow->threads;
-    return fmin(flow->threads, line->lanes);
+    return chosen_threads(finder, b, line);
 }
 
-/* The line, behind the BSYNC or in the block that follows, where lanes that have branched meet
- * again in the PTX; NULL: none, or another BSYNC is nearer to it. */
-static const LineCount *meeting_after(const FlowFinder *finder, int b, int i)
+/* What is found once for all instructions. */
+typedef struct Prepared {
+    double *shares; /* by line */
+    int *meetings;  /* by block */
+} Prepared;
+
+/* Each part of a warp that has diverged comes to the BSYNC by itself: from branches, or from the
+ * loop of an atomic. */
+static double parts_at(const FlowFinder *finder, int i, const LineCount *line,
+                       const Prepared *prepared)
 {
-    const Lowering *lowering = finder->lowering;
-
-    for (int hops = 0; hops < 2 && b >= 0; hops++, b = lowering->blocks[b].next) {
-        const MachineBlock *block = &lowering->blocks[b];
-        for (int at = hops ? block->first : i + 1; at < block->first + block->count; at++) {
-            const MachineInstruction *in = &lowering->code.instructions[at];
-            const LineCount *after = line_count_at(&finder->counts, in->line);
-            if (flow_operation(in) == MACHINE_BSYNC)
-                return NULL;
-            if (after && after->parts)
-                return after;
-        }
-        if (block->taken >= 0)
-            break;
-    }
-    return NULL;
-}
-
-/* Each part of a warp that has diverged comes to the BSYNC by itself: from branches, from the loop
- * of an atomic, or from the copies of an unrolled loop. */
-static double parts_at(const FlowFinder *finder, int b, int i, const LineCount *line)
-{
-    const LineCount *after = meeting_after(finder, b, i);
-    const Tier *tier = b ? &finder->tiers[b - 1] : NULL;
-
     if (line && line->step->class_ == CLASS_ATOMIC && line->divergent)
         return (double) line->divergent;
-    if (tier && tier->warps > 0 && tier->splits >= 0)
-        return tier->splits + (after ? fmax(0, (double) after->parts - tier->replaces) : 0);
-    return after ? (double) after->parts : line ? (double) line->divergent : 0;
+    return flow_parts(finder, prepared->meetings, i);
+}
+
+/* An indirect branch or call is executed once per part: first by all lanes, then by those that are
+ * left. Parts are taken for equally large. */
+static void add_switch(const FlowFinder *finder, int b, const Prepared *prepared, Issue *issue)
+{
+    const BlockFlow *flow = &finder->flows[b];
+    const double parts = flow_switch_parts(finder, prepared->meetings, b);
+
+    issue->instructions += (uint64_t) llround(parts);
+    if (flow->warps > 0)
+        issue->threads += (uint64_t) llround(flow->threads * parts / flow->warps / 2);
 }
 
 static void add_instruction(const FlowFinder *finder, int b, int i, const LineCount *line,
-                            const double *shares, Issue **issues)
+                            const Prepared *prepared, Issue **issues)
 {
     const MachineBlock *block = &finder->lowering->blocks[b];
     const MachineInstruction *in = &finder->lowering->code.instructions[i];
@@ -130,11 +147,13 @@ static void add_instruction(const FlowFinder *finder, int b, int i, const LineCo
         return;
     issue->instructions += (uint64_t) llround(finder->flows[b].warps);
     if (flow_operation(in) == MACHINE_BSYNC)
-        issue->instructions += (uint64_t) parts_at(finder, b, i, line);
-    issue->threads += (uint64_t) llround(active_threads(finder, in, b, is_last, shares));
+        issue->instructions += (uint64_t) llround(parts_at(finder, i, line, prepared));
+    else if (is_last && (block->anywhere || block->calls_any))
+        add_switch(finder, b, prepared, issue);
+    issue->threads += (uint64_t) llround(active_threads(finder, in, b, is_last, prepared->shares));
 }
 
-static void add_issues(const FlowFinder *finder, const double *shares, Issue **issues)
+static void add_issues(const FlowFinder *finder, const Prepared *prepared, Issue **issues)
 {
     const Lowering *lowering = finder->lowering;
     const LineCount *line = NULL, *own;
@@ -144,17 +163,22 @@ static void add_issues(const FlowFinder *finder, const double *shares, Issue **i
         for (int i = block->first; block->is_reached && i < block->first + block->count; i++) {
             own = line_count_at(&finder->counts, lowering->code.instructions[i].line);
             line = own ? own : line;
-            add_instruction(finder, b, i, line, shares, issues);
+            add_instruction(finder, b, i, line, prepared, issues);
         }
     }
 }
 
 bool flow_issues(const FlowFinder *finder, Issue **issues)
 {
-    double *shares = guard_shares(finder);
+    const Prepared prepared = { .shares = guard_shares(finder),
+                                .meetings = calloc((size_t) finder->lowering->block_count + 1,
+                                                   sizeof *prepared.meetings) };
+    const bool fine =
+        prepared.shares && prepared.meetings && flow_meetings(finder, prepared.meetings);
 
-    if (shares)
-        add_issues(finder, shares, issues);
-    free(shares);
-    return shares != NULL;
+    if (fine)
+        add_issues(finder, &prepared, issues);
+    free(prepared.shares);
+    free(prepared.meetings);
+    return fine;
 }

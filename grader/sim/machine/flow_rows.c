@@ -13,8 +13,7 @@ static void add_threads(FlowFinder *finder, int block, double factor)
 
 /* ---- Equations ---- */
 
-/* Indirect branches and calls lead to the blocks to which nothing else does. */
-static bool is_entered_unseen(const FlowFinder *finder, int block)
+bool flow_is_entered_unseen(const FlowFinder *finder, int block)
 {
     const Lowering *lowering = finder->lowering;
 
@@ -32,7 +31,7 @@ void flow_conservation_rows(FlowFinder *finder)
     const Lowering *lowering = finder->lowering;
 
     for (int b = 0; b < lowering->block_count; b++) {
-        if (!lowering->blocks[b].is_reached || is_entered_unseen(finder, b))
+        if (!lowering->blocks[b].is_reached || flow_is_entered_unseen(finder, b))
             continue;
         fit_row(&finder->fit, b ? 0 : finder->threads, 1, 0);
         add_threads(finder, b, 1);
@@ -79,14 +78,15 @@ static LineRow row_of(const FlowFinder *finder, const Copies *copies, int count,
     return row;
 }
 
+/* A quotient of integers is many instructions, of which ptxas moves some out of loops: the
+ * reciprocal, if the divisor stays the same. */
 static bool is_measured(const LineCount *line)
 {
     return line->reached >= 0 && line->step->in->op != OP_bra && line->step->in->op != OP_ret &&
-           line->step->in->op != OP_exit;
+           line->step->in->op != OP_exit && !flow_is_quotient(line->step);
 }
 
-/* ptxas neither removes nor moves these across branches. */
-static bool is_effect(const Step *step)
+bool flow_is_effect(const Step *step)
 {
     return step->class_ == CLASS_STORE || step->class_ == CLASS_ATOMIC ||
            step->class_ == CLASS_BARRIER || step->class_ == CLASS_SHUFFLE;
@@ -123,7 +123,7 @@ static void add_line(FlowFinder *finder, Copies *copies, int count, double *firm
     row = fit_row(&finder->fit, value, 1, 0);
     if (row < 0)
         return;
-    firmness[row] = how.is_weak ? 0.1 : is_effect(line->step) ? 3 : 1;
+    firmness[row] = how.is_weak ? 0.1 : flow_is_effect(line->step) ? 3 : 1;
     if (how.is_one_sided && !own_guard)
         firmness[row] = -firmness[row];
     for (int i = 0; i < count; i++) {

@@ -7,6 +7,12 @@
 
 enum { UNKNOWN = -1 };
 
+/* A line that is off by more, as a share of its threads, says nothing about its blocks: ptxas has
+ * moved its instructions elsewhere. */
+#define MOST_OFF 0.5
+/* Blocks that share at least this part of their threads have the same. */
+#define SAME 0.99
+
 /* ---- From the block's own lines ---- */
 
 /* How much a line says about the threads per warp of the block of its copies. A line that does not
@@ -21,7 +27,7 @@ static double weight_of(const FlowFinder *finder, const Copies *at, const LineCo
     if (at->row < 0)
         return off < 0.2 ? 1e-9 / ((off + 0.01) * (off + 0.01)) : 0;
     off = fabs(fit_residual(&finder->fit, at->row)) / finder->fit.rows[at->row].scale;
-    return fabs(firmness[at->row]) / ((off + 0.01) * (off + 0.01));
+    return off > MOST_OFF ? 0 : fabs(firmness[at->row]) / ((off + 0.01) * (off + 0.01));
 }
 
 /* All instructions of a subroutine that ptxas adds have the line of a ret. An indirect call is
@@ -56,34 +62,63 @@ static double warps_per_thread(const FlowFinder *finder, const Copies *at, const
     return fmin(1, fmax(1.0 / LANES, warps / threads));
 }
 
+static const MachineInstruction *last_of(const FlowFinder *finder, int block)
+{
+    const MachineBlock *at = &finder->lowering->blocks[block];
+
+    return &finder->lowering->code.instructions[at->first + at->count - 1];
+}
+
+/* Sums over what is known about a block's threads per warp. */
+typedef struct Evidence {
+    double weights, warps_per_thread;
+} Evidence;
+
+static void add_evidence(Evidence *to, double weight, double warps_per_thread)
+{
+    to->weights += weight;
+    to->warps_per_thread += weight * warps_per_thread;
+}
+
+/* A branch tells how many warps come to the end of its block: little, but sometimes all that is
+ * known, where a branch chooses a lane that only evaluates the next condition. */
+static void take_from_branch(const FlowFinder *finder, int block, Evidence *to)
+{
+    const Copies branch = { .block = block, .row = -1 };
+    const LineCount *line = line_count_at(&finder->counts, last_of(finder, block)->line);
+
+    if (line && line->reached > 0 && line->step->in->op == OP_bra)
+        add_evidence(to, weight_of(finder, &branch, line, NULL), line->warps / line->reached);
+}
+
 static void take_from_lines(FlowFinder *finder, const double *firmness)
 {
     const Lowering *lowering = finder->lowering;
-    double *sums = calloc((size_t) lowering->block_count + 1, sizeof *sums);
-    double *weights = calloc((size_t) lowering->block_count + 1, sizeof *weights);
+    Evidence *evidence = calloc((size_t) lowering->block_count + 1, sizeof *evidence);
 
-    for (int i = 0; sums && weights && i < finder->copies_count; i++) {
+    for (int i = 0; evidence && i < finder->copies_count; i++) {
         const Copies *at = &finder->copies[i];
         const LineCount *line = line_count_at(&finder->counts, at->line);
-        if (line->reached <= 0 || line->step->guard >= 0 || misleads(line->step))
-            continue;
-        const double weight = weight_of(finder, at, line, firmness);
-        sums[at->block] += weight * warps_per_thread(finder, at, line);
-        weights[at->block] += weight;
+        if (line->reached > 0 && line->step->guard < 0 && !misleads(line->step))
+            add_evidence(&evidence[at->block], weight_of(finder, at, line, firmness),
+                         warps_per_thread(finder, at, line));
     }
-    for (int b = 0; sums && weights && b < lowering->block_count; b++)
+    for (int b = 0; evidence && b < lowering->block_count; b++) {
+        take_from_branch(finder, b, &evidence[b]);
         if (!finder->limited[b])
             finder->flows[b].warps =
-                weights[b] > 0 ? finder->flows[b].threads * sums[b] / weights[b] : UNKNOWN;
-    free(sums);
-    free(weights);
+                evidence[b].weights > 0
+                    ? finder->flows[b].threads * evidence[b].warps_per_thread / evidence[b].weights
+                    : UNKNOWN;
+    }
+    free(evidence);
 }
 
-/* The rounds of unrolled loops are known by warp. */
+/* The rounds of unrolled loops are known by warp, as are paths. */
 static void take_from_loops(FlowFinder *finder)
 {
     for (int b = 0; b < finder->lowering->block_count; b++)
-        if (finder->tiers[b].warps > 0)
+        if (!flow_path_warps(finder, b) && finder->tiers[b].warps > 0)
             finder->flows[b].warps = finder->flows[b].threads * finder->tiers[b].warps;
 }
 
@@ -196,29 +231,40 @@ static bool take_from_callers(FlowFinder *finder, int block)
     return threads > 0;
 }
 
-/* A block without lines of its own has the threads per warp of another one: at a BSYNC, of the
- * block in which its lanes were last together. */
+/* The block to which all threads of this one go, and no others; NULL: none. */
+static const BlockFlow *same_behind(const FlowFinder *finder, int block)
+{
+    const BlockFlow *flow = &finder->flows[block];
+
+    for (int e = finder->first_edge[block]; e < finder->first_edge[block + 1]; e++) {
+        const int to = finder->edges[e].to;
+        if (to >= 0 && to != block && is_known(&finder->flows[to]) &&
+            finder->fit.x[e] > SAME * finder->flows[to].threads &&
+            finder->fit.x[e] > SAME * flow->threads)
+            return &finder->flows[to];
+    }
+    return NULL;
+}
+
+/* A block without lines of its own has the threads per warp of another one: of that to which it
+ * leads alone, or at a BSYNC, of the block in which its lanes were last together. */
 static void take_from_blocks(FlowFinder *finder)
 {
     const Lowering *lowering = finder->lowering;
 
-    for (int round = 0; round < 3; round++)
+    for (int round = 0; round < 4; round++)
         for (int b = 0; b < lowering->block_count; b++) {
             BlockFlow *flow = &finder->flows[b];
             if (flow->warps >= 0 || take_from_callers(finder, b))
                 continue;
-            const BlockFlow *from = divides_before(finder, &lowering->blocks[b]);
-            from = from ? from : leads_to(finder, b);
+            const BlockFlow *from = same_behind(finder, b);
+            if (!from && round)
+                from = divides_before(finder, &lowering->blocks[b]);
+            if (!from && round)
+                from = leads_to(finder, b);
             if (from)
                 flow->warps = flow->threads * from->warps / from->threads;
         }
-}
-
-static const MachineInstruction *last_of(const FlowFinder *finder, int block)
-{
-    const MachineBlock *at = &finder->lowering->blocks[block];
-
-    return &finder->lowering->code.instructions[at->first + at->count - 1];
 }
 
 /* The parts of warps that leave the loop at whose end is block `from`; 0: unknown, or it ends no
@@ -253,7 +299,45 @@ static void split_at_end(FlowFinder *finder, int edge)
         if (flow_operation(&lowering->code.instructions[i]) == MACHINE_BSYNC)
             return;
     const double parts = parts_leaving(finder, from, flow->threads);
-    flow->warps = parts > 0 ? parts : flow->warps;
+    flow->warps = parts > 0 ? fmax(parts, flow->warps) : flow->warps;
+}
+
+/* At least so many parts of warps come by an edge: as often as its branch divided a warp, and those
+ * with all lanes. */
+static double parts_by(const FlowFinder *finder, int edge)
+{
+    const int from = finder->edges[edge].from;
+    const MachineInstruction *in = last_of(finder, from);
+    const LineCount *line = line_count_at(&finder->counts, in->line);
+    const double threads = finder->fit.x[edge];
+
+    if (!flow_is_guarded(in) && finder->lowering->blocks[from].callee < 0 &&
+        threads > SAME * finder->flows[from].threads)
+        return finder->flows[from].warps;
+    if (flow_operation(in) != MACHINE_BRA || !line || line->step->in->op != OP_bra ||
+        flow_branches_of(finder, in->line) != 1 || threads < 0.5)
+        return threads / LANES;
+    return threads / LANES + (double) line->divergent;
+}
+
+/* In the PTX, lanes that leave a loop to the same place wait for each other. In machine code they
+ * meet at a BSYNC; blocks before it are executed by each part that comes there. */
+static void split_before_meeting(FlowFinder *finder, int block)
+{
+    BlockFlow *flow = &finder->flows[block];
+    double parts = 0, whole = 0;
+
+    if (flow_begins_with_meeting(finder->lowering, block))
+        return;
+    for (int e = 0; e < finder->edge_count; e++)
+        if (finder->edges[e].to == block) {
+            parts += parts_by(finder, e);
+            whole += flow_is_guarded(last_of(finder, finder->edges[e].from))
+                         ? finder->fit.x[e] / LANES
+                         : 0;
+        }
+    if (parts - whole > 1.02 * flow->warps)
+        flow->warps = parts;
 }
 
 static void bound(FlowFinder *finder)
@@ -272,7 +356,10 @@ void flow_warps(FlowFinder *finder, const double *firmness)
     take_from_loops(finder);
     take_from_divisions(finder);
     take_from_blocks(finder);
+    limit_warps(finder); /* to what comes from a BSYNC, for example */
     for (int e = 0; e < finder->edge_count; e++)
         split_at_end(finder, e);
+    for (int b = 0; b < finder->lowering->block_count; b++)
+        split_before_meeting(finder, b);
     bound(finder);
 }

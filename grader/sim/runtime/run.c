@@ -1,5 +1,6 @@
 /* run.c - one piece of work: a kernel, a copy, a fill. */
 #include "sim/check/check.h"
+#include "sim/machine/path.h"
 #include "sim/record/record.h"
 #include "sim/runtime/runtime.h"
 #include "sim/report/report.h"
@@ -117,6 +118,7 @@ void run_kernel(Work *work)
     time_begin(&launch, &timed);
     record_launch(&launch);
     trace_launch(&launch, work->number);
+    launch.walk = path_make(launch.lowering, launch.kernel);
     if (!launch_run(&launch))
         run_fail(error_of_finding(launch.failure));
     advice_launch(function->plain, kernel->grid, kernel->block);
@@ -130,6 +132,7 @@ void run_kernel(Work *work)
                   function->has_resources ? &occupancy : NULL);
     function->codes = launch.codes; /* the next launch reuses the code of called functions */
     launch.codes = NULL;
+    path_free(launch.walk);
     launch_free(&launch);
 }
 

@@ -3,42 +3,7 @@
  * only say so. */
 #include "sim/exec/loops.h"
 #include "sim/machine/lines.h"
-#include "sim/sim_machine.h"
-
-enum { ARCH = 90, THREADS = 64, WARPS = THREADS / LANES };
-
-/* A kernel, its machine code and a run of it. */
-typedef struct Counted {
-    Trial trial;
-    Built built;
-    Lowering *lowering;
-    Issue all;
-} Counted;
-
-/* Returns false if there is no ptxas. */
-static bool count(Counted *counted, const char *ptx, uint32_t n)
-{
-    *counted = (Counted){ .trial = { .ptx = ptx, .threads = THREADS, .n = n } };
-    if (!build(ptx, ARCH, &counted->built))
-        return false;
-    counted->lowering = lower(&counted->built, ARCH, ptx);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(counted->lowering);
-    CU_ASSERT_FATAL(trial_run(&counted->trial));
-    counted->all = all_issues(counted->lowering, &counted->trial);
-    return true;
-}
-
-static void release(Counted *counted)
-{
-    trial_close(&counted->trial);
-    lowering_free(counted->lowering);
-    free(counted->built.cubin);
-}
-
-static bool is_guarded(const MachineInstruction *in)
-{
-    return in->guard != MACHINE_ALWAYS && machine_pipe(ARCH, in->opcode) != MACHINE_CONTROL;
-}
+#include "sim/sim_counted.h"
 
 /* ---- Choices ---- */
 
@@ -53,7 +18,7 @@ static void a_choice_guards_an_addition(void)
     Counted counted;
     int guarded = 0, plain = 0;
 
-    if (!count(&counted, ptx, 0))
+    if (!count_kernel(&counted, ptx, 0))
         return;
     const int line = counted.trial.code->steps[counted.trial.code->step_count - 3].in->ptx_line;
     for (int i = 0; i < counted.lowering->code.count; i++) {
@@ -79,7 +44,7 @@ static void some_instructions_never_run(void)
     Counted counted;
     unsigned never = 0;
 
-    if (!count(&counted, ptx, 0))
+    if (!count_kernel(&counted, ptx, 0))
         return;
     for (int i = 0; i < counted.lowering->code.count; i++)
         never += counted.lowering->code.instructions[i].guard == MACHINE_ALWAYS &&
@@ -103,7 +68,7 @@ static void lanes_leave_unrolled_loops_apart(void)
     Counted counted;
     double warps;
 
-    if (!count(&counted, ptx, 7))
+    if (!count_kernel(&counted, ptx, 7))
         return;
     CU_ASSERT_DOUBLE_EQUAL(loads(counted.lowering, &counted.trial, &warps), THREADS * 7.5, 0.5);
     CU_ASSERT_DOUBLE_EQUAL(warps, WARPS * 11, 0.1);
@@ -166,7 +131,7 @@ static void lanes_end_by_themselves_behind_a_loop(void)
     Counted counted;
     double ends = 0;
 
-    if (!count(&counted, ptx, 0))
+    if (!count_kernel(&counted, ptx, 0))
         return;
     BlockFlow *flows = calloc((size_t) counted.lowering->block_count, sizeof *flows);
     CU_ASSERT_PTR_NOT_NULL_FATAL(flows);
@@ -226,7 +191,7 @@ static void long_products_are_no_copies(void)
                                      "mul.hi.u64 %rd9, %rd8, %rd5;\ncvt.u32.u64 %r0, %rd9;\n");
     Counted counted;
 
-    if (!count(&counted, ptx, 0))
+    if (!count_kernel(&counted, ptx, 0))
         return;
     const MachineBlock *block = &counted.lowering->blocks[0];
     CU_ASSERT_TRUE(block->count > 20);
@@ -244,10 +209,10 @@ static void zeros_are_divided_by_a_subroutine(void)
                "add.f32 %f2, %f2, 0f40000000;\ndiv.rn.f32 %f3, %f1, %f2;\nmov.b32 %r0, %f3;\n");
     Counted none, some;
 
-    if (!count(&none, ptx, 100))
+    if (!count_kernel(&none, ptx, 100))
         return;
     release(&none);
-    CU_ASSERT_FATAL(count(&some, ptx, 0)); /* lanes 0 to 8 divide 0 */
+    CU_ASSERT_FATAL(count_kernel(&some, ptx, 0)); /* lanes 0 to 8 divide 0 */
     CU_ASSERT_TRUE(some.all.instructions > none.all.instructions + 15 * WARPS);
     CU_ASSERT_TRUE(some.all.threads > none.all.threads + 15 * WARPS * 9);
     CU_ASSERT_TRUE(some.all.threads < none.all.threads + 60 * WARPS * 9);
@@ -273,7 +238,7 @@ static void functions_of_a_table_are_counted(void)
     Counted counted;
     const uint32_t rounds = 50;
 
-    if (!count(&counted, ptx, rounds))
+    if (!count_kernel(&counted, ptx, rounds))
         return;
     /* A round has a call, a function of at least three instructions, and what counts rounds. */
     CU_ASSERT_TRUE(counted.all.instructions > WARPS * 8 * rounds);

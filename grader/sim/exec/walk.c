@@ -1,0 +1,64 @@
+/* walk.c - moves lanes through an automaton. */
+#include "sim/exec/walk.h"
+
+#include <stdlib.h>
+
+/* NULL: the walk has failed. */
+static WalkCell *cell_at(Walk *walk, int state, int block)
+{
+    WalkCell **row = &walk->cells[state];
+
+    if (!*row)
+        *row = calloc((size_t) walk->block_count, sizeof **row);
+    WalkCell *cell = *row ? *row + block : NULL;
+    if (cell && !cell->to)
+        cell->to = 1 + walk->next(walk, state, block);
+    walk->failed = !cell || cell->to < 1;
+    return walk->failed ? NULL : cell;
+}
+
+/* Adds lanes to the group of their state. Returns false if it is new. */
+static bool add_to(struct WalkGroup *groups, int *count, uint32_t lanes, int state)
+{
+    for (int i = 0; i < *count; i++)
+        if (groups[i].state == state) {
+            groups[i].lanes |= lanes;
+            return true;
+        }
+    groups[(*count)++] = (struct WalkGroup){ lanes, state };
+    return false;
+}
+
+/* Groups of the lanes that stay, then of those that move. */
+static void regroup(Warp *warp, const struct WalkGroup *moved, int count)
+{
+    int kept = 0;
+
+    for (int i = 0; i < warp->group_count; i++)
+        if (warp->groups[i].lanes)
+            warp->groups[kept++] = warp->groups[i];
+    warp->group_count = kept;
+    for (int i = 0; i < count; i++)
+        add_to(warp->groups, &warp->group_count, moved[i].lanes, moved[i].state);
+}
+
+void walk_step(Warp *warp, int block)
+{
+    Walk *walk = warp->block->launch->walk;
+    struct WalkGroup moved[LANES];
+    int count = 0;
+
+    for (int i = 0; i < warp->group_count; i++) {
+        const uint32_t lanes = warp->groups[i].lanes & warp->active;
+        WalkCell *cell = lanes ? cell_at(walk, warp->groups[i].state, block) : NULL;
+        if (walk->failed)
+            return;
+        if (!cell)
+            continue;
+        warp->groups[i].lanes &= ~lanes;
+        cell->lanes += (unsigned) __builtin_popcount(lanes);
+        cell->parts++;
+        cell->met += add_to(moved, &count, lanes, cell->to - 1);
+    }
+    regroup(warp, moved, count);
+}

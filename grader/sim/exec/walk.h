@@ -1,0 +1,41 @@
+/* walk.h - follows the lanes of a kernel from basic block to basic block of the PTX, through an
+ * automaton whose states the caller defines.
+ *
+ * sim/machine/path.c defines them as places in the machine code: so it knows by which of several
+ * copies of a block each lane came, which sums over all rounds of a loop do not show. */
+#ifndef SIM_EXEC_WALK_H
+#define SIM_EXEC_WALK_H
+
+#include "sim/exec/exec.h"
+
+enum { MOST_WALK_STATES = 2000 };
+
+/* How often lanes in one state came to one basic block. */
+typedef struct WalkCell {
+    int to;         /* 1 + the state in which they are then; 0: not yet known */
+    uint64_t lanes; /* that came there */
+    uint64_t parts; /* of warps that came there together from this state */
+    uint64_t met;   /* of these parts, those that meet others there that come from other states */
+} WalkCell;
+
+typedef struct Walk {
+    int block_count;
+    uint16_t *begins; /* by step: 1 + the number of the basic block that begins there; 0: none */
+    WalkCell *cells[MOST_WALK_STATES]; /* by state, then block; NULL: none yet */
+    /* The state to which a block leads; creates it if necessary. Negative: too many. */
+    int (*next)(struct Walk *walk, int state, int block);
+    bool failed; /* memory ran out, or there are too many states */
+} Walk;
+
+/* The warp's active lanes begin basic block `block`. */
+void walk_step(Warp *warp, int block);
+
+static inline void walk(Warp *warp)
+{
+    const Walk *of = warp->block->launch->walk;
+
+    if (of && !warp->frame && of->begins[warp->pc] && !of->failed)
+        walk_step(warp, of->begins[warp->pc] - 1);
+}
+
+#endif
