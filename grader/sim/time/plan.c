@@ -363,15 +363,25 @@ static bool is_next(const Plans *plans, const Trace *trace, TracePlace *place, c
 }
 
 /* Where the plan is remembered that began last at this place. */
-static Plan **recent_at(Plans *plans, const Trace *trace, TracePlace place)
+static Plan **recent_at(PlanUse *use, const Trace *trace, TracePlace place)
 {
     const TraceRun *run = &trace->runs[place.run];
     const uint32_t first = run->first + (uint32_t) place.step;
 
-    return &plans->recent[(first + 31 * (uint32_t) run->function) % RECENT_PLANS];
+    return &use->recent[(first + 31 * (uint32_t) run->function) % RECENT_PLANS];
 }
 
-static bool make_room(Plans *plans)
+/* Where a plan with this hash is, or belongs, in the table. */
+static Plan **place_of(Plan **table, int room, uint64_t hash)
+{
+    Plan **at = &table[hash & (uint64_t) (room - 1)], *plan;
+
+    while ((plan = __atomic_load_n(at, __ATOMIC_ACQUIRE)) && plan->hash < hash)
+        at = &plan->next;
+    return at;
+}
+
+bool plans_make_room(Plans *plans)
 {
     const int room = plans->room ? 2 * plans->room : FIRST_ROOM;
     Plan **table;
@@ -383,10 +393,10 @@ static bool make_room(Plans *plans)
         return false;
     for (int i = 0; i < plans->room; i++)
         while (plans->table[i]) {
-            Plan *plan = plans->table[i];
+            Plan *plan = plans->table[i], **at = place_of(table, room, plan->hash);
             plans->table[i] = plan->next;
-            plan->next = table[plan->hash & (uint64_t) (room - 1)];
-            table[plan->hash & (uint64_t) (room - 1)] = plan;
+            plan->next = *at;
+            *at = plan;
         }
     free(plans->table);
     plans->table = table;
@@ -394,32 +404,68 @@ static bool make_room(Plans *plans)
     return true;
 }
 
-const Plan *plan_of(Plans *plans, const Trace *trace, TracePlace *place)
+static Plan *find_plan(const Plans *plans, uint64_t hash, const PlanSegment *segments, int count)
+{
+    Plan *plan = __atomic_load_n(place_of(plans->table, plans->room, hash), __ATOMIC_ACQUIRE);
+
+    while (plan && plan->hash == hash && !is_for(plan, segments, count))
+        plan = __atomic_load_n(&plan->next, __ATOMIC_ACQUIRE);
+    return plan && plan->hash == hash ? plan : NULL;
+}
+
+/* Another SM may have added the plan meanwhile. */
+static Plan *add_plan(Plans *plans, uint64_t hash, const PlanSegment *segments, int count)
+{
+    Plan *plan, **at;
+
+    pthread_mutex_lock(&plans->lock);
+    plan = find_plan(plans, hash, segments, count);
+    if (!plan && (plan = new_plan(plans, segments, count))) {
+        at = place_of(plans->table, plans->room, hash);
+        plan->hash = hash;
+        plan->number = plans->count++;
+        plan->next = *at;
+        __atomic_store_n(at, plan, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&plans->lock);
+    return plan;
+}
+
+static Plan *note_played(PlanUse *use, Plan *plan)
+{
+    if (plan->number >= use->room) {
+        const int room = 2 * plan->number + FIRST_ROOM;
+        uint64_t *more = realloc(use->played, (size_t) room * sizeof *more);
+        if (!more)
+            return NULL;
+        memset(more + use->room, 0, (size_t) (room - use->room) * sizeof *more);
+        use->played = more;
+        use->room = room;
+    }
+    use->played[plan->number]++;
+    return plan;
+}
+
+const Plan *plan_of(Plans *plans, PlanUse *use, const Trace *trace, TracePlace *place)
 {
     PlanSegment segments[MOST_SEGMENTS + 1];
-    Plan **recent = recent_at(plans, trace, *place), *plan = *recent;
+    Plan **recent = recent_at(use, trace, *place), *plan = *recent;
 
-    if (plan && is_next(plans, trace, place, plan)) {
-        plan->played++;
-        return plan;
-    }
+    if (plan && is_next(plans, trace, place, plan))
+        return note_played(use, plan);
     const int count = find_segments(plans, trace, place, segments);
     const uint64_t hash = hash_of(segments, count);
-    plan = plans->room ? plans->table[hash & (uint64_t) (plans->room - 1)] : NULL;
-    while (plan && (plan->hash != hash || !is_for(plan, segments, count)))
-        plan = plan->next;
-    if (plan) {
-        plan->played++;
-        return *recent = plan;
-    }
-    if (!make_room(plans) || !(plan = new_plan(plans, segments, count)))
-        return NULL;
-    plan->hash = hash;
-    plan->played = 1;
-    plan->next = plans->table[hash & (uint64_t) (plans->room - 1)];
-    plans->table[hash & (uint64_t) (plans->room - 1)] = plan;
-    plans->count++;
-    return *recent = plan;
+    plan = find_plan(plans, hash, segments, count);
+    if (!plan)
+        plan = add_plan(plans, hash, segments, count);
+    *recent = plan;
+    return plan ? note_played(use, plan) : NULL;
+}
+
+void plan_use_clear(PlanUse *use)
+{
+    free(use->played);
+    *use = (PlanUse){ .room = 0 };
 }
 
 void plans_clear(Plans *plans)
@@ -434,5 +480,5 @@ void plans_clear(Plans *plans)
             free(plan);
         }
     free(plans->table);
-    *plans = (Plans){ .operations = NULL };
+    *plans = (Plans){ .lock = PTHREAD_MUTEX_INITIALIZER };
 }

@@ -1,0 +1,210 @@
+/* crew.c - threads that do the parts of a piece of work together.
+ *
+ * Pieces of work take some microseconds and follow each other closely. So a thread without work
+ * spins for a while before it sleeps. Each thread begins with its own parts, whose data is in its
+ * processor's caches, and then takes those that nobody has begun. So the leader never waits for a
+ * thread that sleeps or does not run: it does all parts by itself.
+ */
+#include "sim/time/crew.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* SPINS: about 50 microseconds. */
+enum { HOST_LINE = 64, SPINS = 2000, STACK_BYTES = 1 << 19 };
+
+/* Each in its own line of the host's caches, since threads write it. */
+typedef struct Counter {
+    _Alignas(HOST_LINE) uint32_t n;
+} Counter;
+
+typedef struct Helper {
+    Crew *crew;
+    int number;
+    pthread_t thread;
+} Helper;
+
+struct Crew {
+    int parts, helpers;
+    Helper *helper;
+    void (*part)(void *self, int i);
+    void *self;
+    Counter round, done, sleeping; /* round: number of the piece of work; done: parts of it */
+    Counter *claims;               /* by part: the last round in which a thread has taken it */
+    bool ends;
+    pthread_mutex_t lock;
+    pthread_cond_t called;
+};
+
+static uint32_t load(const Counter *counter)
+{
+    return __atomic_load_n(&counter->n, __ATOMIC_SEQ_CST);
+}
+
+static void pause_shortly(void)
+{
+#if defined __x86_64__
+    __builtin_ia32_pause();
+#endif
+}
+
+/* ---- A round ---- */
+
+static void try_part(Crew *crew, uint32_t round, int i)
+{
+    uint32_t before = round - 1;
+
+    if (__atomic_load_n(&crew->claims[i].n, __ATOMIC_RELAXED) != before ||
+        !__atomic_compare_exchange_n(&crew->claims[i].n, &before, round, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED))
+        return;
+    crew->part(crew->self, i);
+    __atomic_fetch_add(&crew->done.n, 1, __ATOMIC_ACQ_REL);
+}
+
+/* `number`: of the thread; the leader has 0, and the one that helps at times has the last. */
+static void do_round(Crew *crew, uint32_t round, int number)
+{
+    for (int i = number; i < crew->parts; i += crew->helpers + 2)
+        try_part(crew, round, i);
+    for (int i = number + 1; i < number + crew->parts; i++)
+        try_part(crew, round, i % crew->parts);
+}
+
+static void wake(Crew *crew)
+{
+    if (!load(&crew->sleeping))
+        return;
+    pthread_mutex_lock(&crew->lock);
+    pthread_cond_broadcast(&crew->called);
+    pthread_mutex_unlock(&crew->lock);
+}
+
+void crew_do(Crew *crew, void (*part)(void *self, int i), void *self)
+{
+    const uint32_t round = crew->round.n + 1;
+
+    crew->part = part;
+    crew->self = self;
+    __atomic_store_n(&crew->done.n, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&crew->round.n, round, __ATOMIC_SEQ_CST);
+    wake(crew);
+    do_round(crew, round, 0);
+    for (int spins = 0; load(&crew->done) < (uint32_t) crew->parts; spins++)
+        if (spins < SPINS)
+            pause_shortly();
+        else
+            sched_yield(); /* a thread that has a part does not run */
+}
+
+/* ---- Helpers ---- */
+
+static void sleep_until_called(Crew *crew, uint32_t seen)
+{
+    pthread_mutex_lock(&crew->lock);
+    __atomic_fetch_add(&crew->sleeping.n, 1, __ATOMIC_SEQ_CST);
+    while (load(&crew->round) == seen && !crew->ends)
+        pthread_cond_wait(&crew->called, &crew->lock);
+    __atomic_fetch_sub(&crew->sleeping.n, 1, __ATOMIC_SEQ_CST);
+    pthread_mutex_unlock(&crew->lock);
+}
+
+static void *help(void *self)
+{
+    const Helper *helper = self;
+    Crew *crew = helper->crew;
+    uint32_t seen = 0;
+
+    while (!__atomic_load_n(&crew->ends, __ATOMIC_ACQUIRE)) {
+        int spins = 0;
+        while (load(&crew->round) == seen && spins++ < SPINS)
+            pause_shortly();
+        if (load(&crew->round) == seen)
+            sleep_until_called(crew, seen);
+        if (load(&crew->round) == seen)
+            continue;
+        seen = load(&crew->round);
+        do_round(crew, seen, helper->number);
+    }
+    return NULL;
+}
+
+void crew_help(Crew *crew, bool (*is_enough)(void *self), void *self)
+{
+    const struct timespec shortly = { .tv_nsec = 50000 };
+    uint32_t seen = load(&crew->round);
+
+    for (int spins = 0; !is_enough(self); spins++) {
+        const uint32_t round = load(&crew->round);
+        if (round != seen) {
+            do_round(crew, round, crew->helpers + 1);
+            seen = round;
+            spins = 0;
+        } else if (spins < SPINS) {
+            pause_shortly();
+        } else {
+            nanosleep(&shortly, NULL);
+        }
+    }
+}
+
+/* ---- Opening and closing ---- */
+
+/* Signals are for the program's threads. */
+static void start_helpers(Crew *crew, int helpers)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (int i = 0; i < helpers; i++) {
+        Helper *helper = &crew->helper[crew->helpers];
+        *helper = (Helper){ .crew = crew, .number = i + 1 };
+        if (pthread_create(&helper->thread, &attributes, help, helper))
+            break;
+        crew->helpers++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+Crew *crew_open(int helpers, int parts)
+{
+    Crew *crew = aligned_alloc(HOST_LINE, sizeof *crew);
+
+    if (!crew)
+        return NULL;
+    *crew = (Crew){ .parts = parts };
+    pthread_mutex_init(&crew->lock, NULL);
+    pthread_cond_init(&crew->called, NULL);
+    crew->helper = calloc((size_t) helpers + 1, sizeof *crew->helper);
+    crew->claims = aligned_alloc(HOST_LINE, ((size_t) parts + 1) * sizeof *crew->claims);
+    for (int i = 0; crew->claims && i < parts; i++)
+        crew->claims[i].n = 0;
+    if (crew->helper && crew->claims) {
+        start_helpers(crew, helpers);
+        return crew;
+    }
+    crew_close(crew);
+    return NULL;
+}
+
+void crew_close(Crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    __atomic_store_n(&crew->ends, true, __ATOMIC_RELEASE);
+    pthread_cond_broadcast(&crew->called);
+    pthread_mutex_unlock(&crew->lock);
+    for (int i = 0; i < crew->helpers; i++)
+        pthread_join(crew->helper[i].thread, NULL);
+    free(crew->helper);
+    free(crew->claims);
+    free(crew);
+}

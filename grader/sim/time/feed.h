@@ -1,0 +1,23 @@
+/* feed.h - plays blocks on a thread of its own while the executor runs later blocks.
+ *
+ * The model of time does everything in the same order as without the thread. Where the executor
+ * needs what the model knows, it waits until all its blocks so far are played (feed_wait).
+ */
+#ifndef SIM_TIME_FEED_H
+#define SIM_TIME_FEED_H
+
+#include "sim/time/play.h"
+
+typedef struct Feed Feed;
+
+/* For `threads` threads including the caller. `most`: blocks that may wait to be played. NULL: no
+ * thread can be started. */
+Feed *feed_open(Play *play, int threads, long most);
+/* As play_begin and play_block, but later. */
+void feed_begin(Feed *feed, BlockTrace *trace, const BlockStart *start);
+void feed_block(Feed *feed, BlockTrace *trace);
+void feed_wait(Feed *feed);
+/* If `rest`: as play_rest. Then ends all threads. */
+void feed_close(Feed *feed, bool rest);
+
+#endif
