@@ -188,6 +188,8 @@ void answers_settle(Sm *sm)
 {
     Answers *a = &sm->answers;
 
+    if (!a->answer_count)
+        return;
     for (int i = 0; i < a->answer_count; i++)
         find_latest(a, &a->answers[i]);
     for (int i = 0; i < a->time_count; i++)
@@ -199,8 +201,7 @@ void answers_settle(Sm *sm)
     }
     for (int i = 0; i < a->warp_count; i++)
         settle_warp(a, a->warps[i]);
-    if (a->answer_count)
-        for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
-            wake_warps(&sm->schedulers[i]);
+    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
+        wake_warps(&sm->schedulers[i]);
     a->request_count = a->answer_count = a->time_count = a->value_count = a->warp_count = 0;
 }

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* SPINS: about 50 microseconds. */
-enum { HOST_LINE = 64, SPINS = 2000, STACK_BYTES = 1 << 19 };
+/* SPINS: about 50 microseconds, if no other thread wants the processor. */
+enum { HOST_LINE = 64, PAUSES = 200, SPINS = 400, STACK_BYTES = 1 << 19 };
 
 /* Each in its own line of the host's caches, since threads write it. */
 typedef struct Counter {
@@ -45,11 +45,14 @@ static uint32_t load(const Counter *counter)
     return __atomic_load_n(&counter->n, __ATOMIC_SEQ_CST);
 }
 
-static void pause_shortly(void)
+/* For a loop that waits for another thread, which may need this processor. */
+static void spin(int spins)
 {
 #if defined __x86_64__
     __builtin_ia32_pause();
 #endif
+    if (spins > PAUSES)
+        sched_yield();
 }
 
 /* ---- A round ---- */
@@ -95,10 +98,7 @@ void crew_do(Crew *crew, void (*part)(void *self, int i), void *self)
     wake(crew);
     do_round(crew, round, 0);
     for (int spins = 0; load(&crew->done) < (uint32_t) crew->parts; spins++)
-        if (spins < SPINS)
-            pause_shortly();
-        else
-            sched_yield(); /* a thread that has a part does not run */
+        spin(spins);
 }
 
 /* ---- Helpers ---- */
@@ -122,7 +122,7 @@ static void *help(void *self)
     while (!__atomic_load_n(&crew->ends, __ATOMIC_ACQUIRE)) {
         int spins = 0;
         while (load(&crew->round) == seen && spins++ < SPINS)
-            pause_shortly();
+            spin(spins);
         if (load(&crew->round) == seen)
             sleep_until_called(crew, seen);
         if (load(&crew->round) == seen)
@@ -145,7 +145,7 @@ void crew_help(Crew *crew, bool (*is_enough)(void *self), void *self)
             seen = round;
             spins = 0;
         } else if (spins < SPINS) {
-            pause_shortly();
+            spin(spins);
         } else {
             nanosleep(&shortly, NULL);
         }

@@ -26,9 +26,11 @@ struct Feed {
     pthread_mutex_t lock;
     pthread_cond_t listed;
     Order *first, **last, *spare;
-    long blocks, most; /* that wait to be played */
+    /* Of what is not done yet. Read without the lock. */
+    long orders, blocks;
     size_t bytes;
-    bool busy, ends;
+    long most; /* blocks */
+    bool ends;
 };
 
 /* ---- The thread ---- */
@@ -48,6 +50,13 @@ static void do_order(Play *play, const Order *order)
     }
 }
 
+/* Counts a block that waits. Called with the lock. */
+static void count(Feed *feed, const Order *order, int more)
+{
+    __atomic_fetch_add(&feed->blocks, (order->task == PLAY_BLOCK) * more, __ATOMIC_ACQ_REL);
+    __atomic_fetch_add(&feed->bytes, order->bytes * (size_t) more, __ATOMIC_ACQ_REL);
+}
+
 /* Returns NULL at the end. Called with the lock. */
 static Order *next_order(Feed *feed)
 {
@@ -61,8 +70,7 @@ static Order *next_order(Feed *feed)
     feed->first = order->next;
     if (!feed->first)
         feed->last = &feed->first;
-    feed->blocks -= order->task == PLAY_BLOCK;
-    feed->bytes -= order->bytes;
+    count(feed, order, -1);
     return order;
 }
 
@@ -73,11 +81,10 @@ static void *work(void *self)
 
     pthread_mutex_lock(&feed->lock);
     while ((order = next_order(feed))) {
-        feed->busy = true;
         pthread_mutex_unlock(&feed->lock);
         do_order(feed->play, order);
         pthread_mutex_lock(&feed->lock);
-        feed->busy = false;
+        __atomic_fetch_sub(&feed->orders, 1, __ATOMIC_ACQ_REL);
         order->next = feed->spare;
         feed->spare = order;
     }
@@ -89,24 +96,18 @@ static void *work(void *self)
 
 static bool is_idle(void *self)
 {
-    Feed *feed = self;
-    bool idle;
+    const Feed *feed = self;
 
-    pthread_mutex_lock(&feed->lock);
-    idle = !feed->first && !feed->busy;
-    pthread_mutex_unlock(&feed->lock);
-    return idle;
+    return !__atomic_load_n(&feed->orders, __ATOMIC_ACQUIRE);
 }
 
 static bool has_room(void *self)
 {
-    Feed *feed = self;
-    bool room;
+    const Feed *feed = self;
+    const long blocks = __atomic_load_n(&feed->blocks, __ATOMIC_ACQUIRE);
 
-    pthread_mutex_lock(&feed->lock);
-    room = !feed->blocks || (feed->blocks < feed->most && feed->bytes < MOST_BYTES);
-    pthread_mutex_unlock(&feed->lock);
-    return room;
+    return !blocks ||
+           (blocks < feed->most && __atomic_load_n(&feed->bytes, __ATOMIC_ACQUIRE) < MOST_BYTES);
 }
 
 void feed_wait(Feed *feed)
@@ -133,8 +134,8 @@ static void list(Feed *feed, Order order)
     pthread_mutex_lock(&feed->lock);
     *feed->last = to;
     feed->last = &to->next;
-    feed->blocks += order.task == PLAY_BLOCK;
-    feed->bytes += order.bytes;
+    __atomic_fetch_add(&feed->orders, 1, __ATOMIC_ACQ_REL);
+    count(feed, to, 1);
     pthread_cond_signal(&feed->listed);
     pthread_mutex_unlock(&feed->lock);
 }

@@ -307,6 +307,7 @@ typedef struct Sm {
                                                  memory, and of the path of stores */
     uint64_t ends;                            /* of its last block so far */
     uint64_t until;                           /* the end of the current turn */
+    uint64_t next; /* when it issues next, except for what waits for unknown answers; NEVER */
     Meters meters;
     FullTime full;
     PlanUse plans;

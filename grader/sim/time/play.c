@@ -22,6 +22,8 @@ static void collect(Play *play, int i)
 {
     Sm *sm = &play->gpu->sms[i];
 
+    if (sm->ended)
+        answers_settle(sm); /* a block ends when its stores have arrived */
     while (sm->ended) {
         PlayedBlock *block = sm->ended;
         sm->ended = block->next;
@@ -40,44 +42,44 @@ static void collect(Play *play, int i)
     }
 }
 
+/* Plays the turn of an SM, which first learns the answers to the requests of its last turn. */
 static void run_sm(void *self, int i)
 {
     const Play *play = self;
+    Sm *sm = &play->gpu->sms[i];
 
-    sm_run(&play->gpu->sms[i], play->horizon);
+    answers_settle(sm);
+    sm->answers.on = play->on_threads;
+    sm_run(sm, play->horizon);
+    sm->answers.on = false;
+    sm->next = sm_next(sm);
 }
 
-static void settle_sm(void *self, int i)
+/* The minimum time from a request to its answer. */
+static int least_latency(const Device *device)
 {
-    const Play *play = self;
-
-    answers_settle(&play->gpu->sms[i]);
-}
-
-static void run_on_threads(Play *play)
-{
-    Gpu *gpu = play->gpu;
-
-    for (int i = 0; i < gpu->device.sms; i++)
-        gpu->sms[i].answers.on = true;
-    crew_do(play->crew, run_sm, play);
-    for (int i = 0; i < gpu->device.sms; i++) {
-        gpu->sms[i].answers.on = false;
-        answers_ask(&gpu->sms[i]);
-    }
-    crew_do(play->crew, settle_sm, play);
+    return device->l2_latency < device->store_latency ? device->l2_latency : device->store_latency;
 }
 
 /* Whether no answer can come before the turns end, and threads are worth it. `next`: the first
  * cycle in which an SM does something. */
 static bool may_use_threads(const Play *play, uint64_t next, uint64_t issued)
 {
-    const Device *device = &play->gpu->device;
-    const int least =
-        device->l2_latency < device->store_latency ? device->l2_latency : device->store_latency;
-
     return play->crew && issued > WORTH_A_CREW && !play->gpu->without && !play->gpu->watched &&
-           play->horizon < next + (uint64_t) least;
+           play->horizon < next + (uint64_t) least_latency(&play->gpu->device);
+}
+
+static void run_all(Play *play)
+{
+    Gpu *gpu = play->gpu;
+
+    if (play->on_threads)
+        crew_do(play->crew, run_sm, play);
+    for (int i = 0; i < gpu->device.sms; i++)
+        if (play->on_threads)
+            answers_ask(&gpu->sms[i]);
+        else
+            run_sm(play, i);
 }
 
 static void play_turns(Play *play, uint64_t next)
@@ -87,39 +89,68 @@ static void play_turns(Play *play, uint64_t next)
 
     for (int i = 0; i < gpu->device.sms; i++)
         issued += gpu->sms[i].issued;
-    const bool threads = may_use_threads(play, next, issued - play->issued);
+    play->on_threads = may_use_threads(play, next, issued - play->issued);
     play->issued = issued;
+    play->turn_began = next;
     gpu->failed |= !plans_make_room(&gpu->plans);
     gpu->busy = memory_busy(&gpu->memory);
-    if (threads)
-        run_on_threads(play);
-    else
-        for (int i = 0; i < gpu->device.sms; i++)
-            run_sm(play, i);
+    run_all(play);
     for (int i = 0; i < gpu->device.sms; i++) {
         gpu->failed |= gpu->sms[i].failed;
         collect(play, i);
     }
 }
 
+static void settle_all(Play *play)
+{
+    for (int i = 0; i < play->gpu->device.sms; i++) {
+        answers_settle(&play->gpu->sms[i]);
+        play->gpu->sms[i].next = sm_next(&play->gpu->sms[i]);
+    }
+}
+
+/* The first cycle in which an SM does something. An SM that has not learned its answers yet may do
+ * something when the first of them arrives. */
+static uint64_t first_event(Play *play)
+{
+    const Gpu *gpu = play->gpu;
+    const uint64_t known_until = play->turn_began + (uint64_t) least_latency(&gpu->device);
+    uint64_t next = NEVER;
+
+    for (int i = 0; i < gpu->device.sms; i++)
+        next = gpu->sms[i].next < next ? gpu->sms[i].next : next;
+    if (next <= known_until)
+        return next;
+    settle_all(play);
+    next = NEVER;
+    for (int i = 0; i < gpu->device.sms; i++)
+        next = gpu->sms[i].next < next ? gpu->sms[i].next : next;
+    return next;
+}
+
+static bool any_resident(const Gpu *gpu)
+{
+    for (int i = 0; i < gpu->device.sms; i++)
+        if (gpu->sms[i].resident > 0)
+            return true;
+    return false;
+}
+
 /* Plays all SMs, up to a few cycles after the next event. Returns false if nothing is running. */
 static bool go_on(Play *play)
 {
     Gpu *gpu = play->gpu;
-    uint64_t next = NEVER;
-    bool any = false;
+    uint64_t next;
 
-    for (int i = 0; i < gpu->device.sms; i++) {
-        uint64_t at = sm_next(&gpu->sms[i]);
-        any |= gpu->sms[i].resident > 0;
-        next = at < next ? at : next;
-    }
-    if (!any)
+    if (!any_resident(gpu))
         return false;
+    next = first_event(play);
     for (int i = 0; i < gpu->device.sms && next == NEVER; i++)
         sm_release_all(&gpu->sms[i], play->horizon);
-    if (next == NEVER)
+    if (next == NEVER) {
+        settle_all(play);
         return true;
+    }
     play->horizon = later(next, play->horizon) + TOGETHER;
     play_turns(play, next);
     return true;
@@ -177,9 +208,11 @@ void play_block(Play *play, BlockTrace *trace)
         if (!go_on(play))
             play->horizon += TOGETHER; /* until the stores of the last one have arrived */
     at = take_place(play, sm, place);
+    answers_settle(&play->gpu->sms[sm]);
     if (!note_start(play, at) ||
         !sm_start(&play->gpu->sms[sm], trace, at + (uint64_t) play->gpu->device.block_start_cycles))
         play->failed = true;
+    play->gpu->sms[sm].next = sm_next(&play->gpu->sms[sm]);
     collect(play, sm);
 }
 
