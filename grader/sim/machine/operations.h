@@ -73,8 +73,8 @@ typedef struct Operation {
     uint32_t operands[MOST_OPERANDS];
     uint8_t issue_limit,
         unit_limit;      /* the limits to which its issue, and waiting for its pipe, are charged */
+    uint32_t spent_step; /* from `spent` to the same of the next SM */
     Spent *spent;        /* scheduler cycles spent on it or waiting for it, on the first SM */
-    uint32_t spent_step; /* from there to the same of the next SM */
 } Operation;
 
 /* The operations of one code. Registers are numbered from 0. */

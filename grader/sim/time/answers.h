@@ -59,7 +59,7 @@ uint64_t answers_request(struct Sm *sm, TraceKind kind, uint64_t word, uint64_t 
 void answers_note(struct Sm *sm, uint64_t *time);
 void answers_note_value(struct Sm *sm, Value *value);
 void answers_note_warp(struct Sm *sm, struct PlayedWarp *w);
-/* The later of two times, of which one may be unknown. */
+/* The later of two times, of two values, of which one may be unknown. In a tie the second. */
 uint64_t answers_later(struct Sm *sm, uint64_t a, uint64_t b);
 Value answers_later_value(struct Sm *sm, Value a, Value b);
 /* Makes the requests that the SM has listed. */
@@ -68,17 +68,10 @@ void answers_ask(struct Sm *sm);
 void answers_settle(struct Sm *sm);
 void answers_free(Answers *answers);
 
-/* The later of two times; of two values, in a tie the second. */
+/* The later of two times. */
 static inline uint64_t time_later(struct Sm *sm, uint64_t a, uint64_t b)
 {
     return is_unknown(a) || is_unknown(b) ? answers_later(sm, a, b) : later(a, b);
-}
-
-static inline Value value_later(struct Sm *sm, Value a, Value b)
-{
-    if (is_unknown(a.ready) || is_unknown(b.ready))
-        return answers_later_value(sm, a, b);
-    return b.ready >= a.ready ? b : a;
 }
 
 #endif

@@ -66,11 +66,10 @@ void warp_set_result(Sm *sm, PlayedWarp *w, uint64_t at, const Operation *maker)
     const Operation *o = w->step->operation;
     const uint32_t *registers = w->step->registers + o->reads;
 
-    for (int i = 0; i < o->writes; i++) {
+    for (int i = 0; i < o->writes; i++)
         w->value[registers[i]] = (Value){ .ready = at, .maker = maker };
-        if (is_unknown(at))
-            answers_note_value(sm, &w->value[registers[i]]);
-    }
+    for (int i = 0; is_unknown(at) && i < o->writes; i++)
+        answers_note_value(sm, &w->value[registers[i]]);
 }
 
 /* For a step without an instruction: its result is ready when its last source is. */
@@ -79,9 +78,18 @@ static void pass_on(Sm *sm, PlayedWarp *w)
     const Operation *o = w->step->operation;
     const uint32_t *registers = w->step->registers;
     Value last = { 0 };
+    bool unknown = false;
 
-    for (int i = 0; i < o->reads; i++)
-        last = value_later(sm, last, w->value[registers[i]]);
+    for (int i = 0; i < o->reads; i++) {
+        const Value *value = &w->value[registers[i]];
+        unknown |= is_unknown(value->ready);
+        last = value->ready >= last.ready ? *value : last;
+    }
+    if (unknown) {
+        last = (Value){ 0 };
+        for (int i = 0; i < o->reads; i++)
+            last = answers_later_value(sm, last, w->value[registers[i]]);
+    }
     warp_set_result(sm, w, last.ready, last.maker);
 }
 
