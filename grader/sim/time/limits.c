@@ -153,8 +153,7 @@ void limits_waited(Sm *sm, const Scheduler *s, const PlayedWarp *w, uint64_t now
         wait_for_result(sm, limits_maker(w), cycles, from);
 }
 
-/* Values that come after the SM's turn come when they come: which of them is the last, nobody can
- * know yet. */
+/* Of values that come after the SM's turn, the model cannot know yet which is the last. */
 const Operation *limits_barrier(const Sm *sm, const PlayedWarp *w)
 {
     const Operation *maker = NULL;
