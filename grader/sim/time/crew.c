@@ -2,7 +2,7 @@
  *
  * Pieces of work take some microseconds and follow each other closely. So a thread without work
  * spins for a while before it sleeps. Each thread begins with its own parts, whose data is in its
- * processor's caches, and then takes those that nobody has begun. So the leader never waits for a
+ * processor's caches, and then takes parts that are not begun yet. So the leader never waits for a
  * thread that sleeps or does not run: it does all parts by itself.
  */
 #include "sim/time/crew.h"
