@@ -195,9 +195,19 @@ static void free_feed(Feed *feed)
     free(feed);
 }
 
-Feed *feed_open(Play *play, int threads, long most)
+/* Whether an observer wants to know when blocks are played. */
+static bool is_observed(const Launch *launch)
 {
-    Feed *feed = calloc(1, sizeof *feed);
+    for (const Observer *const *observer = launch->observers; *observer; observer++)
+        if ((*observer)->block_played || (*observer)->warp_played)
+            return true;
+    return false;
+}
+
+Feed *feed_open(Play *play, long most)
+{
+    const int threads = play->gpu->threads;
+    Feed *feed = threads > 1 && !is_observed(play->launch) ? calloc(1, sizeof *feed) : NULL;
 
     if (!feed)
         return NULL;

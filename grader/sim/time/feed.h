@@ -10,9 +10,10 @@
 
 typedef struct Feed Feed;
 
-/* For `threads` threads including the caller. `most`: blocks that may wait to be played. NULL: no
- * thread can be started. */
-Feed *feed_open(Play *play, int threads, long most);
+/* Starts the threads that the GPU may use. `most`: blocks that may wait to be played. NULL: it may
+ * use none, or none can be started, or the launch has an observer that other threads must not call.
+ */
+Feed *feed_open(Play *play, long most);
 /* As play_begin and play_block, but later. */
 void feed_begin(Feed *feed, BlockTrace *trace, const BlockStart *start);
 void feed_block(Feed *feed, BlockTrace *trace);

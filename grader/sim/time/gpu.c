@@ -27,7 +27,7 @@ struct Timing {
     WorkDone done; /* by the blocks played */
     Play play;
     Feed *feed;      /* NULL: blocks are played by the executor's thread */
-    bool no_threads; /* it has no observer that other threads may call, or no thread */
+    bool no_threads; /* feed_open has found that it cannot have one */
     BlockTrace *spare;
     bool reads_clocks; /* since a warp has read a clock */
     Clocks clocks;
@@ -362,27 +362,6 @@ static void block_begin(Block *block)
         block->warps[i].trace = block->trace ? &block->trace->warps[i] : NULL;
 }
 
-/* Whether an observer wants to know when blocks are played; other threads do not call it. */
-static bool is_observed(const Launch *launch)
-{
-    for (const Observer *const *observer = launch->observers; *observer; observer++)
-        if ((*observer)->block_played || (*observer)->warp_played)
-            return true;
-    return false;
-}
-
-/* Threads are not worth it for a short launch. */
-static void start_threads(Timing *timing)
-{
-    const Gpu *gpu = timing->gpu;
-
-    if (timing->feed || timing->no_threads || timing->launch->executed < WORTH_THREADS)
-        return;
-    if (gpu->threads > 1 && !is_observed(timing->launch))
-        timing->feed = feed_open(&timing->play, gpu->threads, timing->wave);
-    timing->no_threads = !timing->feed;
-}
-
 static void block_end(Block *block)
 {
     Timing *timing = block->launch->timing;
@@ -398,7 +377,10 @@ static void block_end(Block *block)
         give_back(timing, trace);
         return;
     }
-    start_threads(timing);
+    if (!timing->feed && timing->launch->executed >= WORTH_THREADS && !timing->no_threads) {
+        timing->feed = feed_open(&timing->play, timing->wave);
+        timing->no_threads = !timing->feed;
+    }
     if (timing->feed)
         feed_block(timing->feed, trace);
     else

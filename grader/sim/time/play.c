@@ -18,6 +18,14 @@ enum {
 
 /* ---- Turns ---- */
 
+static void give_up(Play *play, BlockTrace *trace)
+{
+    pthread_mutex_lock(&play->lock);
+    trace->next = play->played;
+    play->played = trace;
+    pthread_mutex_unlock(&play->lock);
+}
+
 static void collect(Play *play, int i)
 {
     Sm *sm = &play->gpu->sms[i];
@@ -33,10 +41,7 @@ static void collect(Play *play, int i)
             (double) (block->ends - block->begins) + (double) play->gpu->device.block_start_cycles;
         OBSERVE(play->launch, block_played, play->launch,
                 &(BlockPlayed){ block->trace->block, i, block->begins, block->ends });
-        pthread_mutex_lock(&play->lock);
-        block->trace->next = play->played;
-        play->played = block->trace;
-        pthread_mutex_unlock(&play->lock);
+        give_up(play, block->trace);
         block->next = sm->spare_blocks;
         sm->spare_blocks = block;
     }
@@ -204,6 +209,10 @@ void play_block(Play *play, BlockTrace *trace)
     int sm = 0, place = 0;
     uint64_t at;
 
+    if (play->failed) {
+        give_up(play, trace);
+        return;
+    }
     while (!find_place(play, &sm, &place))
         if (!go_on(play))
             play->horizon += TOGETHER; /* until the stores of the last one have arrived */
