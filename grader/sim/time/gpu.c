@@ -8,6 +8,7 @@
 #include "sim/time/model.h"
 #include "sim/time/play.h"
 
+#include <fenv.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -446,15 +447,21 @@ static double even_cycles(const Timing *timing)
     return fmin((double) timing->play.ends, fmax(least, cycles));
 }
 
+/* The program may have set another rounding mode, which other threads do not have. */
 static void play_rest_of(Timing *timing)
 {
+    fenv_t programs;
+
+    fegetenv(&programs);
+    fesetenv(FE_DFL_ENV);
     if (timing->feed)
         feed_close(timing->feed, !timing->failed);
     else if (!timing->failed)
         play_rest(&timing->play);
     timing->feed = NULL;
-    timing->failed |= timing->play.failed;
+    timing->failed |= timing->play.failed || timing->clocks.sm.failed;
     take_played(timing);
+    fesetenv(&programs);
 }
 
 TimingResult timing_end(Timing *timing)
