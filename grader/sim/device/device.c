@@ -86,6 +86,7 @@ static const Field fields[] = {
     FIELD(store_latency, WHOLE, 1, 10000),
     FIELD(memory_latency, WHOLE, 1, 10000),
     FIELD(memory_queue, WHOLE, 0, 10000),
+    FIELD(memory_spread, WHOLE, 0, 10000),
     FIELD(l1_bytes, BYTES, 1024, 1 << 24),
     FIELD(shared_least_bytes, BYTES, 0, 1 << 24),
     FIELD(l1_ways, WHOLE, 1, 16),
@@ -100,8 +101,10 @@ static const Field fields[] = {
     FIELD(memory_ecc, WHOLE, 0, 1),
     FIELD(memory_rows_per_ns, REAL, 0, 1e4),
     FIELD(l2_halves, WHOLE, 1, 2),
+    FIELD(l2_far_latency, WHOLE, 0, 10000),
     FIELD(block_start_cycles, WHOLE, 0, 100000),
     FIELD(l2_gbps, REAL, 0.1, 1e6),
+    FIELD(l2_sector_gbps, REAL, 0, 1e6),
     FIELD(l2_store_gbps, REAL, 0.1, 1e6),
     FIELD(memory_read_share, REAL, 0.01, 1),
     FIELD(memory_write_share, REAL, 0.01, 1),
@@ -409,6 +412,7 @@ void device_slice(Device *device)
     device->l2_bytes *= share;
     device->memory_gbps *= share;
     device->l2_gbps *= share;
+    device->l2_sector_gbps *= share;
     device->l2_store_gbps *= share;
     device->memory_rows_per_ns *= share;
     device->memory_bus_bits = (int) (device->memory_bus_bits * share + 0.5);

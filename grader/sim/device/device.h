@@ -28,11 +28,11 @@ typedef struct Device {
     int alu_latency, fp64_latency, fp16_latency, sfu_latency, shuffle_latency, branch_latency,
         barrier_latency, barrier_warp_cycles, constant_cycles;
     int shared_latency, l1_latency, local_latency, l2_latency, store_latency, memory_latency,
-        memory_queue;
+        memory_queue, memory_spread;
     int l1_bytes, shared_least_bytes, l1_ways, l2_ways;
     int l1_lines, l1_load_bytes, l1_fill_bytes, l1_store_bytes, local_merge_cycles;
-    int lsu_queue, memory_atom_bytes, memory_ecc, block_start_cycles, l2_halves;
-    double l2_gbps, l2_store_gbps, memory_read_share, memory_write_share, atomic_ns,
+    int lsu_queue, memory_atom_bytes, memory_ecc, block_start_cycles, l2_halves, l2_far_latency;
+    double l2_gbps, l2_sector_gbps, l2_store_gbps, memory_read_share, memory_write_share, atomic_ns,
         integer_atomic_ns, launch_us;
     double atomic_pass_ns, event_us, memory_rows_per_ns;
     double copy_us, pcie_pinned_share, pcie_both_share, pcie_pageable_share;

@@ -294,6 +294,13 @@ static void read_registers(const Finder *finder, LoweredStep *step)
         (uint8_t) machine_operands(in, reader_before(finder, step->block, step->place));
 }
 
+static void take_places(const Finder *finder, int at, int block, Lowered *lowered)
+{
+    for (int i = finder->uses[at].first; i >= 0; i = finder->next[i])
+        if (is_in(finder, i, block) && !is_of_stack(finder, at, i))
+            lowered->places[lowered->place_count++] = i;
+}
+
 static LoweredStep lower_step(const Finder *finder, int at, int block, bool complete, int copies)
 {
     const StepUse use = uses_in(finder, at, block);
@@ -321,6 +328,8 @@ static void take_block(Finder *finder, int first, int last, Lowered *lowered)
         if (!copies_there)
             continue;
         lowered->steps[i] = lower_step(finder, i, block, complete, copies_there);
+        lowered->steps[i].first_place = lowered->place_count;
+        take_places(finder, i, block, lowered);
         take_accesses(finder, i, counterparts ? counterparts : 1, &due, lowered);
     }
 }
@@ -415,7 +424,8 @@ bool lowered_make(Lowered *lowered, const Lowering *lowering, const Code *code)
         find_uses(&finder);
         lowered->steps = calloc((size_t) code->step_count + 1, sizeof *lowered->steps);
         lowered->accesses = calloc((size_t) lowering->code.count + 1, sizeof *lowered->accesses);
-        well = lowered->steps && lowered->accesses && place_accesses(&finder);
+        lowered->places = calloc((size_t) lowering->code.count + 1, sizeof *lowered->places);
+        well = lowered->steps && lowered->accesses && lowered->places && place_accesses(&finder);
     }
     if (well)
         take_blocks(&finder, lowered);
@@ -429,5 +439,6 @@ void lowered_free(Lowered *lowered)
 {
     free(lowered->steps);
     free(lowered->accesses);
+    free(lowered->places);
     *lowered = (Lowered){ 0 };
 }

@@ -22,6 +22,7 @@ typedef struct LoweredStep {
                        * block, and the index of the step's first instruction there; place -1: it
                        * has none there */
     int issues, copies; /* instructions there, and copies of the step's block */
+    int first_place;    /* places[first_place ..]: of all `issues` */
     MachinePipe pipe;   /* of its first instruction */
     /* registers that it reads; the same if the warp has just issued the instruction before it */
     uint8_t operands, operands_after;
@@ -32,6 +33,8 @@ typedef struct Lowered {
     LoweredStep *steps; /* by step; NULL: nothing is known */
     StackAccess *accesses;
     int access_count;
+    int *places; /* indices of instructions of the machine code, by step in order */
+    int place_count;
     uint32_t stack_words; /* the words that its accesses touch are below */
 } Lowered;
 

@@ -6,6 +6,8 @@
  * those of other lanes at a multiple of that distance. So the load takes as many wavefronts as its
  * first word alone, but a 16-byte load takes at least two (shape.c: its four phases of 8 lanes
  * become two where lanes share an address).
+ *
+ * Where the machine code is known, it says which loads have no instruction.
  */
 #include "sim/exec/access.h"
 #include "sim/machine/maker.h"
@@ -31,7 +33,10 @@ typedef struct Merger {
     size_t room;
     bool *target; /* by step: a branch leads there */
     int block;
-    int first; /* of the block's groups; `next` is the table's index + 1 */
+    int first;  /* of the block's groups; `next` is the table's index + 1 */
+    int *loads; /* the block's steps that load what machine code knows */
+    int *leads; /* by these: the step, + 1, whose instruction loads it */
+    int load_count;
 } Merger;
 
 /* ---- The alignment of an address ---- */
@@ -193,7 +198,11 @@ static bool merge(Merger *merger, const int *steps, int count)
         if (!add_result(merger->maker, to, maker->code->steps[steps[i] - 1].in))
             return false;
         to->wavefronts = count == WORDS ? 2 : 1;
-        to->place = to->place < 0 ? other->place : to->place;
+        if (to->place < 0) {
+            to->place = other->place;
+            to->first_place = other->first_place;
+            to->place_count = other->place_count;
+        }
         *other = (Operation){ .action = NO_INSTRUCTION,
                               .pipe = PIPE_LSU,
                               .spent = other->spent,
@@ -221,6 +230,82 @@ static bool merge_group(Merger *merger, const LoadGroup *group)
     return well;
 }
 
+/* ---- By the machine code ---- */
+
+static bool is_known(const Merger *merger, int i)
+{
+    const OperationMaker *maker = merger->maker;
+
+    return maker->lowered.steps && maker->lowered.steps[i].block >= 0;
+}
+
+static bool is_plain_load(const Merger *merger, int i)
+{
+    const Step *step = &merger->maker->code->steps[i];
+    const Instruction *in = step->in;
+
+    return in && in->op == OP_ld && in->guard < 0 && !is_strong(in) && in->count > 1 &&
+           merger->maker->made->operations[i].action == DO_ACCESS &&
+           address_of(merger->maker, step)->kind == OPERAND_ADDRESS;
+}
+
+/* Whether one load of at most 16 bytes could read what both do. */
+static bool may_share(const Merger *merger, int i, int k)
+{
+    const Step *a = &merger->maker->code->steps[i], *b = &merger->maker->code->steps[k];
+    const Operand *at = address_of(merger->maker, a), *bt = address_of(merger->maker, b);
+    const int64_t apart =
+        bt->offset > at->offset ? bt->offset - at->offset : at->offset - bt->offset;
+
+    return a->space == b->space && at->is_register == bt->is_register && at->index == bt->index &&
+           apart < most_alignment;
+}
+
+/* The load with an instruction that is nearest to load `n` of the block, which has none. */
+static int lead_of(const Merger *merger, int n)
+{
+    const LoweredStep *lowered = merger->maker->lowered.steps;
+    const Step *steps = merger->maker->code->steps;
+    int64_t nearest = most_alignment;
+    int best = -1;
+
+    for (int k = 0; k < merger->load_count; k++) {
+        const int i = merger->loads[n], other = merger->loads[k];
+        const int64_t apart = address_of(merger->maker, &steps[other])->offset -
+                              address_of(merger->maker, &steps[i])->offset;
+        const int64_t size = apart < 0 ? -apart : apart;
+        if (lowered[other].is_absent || !may_share(merger, i, other) || size >= nearest)
+            continue;
+        nearest = size;
+        best = other;
+    }
+    return best;
+}
+
+static bool merge_with(Merger *merger, int lead)
+{
+    int steps[WORDS] = { lead + 1 }, count = 1;
+
+    for (int k = 0; k < merger->load_count && count < WORDS; k++)
+        if (merger->leads[k] == lead + 1)
+            steps[count++] = merger->loads[k] + 1;
+    return count == 1 || merge(merger, steps, count);
+}
+
+static bool merge_known(Merger *merger)
+{
+    const LoweredStep *lowered = merger->maker->lowered.steps;
+    bool well = true;
+
+    for (int k = 0; k < merger->load_count; k++)
+        merger->leads[k] = lowered[merger->loads[k]].is_absent ? lead_of(merger, k) + 1 : 0;
+    for (int k = 0; k < merger->load_count && well; k++)
+        if (!merger->leads[k])
+            well = merge_with(merger, merger->loads[k]);
+    merger->load_count = 0;
+    return well;
+}
+
 static bool end_block(Merger *merger)
 {
     bool well = true;
@@ -229,7 +314,7 @@ static bool end_block(Merger *merger)
         well = merge_group(merger, &merger->groups[at - 1]);
     merger->first = 0;
     merger->block++;
-    return well;
+    return well && merge_known(merger);
 }
 
 static bool merge_all(Merger *merger)
@@ -240,7 +325,9 @@ static bool merge_all(Merger *merger)
         if (code->steps[i].in && code->steps[i].in->op == OP_bra && code->steps[i].jump.target >= 0)
             merger->target[code->steps[i].jump.target] = true;
     for (int i = 0; i < code->step_count; i++) {
-        if (is_word(merger->maker, &code->steps[i]))
+        if (is_known(merger, i) && is_plain_load(merger, i))
+            merger->loads[merger->load_count++] = i;
+        else if (!is_known(merger, i) && is_word(merger->maker, &code->steps[i]))
             add_word(merger, i);
         if (ends_block(merger, i) && !end_block(merger))
             return false;
@@ -256,8 +343,12 @@ bool merge_loads(OperationMaker *maker)
 
     merger.groups = calloc(merger.room, sizeof *merger.groups);
     merger.target = calloc(steps + 1, sizeof *merger.target);
-    well = merger.groups && merger.target && merge_all(&merger);
+    merger.loads = calloc(steps, sizeof *merger.loads);
+    merger.leads = calloc(steps, sizeof *merger.leads);
+    well = merger.groups && merger.target && merger.loads && merger.leads && merge_all(&merger);
     free(merger.groups);
+    free(merger.loads);
+    free(merger.leads);
     free(merger.target);
     return well;
 }

@@ -92,6 +92,15 @@ static void set_sequence(const OperationMaker *maker, const Sequence *sequence, 
     to->latency = (uint16_t) (left > to->cycles ? left : to->cycles);
 }
 
+/* Volatile loads, those of a wider scope than the block, and what __ldcg() compiles to. */
+static bool is_past_l1(const Step *step)
+{
+    const Instruction *in = step->in;
+
+    return step->class_ == CLASS_LOAD && in &&
+           (has_mod(in, MOD_cg) || has_mod(in, MOD_cv) || (is_strong(in) && !has_mod(in, MOD_cta)));
+}
+
 enum { MOST_ISSUES = 8 }; /* of one step that is no algorithm, such as a division */
 
 static LoweredStep lowered_step(const OperationMaker *maker, const Step *step)
@@ -143,8 +152,9 @@ static const PipeRow *machine_row(const Step *step, const LoweredStep *lowered)
     }
 }
 
-/* A computation that the machine code lacks has no instruction. Accesses, barriers and branches
- * stay as the PTX has them: the trace records them. */
+/* A computation that the machine code lacks has no instruction, nor has a constant: it is an
+ * operand of another instruction. Other accesses, barriers and branches stay as the PTX has them:
+ * the trace records them. */
 static bool make_operation(OperationMaker *maker, const Step *step, Operation *to)
 {
     const Correction *correction = correction_of(maker, step);
@@ -163,14 +173,18 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
                        .cycles = (uint8_t) cycles_of(maker, row),
                        .latency = (uint16_t) figure(maker->device, row->latency),
                        .wavefronts = 1,
+                       .past_l1 = is_past_l1(step),
                        .keep = groups_kept(maker, step->in) };
     to->busy = (uint16_t) (to->issues * to->cycles);
     if (is_sequence)
         set_sequence(maker, &correction->sequence, to);
-    if (lowered.is_absent && (to->action == DO_COMPUTE || to->action == DO_SEQUENCE))
+    const bool is_constant = to->action == DO_ACCESS && lies_near(step);
+    if (lowered.is_absent && (to->action == DO_COMPUTE || to->action == DO_SEQUENCE || is_constant))
         *to = (Operation){ .action = NO_INSTRUCTION, .wavefronts = 1 };
     to->block = lowered.block;
     to->place = lowered.place;
+    to->first_place = lowered.first_place;
+    to->place_count = lowered.place < 0 ? 0 : lowered.issues;
     to->is_known = known;
     to->machine_operands = lowered.operands;
     to->machine_operands_after = lowered.operands_after;
@@ -300,6 +314,44 @@ static void share_additions(const OperationMaker *maker)
     }
 }
 
+/* Whether all steps of a loop are in one block of the machine code, where ptxas unrolled it. */
+static bool is_unrolled(const Operation *first, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const Operation *o = &first[i];
+        const bool is_loose = o->action == NO_INSTRUCTION || o->action == DO_BRANCH;
+        if (!is_loose && (o->place < 0 || o->block != first->block || o->memory == MEMORY_ORDERED ||
+                          o->action == DO_SEQUENCE))
+            return false;
+    }
+    return true;
+}
+
+/* A loop of one basic block whose machine code has copies for several rounds. */
+static void find_rounds(OperationMaker *maker)
+{
+    const Code *code = maker->code;
+    Operation *operations = maker->made->operations;
+
+    for (int i = 0; i <= code->step_count; i++)
+        operations[i].rounds = 1;
+    for (int end = 0; end < code->step_count && maker->lowered.steps; end++) {
+        const int first = code->steps[end].jump.target, count = end - first + 1;
+        const int copies = maker->lowered.steps[end].copies;
+        if (operations[end].action != DO_BRANCH || code->steps[end].in->op != OP_bra || first < 0 ||
+            count < 1 || operations[first].straight != count || copies < 2 ||
+            copies * count > MOST_STEPS || copies > UINT8_MAX ||
+            !is_unrolled(&operations[first], count))
+            continue;
+        int written = 0;
+        for (int i = first; i <= end; i++)
+            written += operations[i].writes;
+        operations[first].rounds = (uint8_t) copies;
+        if ((copies - 1) * written > maker->made->registers_spare)
+            maker->made->registers_spare = (copies - 1) * written;
+    }
+}
+
 static bool make_all(OperationMaker *maker)
 {
     const Code *code = maker->code;
@@ -322,6 +374,9 @@ static bool make_all(OperationMaker *maker)
         return false;
     find_stretches(maker);
     share_additions(maker);
+    find_rounds(maker);
+    maker->made->places = maker->lowered.places;
+    maker->lowered.places = NULL;
     return true;
 }
 
@@ -363,5 +418,6 @@ void operations_free(Operations *made)
     free(made->stack);
     free(made->spent);
     free(made->registers);
+    free(made->places);
     *made = (Operations){ .code = NULL };
 }

@@ -7,6 +7,8 @@
 #include "sim/base/limiter.h"
 #include "sim/machine/lowered.h"
 
+enum { MOST_STEPS = 512 }; /* that are put in order together */
+
 /* Each scheduler has its own pipes, except for the load/store unit, which belongs to the SM. It has
  * one row for warps of the oldest block and one for younger ones. */
 typedef enum Pipe {
@@ -60,10 +62,14 @@ typedef struct Operation {
     uint32_t first;      /* registers[first ..]: those read, then those written */
     uint16_t straight;   /* steps from this one to the end of its stretch (sim/time/plan.c) */
     uint8_t wavefronts;  /* minimum number, for shared memory */
+    bool past_l1;        /* a load that does not use the L1 */
     int keep;            /* DO_WAIT: groups that may still be in flight */
     uint8_t part, whole; /* it is issued in `part` of `whole` executions: ptxas unrolled the loop */
     int block, place;    /* in the machine code, as of LoweredStep; place -1: unknown */
-    StackAccess access;  /* DO_STACK */
+    int first_place, place_count; /* places[first_place ..]: of all copies in the block */
+    uint8_t rounds; /* of a loop whose first step this is: those that the machine code does in one
+                     * of its own; 1: it is no such step */
+    StackAccess access; /* DO_STACK */
     /* stack[stack_first ..]: what is loaded before the step, then what is stored after it */
     uint32_t stack_first;
     uint8_t loads_before, stores_after;
@@ -84,9 +90,11 @@ typedef struct Operations {
     Operation *stack;      /* accesses to the stack */
     Spent *spent;          /* [sm * (step_count + 1) + step] */
     uint32_t *registers;
+    int *places;
     int register_count, register_room;
     int first_register;   /* the first register number of this code */
     int registers_used;   /* by its steps */
+    int registers_spare;  /* after these, for results of several rounds (sim/time/rounds.c) */
     uint32_t stack_words; /* that `stack` accesses */
 } Operations;
 

@@ -181,7 +181,7 @@ static bool copy_run(const CopyWork *copy, uint64_t to_at, uint64_t from_at, con
         return false;
     memmove(to, from, bytes);
     if (copy->to_device)
-        time_written(to_at, bytes);
+        time_written(to_at, copy->from_device && !copy->staged ? from_at : 0, bytes);
     if (copy->to_device && copy->from_device && !copy->staged)
         memory_copy_written(to_at, from_at, bytes);
     return true;
@@ -219,7 +219,7 @@ void run_fill(const FillWork *fill)
         char *to = device_bytes(fill->to + row * fill->pitch, fill->width, true);
         if (!to)
             return;
-        time_written(fill->to + row * fill->pitch, fill->width);
+        time_written(fill->to + row * fill->pitch, 0, fill->width);
         if (fill->value_bytes == 1)
             memset(to, fill->value[0], fill->width);
         else

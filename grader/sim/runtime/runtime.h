@@ -378,9 +378,10 @@ struct TimingResult;
 struct TimelineJob;
 void time_begin(Launch *launch, const Occupancy *occupancy);
 void time_end(Launch *launch, struct TimingResult *result);
-void time_cold(void);                              /* empties the caches */
-void time_written(uint64_t address, size_t bytes); /* puts bytes of a copy or fill into the L2 */
-struct TimelineJob time_job(const Work *work);     /* the work must be done */
+void time_cold(void); /* empties the caches */
+/* Puts bytes of a copy or fill into the L2. `from`: 0 if they are no device memory. */
+void time_written(uint64_t to, uint64_t from, size_t bytes);
+struct TimelineJob time_job(const Work *work); /* the work must be done */
 
 /* sim/runtime/clock.c: when work runs, and which work the host waits for. */
 void clock_issue(Work *work); /* must have its stream and number */

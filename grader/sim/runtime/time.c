@@ -47,10 +47,10 @@ void time_cold(void)
     gpu = NULL;
 }
 
-void time_written(uint64_t address, size_t bytes)
+void time_written(uint64_t to, uint64_t from, size_t bytes)
 {
     if (rt.settings.time && is_open())
-        gpu_written(gpu, address, bytes);
+        gpu_written(gpu, to, from, bytes);
 }
 
 /* ---- How long ---- */

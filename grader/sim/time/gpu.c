@@ -46,6 +46,7 @@ static void hide_latency(Device *device)
     device->shared_latency = device->l1_latency = device->local_latency = 1;
     device->store_latency = 1;
     device->l2_latency = device->memory_latency = device->memory_queue = 0;
+    device->l2_far_latency = device->memory_spread = 0;
     device->block_start_cycles = 0;
 }
 
@@ -106,26 +107,35 @@ void gpu_close(Gpu *gpu)
     free(gpu);
 }
 
+/* SMs of both halves of the L2 copy in turn. */
+static void copy_line(Gpu *gpu, uint64_t to, uint64_t from, bool reads)
+{
+    const unsigned all = (1u << SECTORS) - 1;
+
+    if (has_cause(gpu->without, CAUSE_SECTORS)) {
+        words_store(&gpu->memory, to, UINT32_MAX, 0);
+        return;
+    }
+    if (reads)
+        memory_load(&gpu->memory, (int) (to / 2 % 2), from, all, 0);
+    memory_store(&gpu->memory, to, all, SECTOR_BYTES, 0);
+}
+
 /* Enters at most as many bytes as the L2 can hold. */
-void gpu_written(Gpu *gpu, uint64_t address, size_t bytes)
+void gpu_written(Gpu *gpu, uint64_t to, uint64_t from, size_t bytes)
 {
     const size_t most = (size_t) gpu->device.l2_bytes;
-    uint64_t first;
+    const size_t left_out = bytes > most ? bytes - most : 0;
+    const bool reads = from && from >= memory_base();
 
-    if (address < memory_base())
+    if (to < memory_base())
         return;
-    address -= memory_base();
-    if (bytes > most) {
-        address += bytes - most;
-        bytes = most;
-    }
-    first = address / LINE_BYTES;
+    to += left_out - memory_base();
+    from += left_out - memory_base();
+    bytes -= left_out;
     memory_model_begin(&gpu->memory);
-    for (uint64_t line = first; line * LINE_BYTES < address + bytes; line++)
-        if (has_cause(gpu->without, CAUSE_SECTORS))
-            words_store(&gpu->memory, line, UINT32_MAX, 0);
-        else
-            memory_store(&gpu->memory, line, (1u << SECTORS) - 1, SECTOR_BYTES, 0);
+    for (uint64_t line = to / LINE_BYTES; line * LINE_BYTES < to + bytes; line++)
+        copy_line(gpu, line, from / LINE_BYTES + line - to / LINE_BYTES, reads);
 }
 
 /* ---- A launch ---- */
@@ -148,8 +158,8 @@ static bool add_operations(Gpu *gpu, const Launch *launch, int at, const Code *c
 
     if (!operations_make(made, code, &gpu->device, 0, launch->lowering))
         return false;
-    if (made->registers_used > gpu->registers)
-        gpu->registers = made->registers_used;
+    if (made->registers_used + made->registers_spare > gpu->registers)
+        gpu->registers = made->registers_used + made->registers_spare;
     if (made->stack_words > gpu->stack_words)
         gpu->stack_words = made->stack_words;
     gpu->plans.by_lanes |= made->stack_words > 0;

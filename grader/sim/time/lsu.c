@@ -61,8 +61,18 @@ static uint64_t load_line(Sm *sm, uint64_t word, uint64_t at, uint64_t *missed)
     return line->ready;
 }
 
+static uint64_t load_line_of_l2(Sm *sm, uint64_t word, uint64_t at, uint64_t *missed)
+{
+    const unsigned sectors = trace_sectors(word), count = sectors_in(sectors);
+
+    sm->l1_misses += count;
+    *missed += count;
+    return answers_request(sm, TRACE_LOAD, word, at, 0);
+}
+
 /* `banks`: the cycles in which the L1's banks deliver the words. */
-static uint64_t load_lines(Sm *sm, const uint64_t *words, int count, uint64_t start, uint64_t banks)
+static uint64_t load_lines(Sm *sm, const Operation *o, const uint64_t *words, int count,
+                           uint64_t start, uint64_t banks)
 {
     const Device *device = &sm->gpu->device;
     uint64_t sectors = 0, missed = 0, there = 0, cycles;
@@ -70,13 +80,15 @@ static uint64_t load_lines(Sm *sm, const uint64_t *words, int count, uint64_t st
     for (int i = 0; i < count; i++) {
         sectors += sectors_in(trace_sectors(words[i]));
         const uint64_t at = start + (uint64_t) (i / device->l1_lines);
-        there = time_later(sm, there, load_line(sm, words[i], at, &missed));
+        there = time_later(sm, there,
+                           o->past_l1 ? load_line_of_l2(sm, words[i], at, &missed)
+                                      : load_line(sm, words[i], at, &missed));
     }
     cycles = later(share((uint64_t) count, device->l1_lines),
                    share(sectors * SECTOR_BYTES, device->l1_load_bytes));
     cycles = later(cycles, banks);
     lsu_keep(sm, false, start,
-             start + cycles + share(missed * SECTOR_BYTES, device->l1_fill_bytes));
+             start + later(cycles, share(missed * SECTOR_BYTES, device->l1_fill_bytes)));
     return time_later(sm, there, start + cycles - 1 + l1_latency(device, words[0]));
 }
 
@@ -151,7 +163,7 @@ static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64
                           w->step->operation->cycles);
     else
         at = kind == TRACE_LOAD
-                 ? load_lines(sm, words, trace_following(head), start,
+                 ? load_lines(sm, w->step->operation, words, trace_following(head), start,
                               later(trace_wavefronts(head), w->step->operation->cycles))
                  : store_lines(sm, words, trace_following(head), start, kind);
     if (kind != TRACE_LOAD && kind != TRACE_LOCAL_STORE)
@@ -215,7 +227,7 @@ uint64_t lsu_play_stack(Sm *sm, PlayedWarp *w, uint64_t now)
     if (by_words)
         return words_access(sm, kind, lines, count / 2, start, o->cycles);
     return o->access.is_store ? store_lines(sm, lines, count, start, kind)
-                              : load_lines(sm, lines, count, start, o->cycles);
+                              : load_lines(sm, o, lines, count, start, o->cycles);
 }
 
 /* ---- Lanes that another warp's instruction serves ---- */

@@ -10,6 +10,7 @@
  */
 #include "sim/time/model.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,7 @@ double memory_read_atoms(Memory *memory, uint64_t line, double atoms, double now
 void memory_write_atoms(Memory *memory, uint64_t line, double atoms, double now)
 {
     memory->write_bytes += atoms * memory->atom_sectors * SECTOR_BYTES;
+    memory->write_busy += atoms * memory->write_cycles;
     transfer(memory, line, atoms * memory->write_cycles, now);
 }
 
@@ -101,18 +103,20 @@ static CacheLine *line_of(Memory *memory, uint64_t address, double now)
     return line;
 }
 
-double memory_pass(Memory *memory, double sectors, uint64_t now)
+double memory_pass(Memory *memory, double requests, double sectors, uint64_t now)
 {
-    memory->l2_free = latest(memory->l2_free, (double) now) + sectors * memory->l2_cycles;
-    memory->l2_busy += sectors * memory->l2_cycles;
+    const double cycles = requests * memory->l2_request_cycles + sectors * memory->l2_cycles;
+
+    memory->l2_free = latest(memory->l2_free, (double) now) + cycles;
+    memory->l2_busy += cycles;
     return memory->l2_free;
 }
 
 /* The L2 may accept fewer sectors than it can read: an H200 passes half of them on to its other
  * half (its counters show 1.5 times the sectors that are stored). */
-double memory_pass_stores(Memory *memory, double sectors, uint64_t now)
+double memory_pass_stores(Memory *memory, double requests, double sectors, uint64_t now)
 {
-    const double turn = memory_pass(memory, sectors, now);
+    const double turn = memory_pass(memory, requests, sectors, now);
     const double more = memory->store_cycles - memory->l2_cycles;
 
     memory->store_free = latest(memory->store_free, (double) now) + sectors * memory->store_cycles;
@@ -127,14 +131,36 @@ uint64_t memory_up(double cycle)
     return whole + ((double) whole < cycle);
 }
 
-/* The latency that DRAM adds to that of the L2. The busier the DRAM, the longer requests wait for
- * its banks. */
-double memory_beyond(const Memory *memory, double now)
+/* Some lines arrive later than others, since their channel is farther away or has to open a row
+ * first. Every line has a delay of its own from an exponential distribution: with it, loads of an
+ * H200 that wait for the latest of 1 to 32 lines take what was measured
+ * (tests/sim/time/mechanisms/traffic.cu, later.memory). */
+static void fill_delays(Memory *memory, int mean)
 {
-    const double busy = now > 0 ? memory_dram_busy(memory) / now : 0;
+    for (int i = 0; i < DELAYS; i++)
+        memory->delays[i] = (uint16_t) lround(-log((i + 0.5) / DELAYS) * mean);
+}
 
-    return memory->memory_latency - memory->l2_latency +
-           memory->memory_queue * (busy < 1 ? busy : 1);
+static double delay_of(const Memory *memory, uint64_t line)
+{
+    uint64_t mixed =
+        (line ^ line >> 15) * 0x9e3779b97f4a7c15ull; /* neighbours must not alternate */
+
+    mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9ull;
+    return memory->delays[(mixed >> 32) % DELAYS];
+}
+
+/* The latency that DRAM adds to that of the L2. Reads wait while its banks are written, the longer
+ * the less idle time it has: on an H200, reads alone take hardly longer if the memory is busy
+ * (traffic.cu, flight). */
+double memory_beyond(const Memory *memory, uint64_t line, double now)
+{
+    static const double least_idle = 0.15; /* after that, its bandwidth is the limit */
+    const double written = now > 0 ? memory->write_busy / now : 0;
+    const double idle = now > 0 ? 1 - memory->dram_busy / now : 1;
+
+    return memory->memory_latency - memory->l2_latency + delay_of(memory, line) +
+           memory->memory_queue * written / latest(idle, least_idle);
 }
 
 /* Returns the cycle at which the sectors have arrived. `turn`: when the L2 handles them. */
@@ -146,7 +172,7 @@ static uint64_t fetch(Memory *memory, CacheLine *line, unsigned sectors, double 
     if (missing) {
         double read = memory_read_atoms(memory, line->line, memory->atoms[missing], turn);
         line->valid |= (uint8_t) memory->whole[missing];
-        line->ready = memory_up(read + memory_beyond(memory, turn));
+        line->ready = memory_up(read + memory_beyond(memory, line->line, turn));
     }
     return line->ready > memory_up(turn) ? line->ready : memory_up(turn);
 }
@@ -181,7 +207,7 @@ static void drop_copy(Memory *memory, uint64_t address, unsigned sectors)
 
 uint64_t memory_load(Memory *memory, int half, uint64_t address, unsigned sectors, uint64_t now)
 {
-    const double turn = memory_pass(memory, sectors_in(sectors), now);
+    const double turn = memory_pass(memory, 1, sectors_in(sectors), now);
     const bool far = is_far(memory, half, address);
     const CacheLine *copy = far ? cache_peek(&memory->l2, address | COPY) : NULL;
 
@@ -190,9 +216,11 @@ uint64_t memory_load(Memory *memory, int half, uint64_t address, unsigned sector
         return (uint64_t) latest((double) copy->ready, (double) memory_up(turn)) +
                (uint64_t) memory->l2_latency;
     }
-    const uint64_t there = fetch(memory, line_of(memory, address, turn), sectors, turn);
-    if (far)
+    uint64_t there = fetch(memory, line_of(memory, address, turn), sectors, turn);
+    if (far) {
+        there = (uint64_t) latest((double) there, (double) memory_up(turn) + memory->far_latency);
         keep_copy(memory, address, sectors, there, turn);
+    }
     return there + (uint64_t) memory->l2_latency;
 }
 
@@ -214,7 +242,7 @@ static void put(Memory *memory, CacheLine *line, unsigned sectors, unsigned byte
 uint64_t memory_store(Memory *memory, uint64_t address, unsigned sectors, unsigned bytes,
                       uint64_t now)
 {
-    const double turn = memory_pass_stores(memory, sectors_in(sectors), now);
+    const double turn = memory_pass_stores(memory, 1, sectors_in(sectors), now);
     CacheLine *line = line_of(memory, address, turn);
 
     put(memory, line, sectors, bytes);
@@ -281,7 +309,7 @@ uint64_t memory_update(Memory *memory, CacheLine *line, TraceKind kind, uint64_t
 uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t now)
 {
     const unsigned sectors = trace_sectors(word);
-    const double turn = memory_pass_stores(memory, trace_passes(word), now);
+    const double turn = memory_pass_stores(memory, trace_passes(word), trace_passes(word), now);
     CacheLine *line = line_of(memory, trace_number(word), turn);
     const uint64_t here = fetch(memory, line, sectors, turn);
 
@@ -305,6 +333,19 @@ static double cycles_a_row(const Device *device)
     return rows_a_ns > 0 ? device->sm_mhz / 1e3 / rows_a_ns : 0;
 }
 
+/* A request takes a part of the time whatever it reads, since the L2 reads lines faster than the
+ * same number of single sectors. */
+static void set_l2(Memory *memory, const Device *device)
+{
+    const double line = cycles_for(device, LINE_BYTES, device->l2_gbps);
+    const double single = device->l2_sector_gbps > 0
+                              ? cycles_for(device, SECTOR_BYTES, device->l2_sector_gbps)
+                              : line / SECTORS;
+
+    memory->l2_cycles = (line - single) / (SECTORS - 1);
+    memory->l2_request_cycles = single - memory->l2_cycles;
+}
+
 static void fill_atoms(Memory *memory, int sectors)
 {
     const unsigned atom = (1u << sectors) - 1, all = (1u << SECTORS) - 1;
@@ -322,7 +363,6 @@ bool memory_model_open(Memory *memory, const Device *device, bool by_words)
     const double atom = device->memory_atom_bytes;
 
     *memory = (Memory){
-        .l2_cycles = cycles_for(device, SECTOR_BYTES, device->l2_gbps),
         .store_cycles = cycles_for(device, SECTOR_BYTES, device->l2_store_gbps),
         .read_cycles = cycles_for(device, atom, device->memory_gbps * device->memory_read_share),
         .write_cycles = cycles_for(device, atom, device->memory_gbps * device->memory_write_share),
@@ -332,13 +372,16 @@ bool memory_model_open(Memory *memory, const Device *device, bool by_words)
         .l2_latency = device->l2_latency,
         .memory_latency = device->memory_latency,
         .memory_queue = device->memory_queue,
+        .far_latency = device->l2_far_latency,
         .store_latency = device->store_latency,
         .atom_sectors = device->memory_atom_bytes / SECTOR_BYTES,
         .row_cycles = by_words ? 0 : cycles_a_row(device),
         .halves = device->l2_halves,
         .fills = device->memory_ecc
     };
+    set_l2(memory, device);
     fill_atoms(memory, memory->atom_sectors);
+    fill_delays(memory, device->memory_spread);
     return cache_open(&memory->l2, device->l2_bytes, device->l2_ways) &&
            (!by_words || cache_keep_words(&memory->l2));
 }
@@ -353,7 +396,7 @@ void memory_model_begin(Memory *memory)
     for (size_t i = 0; i < memory->l2.count * (size_t) memory->l2.ways; i++)
         memory->l2.lines[i].ready = 0, memory->l2.lines[i].busy = 0;
     memory->l2_free = memory->store_free = memory->dram_free = memory->dram_busy = 0;
-    memory->rows_free = memory->rows_busy = 0;
+    memory->rows_free = memory->rows_busy = memory->write_busy = 0;
     memset(memory->rows, 0xff, sizeof memory->rows);
     memory->l2_busy = memory->atomics_busy = memory->atomics_until = 0;
     memset(memory->unit_free, 0, sizeof memory->unit_free);

@@ -26,11 +26,17 @@ typedef struct PlanSegment {
     uint8_t lanes; /* active; 32 unless that matters (Plans.by_lanes) */
 } PlanSegment;
 
+/* Whether a step is issued: in part of its executions (Operation.part), in this one or not. */
+typedef enum Issued { ISSUED_IN_TURN, ISSUED, NOT_ISSUED } Issued;
+
 typedef struct Planned {
     const Operation *operation;
     const uint32_t *registers; /* first those read, then those written */
     uint16_t access;           /* number of its first access in the stretch */
     uint8_t accesses;
+    int place;     /* in the machine code; -1: unknown */
+    uint8_t round; /* of the stretch's loop */
+    uint8_t issue; /* an Issued */
     bool skipped;
     uint8_t lanes;         /* as in PlanSegment */
     bool is_last;          /* the last step of the stretch that has an instruction */
@@ -43,6 +49,7 @@ typedef struct Plan {
     uint64_t hash;
     PlanSegment *segments;
     Planned *steps;
+    uint32_t *registers; /* of steps of several rounds; else NULL */
     int segment_count, step_count, access_count;
     int number;      /* in the order in which plans were made */
     uint32_t *turns; /* by scheduler, if lanes are packed or steps are issued in part of the
@@ -83,6 +90,10 @@ void plan_use_clear(PlanUse *use);
  * independent chains of steps. Both return false if out of memory. */
 bool order_as_machine(Planned *steps, int count, bool *known);
 bool order_chains(Planned *steps, int count);
+/* sim/time/rounds.c. Gives the steps of all rounds of an unrolled loop the places of their copies,
+ * and registers of their own, from `spare` on. Returns the registers, which the caller frees; NULL:
+ * out of memory. */
+uint32_t *rounds_unroll(Planned *steps, int count, int rounds, const int *places, uint32_t spare);
 
 /* ---- Caches: the L2, and each SM's L1 (sim/time/cache.c) ---- */
 
@@ -146,25 +157,29 @@ enum { ATOMIC_UNITS = 80, UPDATES_SENT = 264 };
  * halves with 16 banks each (JESD238, HBM3). */
 enum { OPEN_ROWS = 6 * 16 * 2 * 16, ROW_LINES = 1024 / LINE_BYTES };
 
+enum { DELAYS = 256 };
+
 typedef struct Memory {
     Cache l2;
-    double l2_free, dram_free;                   /* the cycle at which they become free */
-    double store_free;                           /* the same of what accepts stores in the L2 */
-    double l2_cycles, store_cycles;              /* per sector; per stored sector */
-    double read_cycles, write_cycles;            /* per atom */
-    double atomic_cycles, integer_atomic_cycles; /* between updates of one address */
-    double pass_cycles;                          /* in which a unit updates a sector */
-    double unit_free[ATOMIC_UNITS];              /* the cycle at which it becomes free */
-    double row_cycles, rows_free, rows_busy;     /* opening a row of the DRAM */
-    uint64_t rows[OPEN_ROWS];                    /* the open ones, by a hash of their number */
-    int halves;                                  /* of the L2 */
-    int l2_latency, memory_latency, memory_queue, store_latency;
+    double l2_free, dram_free; /* the cycle at which they become free */
+    double store_free;         /* the same of what accepts stores in the L2 */
+    double l2_request_cycles, l2_cycles, store_cycles; /* per request, sector, stored sector */
+    double read_cycles, write_cycles;                  /* per atom */
+    double atomic_cycles, integer_atomic_cycles;       /* between updates of one address */
+    double pass_cycles;                                /* in which a unit updates a sector */
+    double unit_free[ATOMIC_UNITS];                    /* the cycle at which it becomes free */
+    double row_cycles, rows_free, rows_busy;           /* opening a row of the DRAM */
+    uint64_t rows[OPEN_ROWS]; /* the open ones, by a hash of their number */
+    int halves;               /* of the L2 */
+    int l2_latency, far_latency, memory_latency, memory_queue, store_latency;
+    uint16_t delays[DELAYS]; /* quantiles of the cycles by which lines of the DRAM arrive later */
     int atom_sectors;
     uint8_t atoms[1 << SECTORS];               /* by set of sectors: number of their atoms */
     uint8_t whole[1 << SECTORS];               /* by set of sectors: all sectors of their atoms */
     bool fills;                                /* partly written atoms are read first */
     uint64_t l2_hits, l2_misses;               /* sectors loaded */
     double read_bytes, write_bytes, dram_busy; /* dram_busy: cycles of this launch */
+    double write_busy;                         /* the part of them in which it was written */
     double l2_busy;
     double atomics_busy, atomics_until; /* time in which an update waited for another one */
     /* For a launch whose blocks are not all played: the part of the L2 that the other blocks would
@@ -205,12 +220,12 @@ double memory_atomic_cycles(const Memory *memory, TraceKind kind, uint64_t word)
  * them. memory_beyond: the latency that the DRAM adds to that of the L2. memory_update: an atomic
  * whose data is in the L2 at cycle `here`; returns when the old value has arrived. memory_up:
  * rounds up to a cycle. */
-double memory_pass(Memory *memory, double sectors, uint64_t now);
-double memory_pass_stores(Memory *memory, double sectors, uint64_t now);
+double memory_pass(Memory *memory, double requests, double sectors, uint64_t now);
+double memory_pass_stores(Memory *memory, double requests, double sectors, uint64_t now);
 double memory_read_atoms(Memory *memory, uint64_t line, double atoms, double now);
 void memory_write_atoms(Memory *memory, uint64_t line, double atoms, double now);
 double memory_dram_busy(const Memory *memory); /* cycles of this launch */
-double memory_beyond(const Memory *memory, double now);
+double memory_beyond(const Memory *memory, uint64_t line, double now);
 uint64_t memory_update(Memory *memory, CacheLine *line, TraceKind kind, uint64_t word,
                        uint64_t here);
 uint64_t memory_up(double cycle);

@@ -120,10 +120,15 @@ static void go(Orderer *o, int i, uint64_t now)
     }
 }
 
+static bool has_instruction(const Planned *step)
+{
+    return step->operation->action != NO_INSTRUCTION && step->issue != NOT_ISSUED;
+}
+
 /* A step without an instruction comes as soon as possible, any other in order of its place. */
 static int place_of(const Planned *step)
 {
-    return step->operation->action == NO_INSTRUCTION ? -1 : step->operation->place;
+    return has_instruction(step) ? step->place : -1;
 }
 
 static void put_by_place(Orderer *o, Planned *to)
@@ -173,7 +178,8 @@ static bool is_fixed(const Planned *step)
 {
     const Operation *o = step->operation;
 
-    return o->action == DO_BRANCH || o->action == DO_SEQUENCE || o->memory == MEMORY_ORDERED;
+    return has_instruction(step) &&
+           (o->action == DO_BRANCH || o->action == DO_SEQUENCE || o->memory == MEMORY_ORDERED);
 }
 
 /* Counts the register operands of all steps, and finds the highest register + 1. */
@@ -243,9 +249,9 @@ static bool is_placed(const Planned *steps, int count)
 
     for (int i = 0; i < count; i++) {
         const Operation *o = steps[i].operation;
-        if (o->action == NO_INSTRUCTION || is_fixed(&steps[i]))
+        if (!has_instruction(&steps[i]) || is_fixed(&steps[i]))
             continue;
-        if (o->place < 0 || (block != NONE && o->block != block))
+        if (steps[i].place < 0 || (block != NONE && o->block != block))
             return false;
         block = o->block;
     }

@@ -6,8 +6,9 @@
  * do not count. Loads stay after stores to the same memory. Then independent chains of operations
  * are interleaved (sim/time/order.c).
  *
- * A stretch is the part of a trace between two such places, and a Plan is its order. All warps
- * repeat the same stretches, so plans are cached.
+ * A stretch is the part of a trace between two such places, and a Plan is its order. If ptxas has
+ * unrolled a loop, its rounds are one stretch (sim/time/rounds.c). All warps repeat the same
+ * stretches, so plans are cached.
  */
 #include "sim/time/model.h"
 
@@ -15,7 +16,7 @@
 #include <string.h>
 
 /* MOST_PLANNED: with accesses to the stack. */
-enum { MOST_STEPS = 512, MOST_PLANNED = 4 * MOST_STEPS, MOST_SEGMENTS = 64, FIRST_ROOM = 256 };
+enum { MOST_PLANNED = 4 * MOST_STEPS, MOST_SEGMENTS = 256, FIRST_ROOM = 256 };
 
 /* ---- The next stretch of a warp ---- */
 
@@ -27,9 +28,19 @@ static const Operations *operations_of(const Plans *plans, const TraceRun *run)
 /* A part of a stretch, up to `place`. */
 typedef struct Stretch {
     TracePlace place;
-    int segments, steps;
+    int segments, steps, rounds;
+    const Operation *head; /* its first step */
     bool ends;
 } Stretch;
+
+/* Whether another round of a loop follows, which the machine code does in the same of its own. */
+static inline bool has_round(const Plans *plans, const Trace *trace, const Stretch *s)
+{
+    const TraceRun *run = &trace->runs[s->place.run];
+
+    return s->rounds < s->head->rounds && s->place.run < trace->run_count &&
+           &operations_of(plans, run)->operations[run->first + (uint32_t) s->place.step] == s->head;
+}
 
 /* Adds the next segment. Returns false if the stretch is complete. */
 static inline bool next_segment(const Plans *plans, const Trace *trace, Stretch *s,
@@ -51,10 +62,14 @@ static inline bool next_segment(const Plans *plans, const Trace *trace, Stretch 
                               .accesses = count == left ? run->accesses : 0,
                               .skipped = run->skipped,
                               .lanes = plans->by_lanes ? run->lanes : LANES };
-    s->segments++;
+    s->head = s->segments++ ? s->head : o;
     s->steps += count;
     s->place = count == left ? (TracePlace){ s->place.run + 1, 0 }
                              : (TracePlace){ s->place.run, s->place.step + count };
+    if (s->ends && has_round(plans, trace, s)) {
+        s->rounds++;
+        s->ends = false;
+    }
     return true;
 }
 
@@ -62,7 +77,7 @@ static inline bool next_segment(const Plans *plans, const Trace *trace, Stretch 
 static int find_segments(const Plans *plans, const Trace *trace, TracePlace *place,
                          PlanSegment segments[MOST_SEGMENTS])
 {
-    Stretch s = { .place = *place };
+    Stretch s = { .place = *place, .rounds = 1 };
 
     while (next_segment(plans, trace, &s, &segments[s.segments]))
         ;
@@ -76,6 +91,8 @@ typedef struct Sorter {
     Planned steps[MOST_PLANNED];
     bool early[MOST_PLANNED];
     int count;
+    uint32_t first; /* step */
+    int round;      /* of the loop that is the stretch */
 } Sorter;
 
 static bool shares(const uint32_t *a, int a_count, const uint32_t *b, int b_count)
@@ -150,6 +167,8 @@ static int far_loads(const Sorter *sorter)
 
 static void add_planned(Sorter *sorter, Planned planned)
 {
+    planned.place = planned.operation->place;
+    planned.round = (uint8_t) sorter->round;
     sorter->steps[sorter->count] = planned;
     sorter->early[sorter->count++] = false;
 }
@@ -172,6 +191,7 @@ static void take_segment(const Plans *plans, Sorter *sorter, const PlanSegment *
 {
     const Operations *operations = &plans->operations[segment->function + 1];
 
+    sorter->round += *access || sorter->count ? segment->first == sorter->first : 0;
     for (int i = 0; i < segment->count && sorter->count < MOST_PLANNED; i++) {
         const Operation *o = &operations->operations[segment->first + (uint32_t) i];
         const bool last = i == segment->count - 1;
@@ -261,11 +281,38 @@ static bool has_parts(const Sorter *sorter)
     return false;
 }
 
-static bool order_steps(Plan *plan, Sorter *sorter)
+/* All rounds that the machine code does together. */
+static bool unroll(const Operations *operations, Plan *plan, int rounds)
 {
     bool known;
 
+    plan->registers =
+        rounds_unroll(plan->steps, plan->step_count, rounds, operations->places,
+                      (uint32_t) (operations->first_register + operations->registers_used));
+    return plan->registers && order_as_machine(plan->steps, plan->step_count, &known);
+}
+
+/* The last rounds, one after the other. */
+static bool order_rounds(Plan *plan)
+{
+    bool well = true, known;
+
+    for (int from = 0, to; from < plan->step_count && well; from = to) {
+        for (to = from; to < plan->step_count && plan->steps[to].round == plan->steps[from].round;)
+            to++;
+        well = order_as_machine(plan->steps + from, to - from, &known);
+    }
+    return well;
+}
+
+static bool order_steps(const Operations *operations, Plan *plan, Sorter *sorter)
+{
+    const int rounds = operations->operations[sorter->first].rounds;
+    bool known;
+
     put_steps(plan, sorter, false);
+    if (rounds > 1)
+        return sorter->round + 1 == rounds ? unroll(operations, plan, rounds) : order_rounds(plan);
     if (!order_as_machine(plan->steps, plan->step_count, &known))
         return false;
     if (known)
@@ -286,6 +333,7 @@ static Plan *new_plan(const Plans *plans, const PlanSegment *segments, int count
 
     if (!sorter || !plan)
         goto none;
+    sorter->first = segments[0].first;
     for (int i = 0; i < count; i++)
         take_segment(plans, sorter, &segments[i], &access);
     plan->segments = malloc((size_t) count * sizeof *segments);
@@ -297,7 +345,7 @@ static Plan *new_plan(const Plans *plans, const PlanSegment *segments, int count
     memcpy(plan->segments, segments, (size_t) count * sizeof *segments);
     plan->segment_count = count;
     plan->access_count = access;
-    if (!order_steps(plan, sorter))
+    if (!order_steps(&plans->operations[segments[0].function + 1], plan, sorter))
         goto none;
     time_operands(plans, plan);
     mark_last(plan);
@@ -308,6 +356,7 @@ none:
     if (plan) {
         free(plan->segments);
         free(plan->steps);
+        free(plan->registers);
         free(plan->turns);
     }
     free(plan);
@@ -350,7 +399,7 @@ static bool is_for(const Plan *plan, const PlanSegment *segments, int count)
 /* Whether the stretch that begins at `place` has this plan; then moves `place` past it. */
 static bool is_next(const Plans *plans, const Trace *trace, TracePlace *place, const Plan *plan)
 {
-    Stretch s = { .place = *place };
+    Stretch s = { .place = *place, .rounds = 1 };
     PlanSegment segment;
 
     for (int i = 0; i < plan->segment_count; i++)
@@ -476,6 +525,7 @@ void plans_clear(Plans *plans)
             plans->table[i] = plan->next;
             free(plan->segments);
             free(plan->steps);
+            free(plan->registers);
             free(plan->turns);
             free(plan);
         }

@@ -30,8 +30,9 @@ Gpu *gpu_open_without(const Device *device, CauseSet without);
 /* A long launch may use this many threads, including the caller's. All results are the same. */
 void gpu_use_threads(Gpu *gpu, int threads);
 void gpu_close(Gpu *gpu);
-/* Puts bytes that the host or a copy has written into the L2. */
-void gpu_written(Gpu *gpu, uint64_t address, size_t bytes);
+/* Puts bytes that the host or a copy has written into the L2, and those that it has read. `from`: 0
+ * if they are no device memory. */
+void gpu_written(Gpu *gpu, uint64_t to, uint64_t from, size_t bytes);
 
 typedef struct TimingResult {
     double cycles;         /* from the start of the first block to the end of the last one */

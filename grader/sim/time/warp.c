@@ -108,14 +108,16 @@ static bool is_served(const Sm *sm, const PlayedWarp *w)
             action == DO_STACK || action == DO_COPY);
 }
 
-/* Whether this execution is one of those in which the step is not issued. The choice is the same
- * for all such steps of a stretch, and evenly spread over turns, so that no warp is always the one
- * that issues. */
+/* Whether this execution is one of those in which the step is not issued. If the plan does not
+ * know, the choice is the same for all such steps of a stretch, and evenly spread over turns, so
+ * that no warp is always the one that issues. */
 static bool is_left_out(const PlayedWarp *w)
 {
     const Operation *o = w->step->operation;
     const uint64_t spread = w->turn * 0x9e3779b9u; /* of 2^32 */
 
+    if (w->step->issue != ISSUED_IN_TURN)
+        return w->step->issue == NOT_ISSUED;
     return o->part < o->whole && spread * o->whole >= (uint64_t) o->part << 32;
 }
 

@@ -64,7 +64,7 @@ static uint64_t fetch(Memory *memory, CacheLine *line, CacheWords *there, uint32
         const double read =
             memory_read_atoms(memory, line->line, atoms_of(memory, words_in(missing)), turn);
         there->here |= missing;
-        line->ready = memory_up(read + memory_beyond(memory, turn));
+        line->ready = memory_up(read + memory_beyond(memory, line->line, turn));
     }
     return later(line->ready, memory_up(turn));
 }
@@ -79,7 +79,7 @@ static void put(Memory *memory, CacheWords *there, uint32_t words)
 
 static uint64_t load(Memory *memory, uint64_t address, uint32_t words, uint64_t now)
 {
-    const double turn = memory_pass(memory, sectors_of(words_in(words)), now);
+    const double turn = memory_pass(memory, 1, sectors_of(words_in(words)), now);
     CacheWords *there;
     CacheLine *line = line_of(memory, address, turn, &there);
 
@@ -88,7 +88,7 @@ static uint64_t load(Memory *memory, uint64_t address, uint32_t words, uint64_t 
 
 uint64_t words_store(Memory *memory, uint64_t address, uint32_t words, uint64_t now)
 {
-    const double turn = memory_pass_stores(memory, sectors_of(words_in(words)), now);
+    const double turn = memory_pass_stores(memory, 1, sectors_of(words_in(words)), now);
     CacheWords *there;
 
     line_of(memory, address, turn, &there);
@@ -99,7 +99,7 @@ uint64_t words_store(Memory *memory, uint64_t address, uint32_t words, uint64_t 
 /* A pass is one sector, however few words it updates. */
 static uint64_t update(Memory *memory, TraceKind kind, uint64_t word, uint32_t words, uint64_t now)
 {
-    const double turn = memory_pass_stores(memory, trace_passes(word), now);
+    const double turn = memory_pass_stores(memory, trace_passes(word), trace_passes(word), now);
     CacheWords *there;
     CacheLine *line = line_of(memory, trace_number(word), turn, &there);
     const uint64_t here = fetch(memory, line, there, words, turn);

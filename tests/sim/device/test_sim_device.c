@@ -95,7 +95,7 @@ static const char sound[] =
     "shared_cycle_bytes: 128\nshared_latency: 29\n"
     "l1_latency: 38\n"
     "l2_latency: 262\n"
-    "store_latency: 450\nmemory_latency: 466\nmemory_queue: 300\n"
+    "store_latency: 450\nmemory_latency: 466\nmemory_queue: 300\nmemory_spread: 0\n"
     "l1_bytes: 192 KiB\nshared_least_bytes: 0\n"
     "l1_ways: 4\n"
     "l2_ways: 16\n"
@@ -106,8 +106,9 @@ static const char sound[] =
     "lsu_queue: 40\n"
     "memory_atom_bytes: 64\n"
     "block_start_cycles: 100\nmemory_ecc: 1\n"
-    "barrier_warp_cycles: 2\nconstant_cycles: 2\nmemory_rows_per_ns: 0\nl2_halves: 1\n"
-    "l2_gbps: 240\n"
+    "barrier_warp_cycles: 2\nconstant_cycles: 2\nmemory_rows_per_ns: 0\nl2_halves: "
+    "1\nl2_far_latency: 0\n"
+    "l2_gbps: 240\nl2_sector_gbps: 0\n"
     "l2_store_gbps: 200\n"
     "memory_read_share: 0.955\n"
     "memory_write_share: 0.826\n"
@@ -122,7 +123,7 @@ static const char sound[] =
     "atomic_pass_ns: 0.73\n"
     "event_us: 0\n"
     "local_latency: 33\nlocal_merge_cycles: 2\n";
-/* Each case adds line 75, which should be "copy_engines: 2". */
+/* Each case adds line 78, which should be "copy_engines: 2". */
 
 static char scratch[64];
 
@@ -145,26 +146,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":76: copy_engines appears twice" },
-        { "copy_engines: 2\nsms: 8", ":76: sms appears twice" },
-        { "copy_engines: 2\nwheels: 4", ":76: unknown key `wheels`" },
-        { "copy_engines 2", ":75: expected `key: value`" },
-        { "copy_engines:", ":75: copy_engines must be a whole number, not ``" },
-        { "copy_engines: two", ":75: copy_engines must be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":75: copy_engines must be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":75: copy_engines must be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":75: copy_engines must be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":75: copy_engines must be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":75: copy_engines must be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":75: copy_engines must be a whole number, not `1..2`" },
-        { "copy_engines: .", ":75: copy_engines must be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":75: copy_engines must be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":75: copy_engines must be a whole number, not `nan`" },
-        { "copy_engines: 65", ":75: copy_engines is 65: it must be from 0 to 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":79: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":79: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":79: unknown key `wheels`" },
+        { "copy_engines 2", ":78: expected `key: value`" },
+        { "copy_engines:", ":78: copy_engines must be a whole number, not ``" },
+        { "copy_engines: two", ":78: copy_engines must be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":78: copy_engines must be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":78: copy_engines must be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":78: copy_engines must be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":78: copy_engines must be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":78: copy_engines must be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":78: copy_engines must be a whole number, not `1..2`" },
+        { "copy_engines: .", ":78: copy_engines must be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":78: copy_engines must be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":78: copy_engines must be a whole number, not `nan`" },
+        { "copy_engines: 65", ":78: copy_engines is 65: it must be from 0 to 64" },
         { "copy_engines: 99999999999",
-          ":75: copy_engines is 99999999999: it must be from 0 to 64" },
+          ":78: copy_engines is 99999999999: it must be from 0 to 64" },
         { "copy_engines: 9999999999999999999999",
-          ":75: copy_engines must be a whole number, not `9999999999999999999999`" },
+          ":78: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

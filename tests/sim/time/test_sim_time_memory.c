@@ -156,6 +156,117 @@ static void scattered_reads_wait_for_rows(void)
     CU_ASSERT_DOUBLE_EQUAL(reading_lines(&device, 1000), 4, 0.01);
 }
 
+/* ---- Lines that arrive later, and reads that wait ---- */
+
+/* The latency of a line that was read before by SMs of this half, or -1: not in the L2. */
+static uint64_t latency_after(const Device *device, int reader, int half, uint64_t line)
+{
+    Memory memory;
+    uint64_t there;
+
+    CU_ASSERT_TRUE_FATAL(memory_model_open(&memory, device, false));
+    memory_model_begin(&memory);
+    if (reader >= 0)
+        memory_load(&memory, reader, line, 1, 0);
+    there = memory_load(&memory, half, line, 1, 100000) - 100000;
+    memory_model_close(&memory);
+    return there;
+}
+
+/* The first read by an SM of the other half takes longer, on an H200 by 86 ns; then there is a copy
+ * nearby (tests/sim/time/mechanisms, share.l2). */
+static void lines_of_the_other_half_are_farther(void)
+{
+    Device device = plain;
+    int farther = 0;
+
+    device.l2_halves = 2;
+    device.l2_far_latency = 170;
+    for (uint64_t line = 0; line < 100; line++) {
+        const uint64_t one = latency_after(&device, 0, 1, line);
+        const uint64_t other = latency_after(&device, 1, 0, line);
+        CU_ASSERT_EQUAL(latency_after(&device, 0, 0, line), latency_after(&device, 1, 1, line));
+        CU_ASSERT_EQUAL(one > other ? one - other : other - one, 170);
+        farther += one > other;
+    }
+    CU_ASSERT(farther > 30 && farther < 70);
+}
+
+/* A loop that waited for two lines of an H200's memory took longer than one that waited for one,
+ * although few were in flight (flight.add, flight.read): each line has its own delay. */
+static void the_latest_of_several_lines_counts(void)
+{
+    enum { TRIALS = 5000 };
+    Device device = plain;
+    double all = 0, latest_of_four = 0;
+    uint64_t latest = 0;
+
+    device.memory_spread = 100;
+    for (uint64_t line = 0; line < TRIALS; line++) {
+        const uint64_t there = latency_after(&device, -1, 0, line);
+        latest = line % 4 ? later(latest, there) : there;
+        all += (double) there / TRIALS;
+        latest_of_four += line % 4 == 3 ? (double) latest / TRIALS * 4 : 0;
+    }
+    /* The mean of the latest of four is 1 + 1/2 + 1/3 + 1/4 means of one. */
+    CU_ASSERT_DOUBLE_EQUAL(all - (double) latency_after(&plain, -1, 0, 0), 100, 4);
+    CU_ASSERT_DOUBLE_EQUAL(latest_of_four - all, 108, 8);
+    CU_ASSERT_EQUAL(latency_after(&device, -1, 0, 7), latency_after(&device, -1, 0, 7));
+}
+
+/* An H200's reads take hardly longer if it reads much else, but longer if it writes. */
+static void reads_wait_while_memory_is_written(void)
+{
+    Device device = plain;
+    Memory memory;
+
+    device.memory_queue = 400;
+    CU_ASSERT_TRUE_FATAL(memory_model_open(&memory, &device, false));
+    memory_model_begin(&memory);
+    const double alone = memory_beyond(&memory, 1, 1000);
+    memory_read_atoms(&memory, 1, 250, 0); /* a quarter of the time */
+    CU_ASSERT_EQUAL(memory_beyond(&memory, 1, 1000), alone);
+    memory_write_atoms(&memory, 1, 250, 0);
+    CU_ASSERT_DOUBLE_EQUAL(memory_beyond(&memory, 1, 1000), alone + 400 * 0.25 / 0.5, 1e-9);
+    memory_model_close(&memory);
+}
+
+/* An H200 reads lines from its L2 at 9 TB/s, and scattered sectors at 5. */
+static void lines_are_read_faster_than_single_sectors(void)
+{
+    Device device = plain;
+    Memory memory;
+
+    device.l2_gbps = 64;        /* a line in 2 cycles */
+    device.l2_sector_gbps = 32; /* a sector in 1 cycle */
+    CU_ASSERT_TRUE_FATAL(memory_model_open(&memory, &device, false));
+    memory_model_begin(&memory);
+    CU_ASSERT_DOUBLE_EQUAL(memory_pass(&memory, 1, 4, 0), 2, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(memory_pass(&memory, 1, 1, 0), 2 + 1, 1e-9);
+    memory_model_close(&memory);
+}
+
+/* ---- Copies ---- */
+
+/* What a copy reads takes room, too: after one of 32 MiB, nothing of it was left in an H200's L2 of
+ * 60 MiB (left.copied). saxpy_grid_stride (tests/sim/blind) was modelled 1.4 times too fast. */
+static void what_a_copy_reads_takes_room(void)
+{
+    const uint64_t from = memory_base() + 4096, to = from + ((uint64_t) 1 << 24);
+    const size_t bytes = 768 << 10; /* of an L2 of 1 MiB */
+
+    for (int reads = 0; reads < 2; reads++) {
+        Gpu *gpu = gpu_open(&plain);
+        int left = 0;
+        CU_ASSERT_PTR_NOT_NULL_FATAL(gpu);
+        gpu_written(gpu, to, reads ? from : 0, bytes);
+        for (uint64_t at = to - memory_base(); at < to - memory_base() + bytes; at += LINE_BYTES)
+            left += cache_peek(&gpu->memory.l2, at / LINE_BYTES) != NULL;
+        CU_ASSERT(reads ? left < 5000 && left > 3000 : left == 6144);
+        gpu_close(gpu);
+    }
+}
+
 static CU_TestInfo tests[] = {
     { "updates take parts of cycles", updates_take_parts_of_cycles },
     { "neighbouring kilobytes have different units", neighbouring_kilobytes_have_different_units },
@@ -163,6 +274,11 @@ static CU_TestInfo tests[] = {
     { "lines that all SMs read are kept twice", lines_that_all_sms_read_are_kept_twice },
     { "a store replaces both copies", a_store_replaces_both_copies },
     { "scattered reads wait for rows", scattered_reads_wait_for_rows },
+    { "lines of the other half are farther", lines_of_the_other_half_are_farther },
+    { "the latest of several lines counts", the_latest_of_several_lines_counts },
+    { "reads wait while memory is written", reads_wait_while_memory_is_written },
+    { "lines are read faster than single sectors", lines_are_read_faster_than_single_sectors },
+    { "what a copy reads takes room", what_a_copy_reads_takes_room },
     CU_TEST_INFO_NULL,
 };
 
