@@ -8,7 +8,6 @@
 #include "sim/time/model.h"
 #include "sim/time/play.h"
 
-#include <fenv.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -436,34 +435,8 @@ static void displace_left_out(const Timing *timing)
         cache_displace(&memory->l2, (double) memory->lines_in * rest / placed);
 }
 
-/* The cycles of the blocks played if no SM lacked blocks before the end: at least as long as if
- * every place were occupied all the time; and as long as the SMs need for all instructions if each
- * issues them as fast as the fastest one did with all its places occupied. */
-static double even_cycles(const Timing *timing)
-{
-    const Gpu *gpu = timing->gpu;
-    double places = 1, issued = 0, rate = 0;
-
-    for (int i = 0; i < gpu->device.sms; i++)
-        places = fmax(places, gpu->sms[i].full.blocks);
-    for (int i = 0; i < gpu->device.sms; i++) {
-        const FullTime *full = &gpu->sms[i].full;
-        issued += (double) gpu->sms[i].issued;
-        if (full->blocks == (int) places && full->cycles > 0)
-            rate = fmax(rate, full->issued / full->cycles);
-    }
-    const double least = timing->play.place_cycles / places / gpu->device.sms;
-    const double cycles = rate > 0 ? issued / rate / gpu->device.sms : 0;
-    return fmin((double) timing->play.ends, fmax(least, cycles));
-}
-
-/* The program may have set another rounding mode, which other threads do not have. */
 static void play_rest_of(Timing *timing)
 {
-    fenv_t programs;
-
-    fegetenv(&programs);
-    fesetenv(FE_DFL_ENV);
     if (timing->feed)
         feed_close(timing->feed, !timing->failed);
     else if (!timing->failed)
@@ -471,7 +444,6 @@ static void play_rest_of(Timing *timing)
     timing->feed = NULL;
     timing->failed |= timing->play.failed || timing->clocks.sm.failed;
     take_played(timing);
-    fesetenv(&programs);
 }
 
 TimingResult timing_end(Timing *timing)
@@ -495,7 +467,7 @@ TimingResult timing_end(Timing *timing)
         limits_end(gpu, left_out(timing), &result);
         displace_left_out(timing);
         if (has_cause(gpu->without, CAUSE_TAIL))
-            limits_drop_tail(gpu, even_cycles(timing) + left_out(timing), &result);
+            limits_drop_tail(gpu, play_even_cycles(&timing->play) + left_out(timing), &result);
         result.ms = gpu->device.launch_us / 1e3 + result.cycles / (gpu->device.sm_mhz * 1e3);
     }
     gpu->cycles += result.cycles;

@@ -11,7 +11,7 @@
 
 #define NEVER (UINT64_MAX >> 2) /* a cycle that never comes */
 
-/* ---- Plans: a stretch of a trace in the order of issue (sim/time/plan.c) ---- */
+/* ---- Plans: a stretch of a trace in the order of issue (sim/time/plan.c, plans.c) ---- */
 
 typedef struct TracePlace {
     int run, step;
@@ -78,8 +78,11 @@ typedef struct PlanUse {
     int room;
 } PlanUse;
 
-/* The plan of the stretch that begins at `place`; moves `place` past the stretch. NULL: out of
- * memory. */
+/* sim/time/plan.c. Returns NULL if out of memory. */
+Plan *plan_make(const Plans *plans, const PlanSegment *segments, int count);
+void plan_free(Plan *plan);
+/* sim/time/plans.c. The plan of the stretch that begins at `place`; moves `place` past the stretch.
+ * NULL: out of memory. */
 const Plan *plan_of(Plans *plans, PlanUse *use, const Trace *trace, TracePlace *place);
 /* Makes the table larger if it is full. Not while SMs play. Returns false if out of memory. */
 bool plans_make_room(Plans *plans);

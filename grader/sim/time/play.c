@@ -9,6 +9,8 @@
  */
 #include "sim/time/play.h"
 
+#include <fenv.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -246,8 +248,32 @@ void play_begin(Play *play, BlockTrace *trace, const BlockStart *start)
 
 void play_rest(Play *play)
 {
+    fenv_t programs;
+
+    /* The program may have set another rounding mode, which other threads do not have. */
+    fegetenv(&programs);
+    fesetenv(FE_DFL_ENV);
     while (!play->failed && go_on(play))
         ;
+    fesetenv(&programs);
+}
+
+double play_even_cycles(const Play *play)
+{
+    const Gpu *gpu = play->gpu;
+    double places = 1, issued = 0, rate = 0;
+
+    for (int i = 0; i < gpu->device.sms; i++)
+        places = fmax(places, gpu->sms[i].full.blocks);
+    for (int i = 0; i < gpu->device.sms; i++) {
+        const FullTime *full = &gpu->sms[i].full;
+        issued += (double) gpu->sms[i].issued;
+        if (full->blocks == (int) places && full->cycles > 0)
+            rate = fmax(rate, full->issued / full->cycles);
+    }
+    const double least = play->place_cycles / places / gpu->device.sms;
+    const double cycles = rate > 0 ? issued / rate / gpu->device.sms : 0;
+    return fmin((double) play->ends, fmax(least, cycles));
 }
 
 /* ---- A launch ---- */

@@ -40,6 +40,10 @@ void play_begin(Play *play, BlockTrace *trace, const BlockStart *start);
 void play_block(Play *play, BlockTrace *trace);
 /* Plays the blocks that are there to their end. */
 void play_rest(Play *play);
+/* The cycles of the blocks played if no SM lacked blocks before the end: at least as long as if
+ * every place were occupied all the time; and as long as the SMs need for all instructions if each
+ * issues them as fast as the fastest one did with all its places occupied. */
+double play_even_cycles(const Play *play);
 /* The traces of blocks that have ended, for the caller. */
 BlockTrace *play_take(Play *play);
 
