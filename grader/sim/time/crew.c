@@ -1,9 +1,10 @@
 /* crew.c - threads that do the parts of a piece of work together.
  *
  * Pieces of work take some microseconds and follow each other closely. So a thread without work
- * spins for a while before it sleeps. Each thread begins with its own parts, whose data is in its
- * processor's caches, and then takes parts that are not begun yet. So the leader never waits for a
- * thread that sleeps or does not run: it does all parts by itself.
+ * spins for a while before it sleeps. Each part has an owner, in whose processor's caches its data
+ * is. Others do it only if its owner has not come, so the leader does not wait for a thread that
+ * sleeps or does not run. The thread that helps at times, the guest, takes some parts of the
+ * others.
  */
 #include "sim/time/crew.h"
 
@@ -15,7 +16,7 @@
 #include <time.h>
 
 /* SPINS: about 50 microseconds, if no other thread wants the processor. */
-enum { HOST_LINE = 64, PAUSES = 200, SPINS = 400, STACK_BYTES = 1 << 19 };
+enum { HOST_LINE = 64, PAUSES = 200, PATIENCE = 250, SPINS = 400, STACK_BYTES = 1 << 19 };
 
 /* Each in its own line of the host's caches, since threads write it. */
 typedef struct Counter {
@@ -34,7 +35,9 @@ struct Crew {
     void (*part)(void *self, int i);
     void *self;
     Counter round, done, sleeping; /* round: number of the piece of work; done: parts of it */
+    Counter guest, threads;        /* whether the guest helps now; threads in this round */
     Counter *claims;               /* by part: the last round in which a thread has taken it */
+    Counter *arrived;              /* by thread: its last round */
     bool ends;
     pthread_mutex_t lock;
     pthread_cond_t called;
@@ -69,13 +72,34 @@ static void try_part(Crew *crew, uint32_t round, int i)
     __atomic_fetch_add(&crew->done.n, 1, __ATOMIC_ACQ_REL);
 }
 
-/* `number`: of the thread; the leader has 0, and the one that helps at times has the last. */
+/* The number of a part's owner. The leader has 0, and the guest the last number. */
+static int owner_of(const Crew *crew, int i)
+{
+    const int always = crew->helpers + 1, threads = (int) load(&crew->threads);
+
+    return threads > always && i % threads == always ? always : i % always;
+}
+
 static void do_round(Crew *crew, uint32_t round, int number)
 {
-    for (int i = number; i < crew->parts; i += crew->helpers + 2)
-        try_part(crew, round, i);
-    for (int i = number + 1; i < number + crew->parts; i++)
-        try_part(crew, round, i % crew->parts);
+    __atomic_store_n(&crew->arrived[number].n, round, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < crew->parts; i++)
+        if (owner_of(crew, i) == number)
+            try_part(crew, round, i);
+    for (int i = 0; i < crew->parts; i++)
+        if (load(&crew->arrived[owner_of(crew, i)]) != round)
+            try_part(crew, round, i);
+}
+
+/* The leader waits for the others. It does what a thread has not begun that came, but then lost its
+ * processor. */
+static void end_round(Crew *crew, uint32_t round)
+{
+    for (int spins = 0; load(&crew->done) < (uint32_t) crew->parts; spins++) {
+        for (int i = 0; spins > PATIENCE && i < crew->parts; i++)
+            try_part(crew, round, i);
+        spin(spins);
+    }
 }
 
 static void wake(Crew *crew)
@@ -93,12 +117,13 @@ void crew_do(Crew *crew, void (*part)(void *self, int i), void *self)
 
     crew->part = part;
     crew->self = self;
+    __atomic_store_n(&crew->threads.n, (uint32_t) crew->helpers + 1 + load(&crew->guest),
+                     __ATOMIC_SEQ_CST);
     __atomic_store_n(&crew->done.n, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&crew->round.n, round, __ATOMIC_SEQ_CST);
     wake(crew);
     do_round(crew, round, 0);
-    for (int spins = 0; load(&crew->done) < (uint32_t) crew->parts; spins++)
-        spin(spins);
+    end_round(crew, round);
 }
 
 /* ---- Helpers ---- */
@@ -138,6 +163,7 @@ void crew_help(Crew *crew, bool (*is_enough)(void *self), void *self)
     const struct timespec shortly = { .tv_nsec = 50000 };
     uint32_t seen = load(&crew->round);
 
+    __atomic_store_n(&crew->guest.n, 1, __ATOMIC_SEQ_CST);
     for (int spins = 0; !is_enough(self); spins++) {
         const uint32_t round = load(&crew->round);
         if (round != seen) {
@@ -150,6 +176,7 @@ void crew_help(Crew *crew, bool (*is_enough)(void *self), void *self)
             nanosleep(&shortly, NULL);
         }
     }
+    __atomic_store_n(&crew->guest.n, 0, __ATOMIC_SEQ_CST);
 }
 
 /* ---- Opening and closing ---- */
@@ -175,6 +202,15 @@ static void start_helpers(Crew *crew, int helpers)
     pthread_attr_destroy(&attributes);
 }
 
+static Counter *new_counters(int count)
+{
+    Counter *counters = aligned_alloc(HOST_LINE, (size_t) count * sizeof *counters);
+
+    for (int i = 0; counters && i < count; i++)
+        counters[i].n = 0;
+    return counters;
+}
+
 Crew *crew_open(int helpers, int parts)
 {
     Crew *crew = aligned_alloc(HOST_LINE, sizeof *crew);
@@ -185,10 +221,9 @@ Crew *crew_open(int helpers, int parts)
     pthread_mutex_init(&crew->lock, NULL);
     pthread_cond_init(&crew->called, NULL);
     crew->helper = calloc((size_t) helpers + 1, sizeof *crew->helper);
-    crew->claims = aligned_alloc(HOST_LINE, ((size_t) parts + 1) * sizeof *crew->claims);
-    for (int i = 0; crew->claims && i < parts; i++)
-        crew->claims[i].n = 0;
-    if (crew->helper && crew->claims) {
+    crew->claims = new_counters(parts);
+    crew->arrived = new_counters(helpers + 2);
+    if (crew->helper && crew->claims && crew->arrived) {
         start_helpers(crew, helpers);
         return crew;
     }
@@ -206,5 +241,6 @@ void crew_close(Crew *crew)
         pthread_join(crew->helper[i].thread, NULL);
     free(crew->helper);
     free(crew->claims);
+    free(crew->arrived);
     free(crew);
 }
