@@ -116,7 +116,7 @@ validation() {
     [ -n "$nvcc" ] || { echo "validation: skipped, there is no nvcc"; return; }
     each agree="tests/sim/time/agree.sh $build 07_reduction" whatif="tests/sim/time/whatif.sh $build 01_coalescing" \
         counters="tests/sim/counters/compare.sh $build" merged="tests/sim/merged.sh $build" \
-        check="tests/sim/time/check.sh $build sim" programs="tests/sim/run_programs.sh $build" runtime="tests/sim/run_runtime.sh $build" same_report="tests/sim/same_report.sh $build"
+        check="tests/sim/time/check.sh $build sim" threads="tests/sim/time/threads.sh $build" programs="tests/sim/run_programs.sh $build" runtime="tests/sim/run_runtime.sh $build" same_report="tests/sim/same_report.sh $build"
 }
 
 case $tier in test | test-all) quick ;; esac

@@ -1,6 +1,6 @@
 # tests.mk - what tests are made of, and what measures: tests/run.sh says which run when.
 
-.PHONY: setup test test-rest test-validation test-all unit figures protocols validate validate-blind validate-flows bench format test-programs
+.PHONY: setup test test-rest test-validation test-all unit test-threads figures protocols validate validate-blind validate-flows bench format test-programs
 
 setup:
 	@$(if $(MAKE_RESTARTS),:,tests/setup.sh)
@@ -13,6 +13,12 @@ test test-rest test-validation test-all: test-programs
 
 unit: $(B)/unit-tests
 	@$<
+
+# The threads that model time, by the thread sanitizer. It needs fixed addresses, and no function of which
+# the loader chooses a version.
+test-threads:
+	@$(MAKE) B=$(B)/threads CFLAGS="-O1 -g -fsanitize=thread '-Dtarget_clones(...)=unused'" $(B)/threads/unit-tests
+	@setarch -R $(B)/threads/unit-tests test_sim_time_threads
 
 test-programs: all $(B)/unit-tests $(B)/fake_runner $(if $(GRADEBOOK),$(B)/make_archive) $(if $(NVCC),$(B)/ratios $(B)/whatif $(B)/draw_compare $(B)/rogue_guest $(B)/libcudart-sim.so)
 	@$(if $(MAKE_TERMOUT),printf '\033[K',:)

@@ -149,6 +149,15 @@ void gpu_proved(Scheduler *s, Device *gpu, const ParsedResult *result, const cha
     add_workers(s, NULL, jobs_of(s));
 }
 
+/* Gradings on the simulated GPU share the processors, which each would use alone otherwise. */
+static void share_processors(Scheduler *s)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN), share = processors / jobs_of(s);
+    char text[40];
+
+    words_add(&s->cgroup.environment, PUT(text, "SIM_THREADS=%ld", share > 1 ? share : 1));
+}
+
 void workers_open(Scheduler *s)
 {
     const GradingOptions *o = s->options;
@@ -156,6 +165,7 @@ void workers_open(Scheduler *s)
     for (int i = 0; i < o->device_count || i == 0; i++)
         device_open(&s->gpus[s->gpu_count++], o->device_count ? o->devices[i] : NULL);
     set_limits(s, s->gpu_count);
+    share_processors(s);
     for (int i = 0; i < s->gpu_count; i++)
         add_workers(s, &s->gpus[i], 1);
 }

@@ -206,6 +206,7 @@ static bool merge(Merger *merger, const int *steps, int count)
         *other = (Operation){ .action = NO_INSTRUCTION,
                               .pipe = PIPE_LSU,
                               .spent = other->spent,
+                              .spent_step = other->spent_step,
                               .block = other->block,
                               .place = -1 };
     }

@@ -240,6 +240,7 @@ static bool add_stack(OperationMaker *maker, int at)
                 continue;
             made->stack[put] = stack_operation(maker, o->block, access);
             made->stack[put].spent = o->spent;
+            made->stack[put].spent_step = o->spent_step;
             if (!add_stack_registers(maker, &made->stack[put++], o, (*count)++))
                 return false;
         }
@@ -365,8 +366,10 @@ static bool make_all(OperationMaker *maker)
             return false;
     maker->made->operations[code->step_count] =
         (Operation){ .action = NO_INSTRUCTION, .block = -1, .place = -1 };
-    for (int i = 0; i <= code->step_count; i++)
+    for (int i = 0; i <= code->step_count; i++) {
         maker->made->operations[i].spent = &maker->made->spent[i];
+        maker->made->operations[i].spent_step = (uint32_t) code->step_count + 1;
+    }
     if (!merge_loads(maker) || !add_stacks(maker))
         return false;
     find_stretches(maker);
@@ -388,7 +391,8 @@ bool operations_make(Operations *made, const Code *code, const Device *device, i
                           .first_register = first_register,
                           .registers_used = function->register_count };
     made->operations = calloc((size_t) code->step_count + 1, sizeof *made->operations);
-    made->spent = calloc((size_t) code->step_count + 1, sizeof *made->spent);
+    made->spent =
+        calloc(((size_t) code->step_count + 1) * (size_t) device->sms, sizeof *made->spent);
     maker.writer = calloc((size_t) function->register_count + 1, sizeof *maker.writer);
     maker.only_added = calloc((size_t) function->register_count + 1, sizeof *maker.only_added);
     maker.none = calloc((size_t) code->step_count + 1, sizeof *maker.none);

@@ -78,8 +78,9 @@ typedef struct Operation {
     uint8_t operand_count; /* operands read from the register file, if it computes */
     uint32_t operands[MOST_OPERANDS];
     uint8_t issue_limit,
-        unit_limit; /* the limits to which its issue, and waiting for its pipe, are charged */
-    Spent *spent;   /* scheduler cycles spent on it or waiting for it */
+        unit_limit;      /* the limits to which its issue, and waiting for its pipe, are charged */
+    uint32_t spent_step; /* from `spent` to the same of the next SM */
+    Spent *spent;        /* scheduler cycles spent on it or waiting for it, on the first SM */
 } Operation;
 
 /* The operations of one code. Registers are numbered from 0. */
@@ -87,7 +88,7 @@ typedef struct Operations {
     const Code *code;
     Operation *operations; /* one per step, and one for the end of the code */
     Operation *stack;      /* accesses to the stack */
-    Spent *spent;          /* of each */
+    Spent *spent;          /* [sm * (step_count + 1) + step] */
     uint32_t *registers;
     int *places;
     int register_count, register_room;

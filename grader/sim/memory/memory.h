@@ -18,7 +18,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GLOBAL_BASE   0x700000000000ull
+#ifdef __SANITIZE_THREAD__ /* leaves programs other addresses */
+#define GLOBAL_BASE 0x7e9000000000ull
+#else
+#define GLOBAL_BASE 0x700000000000ull
+#endif
 #define GLOBAL_STEP   0x010000000000ull /* distance to the next candidate if one is taken */
 #define GLOBAL_BASES  8
 #define GLOBAL_END    (GLOBAL_BASE + GLOBAL_BASES * GLOBAL_STEP)

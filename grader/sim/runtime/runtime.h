@@ -259,6 +259,7 @@ typedef struct Settings {
     bool races, uninitialised, leaks, quiet, table, progress, whole;
     bool time, time_all; /* time is modelled; time_all: of all blocks even of large launches */
     CauseSet without;    /* left out of the modelled time */
+    int threads;         /* that may model the time of a launch */
 } Settings;
 
 typedef struct Runtime {

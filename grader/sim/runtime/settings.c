@@ -13,6 +13,9 @@
  *     SIM_BUDGET=N                           maximum warp instructions per launch; 0: no limit
  *     SIM_CHECKS=all|none|LIST               checks in addition to bounds: races, uninitialised,
  *                                            leaks; default all
+ *     SIM_THREADS=N                          threads that model the time of a long launch; default:
+ *                                            one per processor, at most 8; results and reports must
+ *                                            not change
  *     SIM_QUIET=1                            findings are not printed on stderr
  *     SIM_PROGRESS=1                         occasional lines while a long kernel runs
  *     SIM_PTX=FILE                           this PTX text instead of the program's own
@@ -30,6 +33,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +42,8 @@
 #ifndef SIM_DEVICES
 #define SIM_DEVICES "grader/sim/devices"
 #endif
+
+enum { MOST_THREADS = 64 };
 
 /* About five minutes. */
 #define DEFAULT_BUDGET 20000000000ull
@@ -212,6 +218,26 @@ static bool set_time(Settings *settings, const char *text)
     return settings->time_all || set_switch(&settings->time, text);
 }
 
+static bool set_threads(Settings *settings, const char *text)
+{
+    uint64_t threads;
+
+    if (!read_number(text, &threads) || !threads || threads > MOST_THREADS)
+        return false;
+    settings->threads = (int) threads;
+    return true;
+}
+
+/* The processors that this process may use. */
+static int usual_threads(void)
+{
+    enum { MOST = 8 };
+    cpu_set_t set;
+    const int count = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+
+    return count < MOST ? count : MOST;
+}
+
 static bool set_avx2(Settings *settings, const char *text)
 {
     bool on;
@@ -246,6 +272,7 @@ static const struct Setting {
     { "SIM_QUIET", set_quiet, "0 or 1", "findings are reported" },
     { "SIM_TABLE", set_table, "0 or 1", "no table is printed" },
     { "SIM_TIME", set_time, "0, 1 or all", "time is not modelled" },
+    { "SIM_THREADS", set_threads, "a number from 1 to 64", "as many as processors are used" },
     { "SIM_WHOLE", set_whole, "0 or 1", "a large device is simulated as a slice" },
     { "SIM_PROGRESS", set_progress, "0 or 1", "progress is shown on terminals only" },
     { "SIM_FOUND", set_found, "the name of a file", "no file is written" },
@@ -260,6 +287,7 @@ void settings_read(Settings *settings)
         .races = true,
         .uninitialised = true,
         .leaks = true,
+        .threads = usual_threads(),
         .progress = isatty(2),
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

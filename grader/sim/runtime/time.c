@@ -18,6 +18,8 @@ static bool is_open(void)
 {
     if (rt.settings.time && !gpu)
         gpu = gpu_open_without(&rt.device, rt.settings.without);
+    if (gpu)
+        gpu_use_threads(gpu, rt.settings.threads);
     return gpu;
 }
 

@@ -1,40 +1,33 @@
-/* gpu.c - assigns blocks to SMs as they have room, and computes the time of a launch.
- *
- * SMs are played in turn, a few cycles each, so that their requests reach the L2 and memory nearly
- * in order. A block's place is free when its last warp has ended and its stores have arrived. The
- * next block takes the place that became free first.
+/* gpu.c - computes the time of a launch from the blocks that were played (sim/time/play.c).
  *
  * Of a large launch only the first waves are played. A wave that is left out is assumed to take as
  * long as one in the second half of the played waves, scaled by its instructions. The dirty lines
  * that such waves would have left in the L2 are accounted for.
  */
+#include "sim/time/feed.h"
 #include "sim/time/model.h"
+#include "sim/time/play.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    TOGETHER = 32,  /* cycles for which an SM is played before the next SM's turn */
-    LEAST_WAVES = 6 /* minimum number of waves that are played */
+    LEAST_WAVES = 6,      /* minimum number of waves that are played */
+    WORTH_THREADS = 50000 /* warp instructions, after which threads are started */
 };
 
 struct Timing {
     Gpu *gpu;
     Launch *launch;
-    long blocks, begun, placed, wave; /* wave: blocks that fit on all SMs together */
+    long blocks, begun, wave; /* wave: blocks that fit on all SMs together */
     uint64_t most_played;
-    bool complete;     /* all blocks that begin from now on are left out */
-    bool failed;       /* out of memory, or the launch failed */
-    WorkDone done;     /* by the blocks played */
-    int places;        /* for blocks, per SM */
-    int *room;         /* by SM: number of free places */
-    uint64_t *room_at; /* [sm * places + n]: when free place n became free */
-    uint64_t *starts;  /* of the played blocks, in the order in which they were placed */
-    long starts_room;
-    uint64_t horizon, ends;
-    double next_start;   /* the cycle at which another block can begin */
-    double place_cycles; /* that blocks spent in their places, summed */
+    bool complete; /* all blocks that begin from now on are left out */
+    bool failed;   /* out of memory, or the launch failed */
+    WorkDone done; /* by the blocks played */
+    Play play;
+    Feed *feed;      /* NULL: blocks are played by the executor's thread */
+    bool no_threads; /* feed_open has found that it cannot have one */
     BlockTrace *spare;
     bool reads_clocks; /* since a warp has read a clock */
     Clocks clocks;
@@ -54,6 +47,11 @@ static void hide_latency(Device *device)
     device->l2_latency = device->memory_latency = device->memory_queue = 0;
     device->l2_far_latency = device->memory_spread = 0;
     device->block_start_cycles = 0;
+}
+
+void gpu_use_threads(Gpu *gpu, int threads)
+{
+    gpu->threads = threads;
 }
 
 Gpu *gpu_open(const Device *device)
@@ -182,7 +180,8 @@ static bool make_operations(Gpu *gpu, const Launch *launch)
     gpu->failed = false;
     gpu->nowhere = (Spent){ 0 };
     memset(gpu->waits, 0, sizeof gpu->waits);
-    return gpu->operations && gpu->spent && add_operations(gpu, launch, 0, launch->kernel);
+    return gpu->operations && gpu->spent && plans_make_room(&gpu->plans) &&
+           add_operations(gpu, launch, 0, launch->kernel);
 }
 
 /* Blocks per SM if only the number of warps limited it. */
@@ -200,7 +199,6 @@ static void read_clock(Warp *warp, uint64_t *cycles, uint64_t *ns);
 Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, uint64_t most_played)
 {
     Timing *timing = calloc(1, sizeof *timing);
-    const size_t sms = (size_t) gpu->device.sms;
     const int places = has_cause(gpu->without, CAUSE_OCCUPANCY)
                            ? places_for_warps(gpu, launch, resident)
                            : resident;
@@ -208,27 +206,23 @@ Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, uint64_t most_playe
 
     if (!timing)
         return NULL;
-    *timing =
-        (Timing){ .gpu = gpu, .launch = launch, .places = places, .most_played = most_played };
+    *timing = (Timing){ .gpu = gpu, .launch = launch, .most_played = most_played };
     timing->blocks = (long) launch->grid[0] * launch->grid[1] * launch->grid[2];
     timing->wave = (long) places * gpu->device.sms;
-    timing->room = calloc(sms, sizeof *timing->room);
-    timing->room_at = calloc(sms * (size_t) places + 1, sizeof *timing->room_at);
     gpu->watched = NULL;
     gpu->stack_places = (uint64_t) (timing->wave > 0 ? timing->wave : 1);
     launch->trace_words = has_cause(gpu->without, CAUSE_SECTORS);
     launch->read_clock = read_clock;
     memory_model_begin(&gpu->memory);
-    well = resident > 0 && timing->room && timing->room_at && make_operations(gpu, launch);
-    for (int i = 0; i < gpu->device.sms && well; i++) {
-        timing->room[i] = places;
+    well = play_open(&timing->play, gpu, launch, places, timing->blocks) && resident > 0 &&
+           make_operations(gpu, launch);
+    for (int i = 0; i < gpu->device.sms && well; i++)
         well = sm_begin(&gpu->sms[i], l1_bytes(gpu, launch, resident));
-    }
     timing->failed = !well;
     return timing;
 }
 
-/* ---- Playing ---- */
+/* ---- Traces ---- */
 
 static void give_back(Timing *timing, BlockTrace *trace)
 {
@@ -239,111 +233,15 @@ static void give_back(Timing *timing, BlockTrace *trace)
     timing->spare = trace;
 }
 
-static void collect(Timing *timing, int i)
+/* Makes traces spare whose blocks have been played. */
+static void take_played(Timing *timing)
 {
-    Sm *sm = &timing->gpu->sms[i];
+    BlockTrace *played = play_take(&timing->play), *next;
 
-    while (sm->ended) {
-        PlayedBlock *block = sm->ended;
-        sm->ended = block->next;
-        timing->room_at[i * timing->places + timing->room[i]++] = block->ends;
-        timing->ends = block->ends > timing->ends ? block->ends : timing->ends;
-        timing->place_cycles += (double) (block->ends - block->begins) +
-                                (double) timing->gpu->device.block_start_cycles;
-        OBSERVE(timing->launch, block_played, timing->launch,
-                &(BlockPlayed){ block->trace->block, i, block->begins, block->ends });
-        give_back(timing, block->trace);
-        block->next = sm->spare_blocks;
-        sm->spare_blocks = block;
+    for (; played; played = next) {
+        next = played->next;
+        give_back(timing, played);
     }
-}
-
-/* Plays all SMs, up to a few cycles after the next event. Returns false if nothing is running. */
-static bool go_on(Timing *timing)
-{
-    Gpu *gpu = timing->gpu;
-    uint64_t next = NEVER;
-    bool any = false;
-
-    for (int i = 0; i < gpu->device.sms; i++) {
-        uint64_t at = sm_next(&gpu->sms[i]);
-        any |= gpu->sms[i].resident > 0;
-        next = at < next ? at : next;
-    }
-    if (!any)
-        return false;
-    for (int i = 0; i < gpu->device.sms && next == NEVER; i++)
-        sm_release_all(&gpu->sms[i], timing->horizon);
-    if (next == NEVER)
-        return true;
-    timing->horizon = (next > timing->horizon ? next : timing->horizon) + TOGETHER;
-    for (int i = 0; i < gpu->device.sms; i++) {
-        sm_run(&gpu->sms[i], timing->horizon);
-        collect(timing, i);
-    }
-    return true;
-}
-
-/* Finds the place that became free first; of several, one on the SM with the fewest blocks. */
-static bool find_place(const Timing *timing, int *sm, int *place)
-{
-    const Gpu *gpu = timing->gpu;
-    uint64_t first = NEVER;
-
-    for (int i = 0; i < gpu->device.sms; i++)
-        for (int n = 0; n < timing->room[i]; n++) {
-            uint64_t at = timing->room_at[i * timing->places + n];
-            if (at < first || (at == first && gpu->sms[i].resident < gpu->sms[*sm].resident)) {
-                first = at;
-                *sm = i;
-                *place = n;
-            }
-        }
-    return first != NEVER && first <= timing->horizon;
-}
-
-/* Blocks begin one after the other, at a limited rate: an H200 begins 1.66 per nanosecond, whatever
- * their size (tests/sim/time/mechanisms, launch.blocks). */
-static uint64_t take_place(Timing *timing, int sm, int place)
-{
-    const Device *device = &timing->gpu->device;
-    uint64_t *places = &timing->room_at[sm * timing->places];
-    const double at = fmax(timing->next_start, (double) places[place]);
-
-    places[place] = places[--timing->room[sm]];
-    if (device->blocks_per_ns > 0)
-        timing->next_start = at + device->sm_mhz / 1e3 / device->blocks_per_ns;
-    return memory_up(at);
-}
-
-static bool note_start(Timing *timing, uint64_t at)
-{
-    if (timing->placed == timing->starts_room) {
-        long room = timing->starts_room ? 2 * timing->starts_room : 1024;
-        uint64_t *more = realloc(timing->starts, (size_t) room * sizeof *more);
-        if (!more)
-            return false;
-        timing->starts = more;
-        timing->starts_room = room;
-    }
-    timing->starts[timing->placed++] = at;
-    return true;
-}
-
-static void place_block(Timing *timing, BlockTrace *trace)
-{
-    int sm = 0, place = 0;
-    uint64_t at;
-
-    while (!find_place(timing, &sm, &place))
-        if (!go_on(timing))
-            timing->horizon += TOGETHER; /* until the stores of the last one have arrived */
-    at = take_place(timing, sm, place);
-    if (!note_start(timing, at) ||
-        !sm_start(&timing->gpu->sms[sm], trace,
-                  at + (uint64_t) timing->gpu->device.block_start_cycles))
-        timing->failed = true;
-    collect(timing, sm);
 }
 
 /* ---- Clocks ---- */
@@ -356,8 +254,11 @@ static bool all_operations(Timing *timing)
     Code **codes = timing->launch->codes;
 
     for (int i = 0; codes && i < gpu->operations_count - 1; i++) {
-        if (codes[i] && !gpu->operations[i + 1].code &&
-            !add_operations(gpu, timing->launch, i + 1, codes[i]))
+        if (!codes[i] || gpu->operations[i + 1].code)
+            continue;
+        if (timing->feed)
+            feed_wait(timing->feed);
+        if (!add_operations(gpu, timing->launch, i + 1, codes[i]))
             return false;
     }
     return true;
@@ -368,7 +269,7 @@ static int resident_warps(const Timing *timing)
     const Launch *launch = timing->launch;
     const int threads = launch->block[0] * launch->block[1] * launch->block[2];
     const long sms = timing->gpu->device.sms, share = (timing->blocks + sms - 1) / sms;
-    const long blocks = share < timing->places ? share : timing->places;
+    const long blocks = share < timing->play.places ? share : timing->play.places;
 
     return (int) blocks * ((threads + LANES - 1) / LANES);
 }
@@ -376,8 +277,9 @@ static int resident_warps(const Timing *timing)
 static bool open_clocks(Timing *timing)
 {
     if (!timing->reads_clocks)
-        timing->reads_clocks = clock_open(&timing->clocks, timing->gpu, resident_warps(timing),
-                                          l1_bytes(timing->gpu, timing->launch, timing->places));
+        timing->reads_clocks =
+            clock_open(&timing->clocks, timing->gpu, resident_warps(timing),
+                       l1_bytes(timing->gpu, timing->launch, timing->play.places));
     return timing->reads_clocks;
 }
 
@@ -388,10 +290,12 @@ static void read_clock(Warp *warp, uint64_t *cycles, uint64_t *ns)
     const double mhz = gpu->device.sm_mhz;
     double now = (double) warp->block->launch->slept * mhz / 1e3 + gpu->cycles;
 
+    if (timing->feed) /* the estimate begins where the model is */
+        feed_wait(timing->feed);
     if (warp->trace && all_operations(timing) && open_clocks(timing))
         now += (double) clock_read(&timing->clocks, warp->trace, warp->block->trace->begins);
     else
-        now += (double) timing->horizon;
+        now += (double) timing->play.horizon;
     *cycles = (uint64_t) now;
     *ns = (uint64_t) (now * 1e3 / mhz);
 }
@@ -416,22 +320,12 @@ static bool is_enough(const Timing *timing)
            (timing->blocks - timing->begun) % timing->wave == 0 && timing->begun < timing->blocks;
 }
 
-/* Accounts for the part of the L2 that blocks to be left out would have filled. */
-static void stand_in(Timing *timing)
-{
-    Memory *memory = &timing->gpu->memory;
-    const double all = (double) timing->blocks / (double) timing->begun;
-    const double lines = timing->gpu->device.l2_bytes / LINE_BYTES;
-
-    memory->stand_in = timing->most_played &&
-                       (double) timing->launch->executed * all > 2 * (double) timing->most_played &&
-                       (double) memory->lines_in * all > 2 * lines;
-}
-
 static BlockTrace *new_trace(Timing *timing, int warps)
 {
-    BlockTrace *trace = timing->spare;
+    BlockTrace *trace;
 
+    take_played(timing);
+    trace = timing->spare;
     if (trace) {
         timing->spare = trace->next;
         trace->next = NULL;
@@ -448,6 +342,17 @@ static BlockTrace *new_trace(Timing *timing, int warps)
     return NULL;
 }
 
+static void begin_trace(Timing *timing, BlockTrace *trace, long number)
+{
+    const BlockStart start = { timing->begun++, timing->launch->executed, timing->most_played };
+
+    trace->block = number;
+    if (timing->feed)
+        feed_begin(timing->feed, trace, &start);
+    else
+        play_begin(&timing->play, trace, &start);
+}
+
 static void block_begin(Block *block)
 {
     Timing *timing = block->launch->timing;
@@ -458,15 +363,10 @@ static void block_begin(Block *block)
         timing->done = work_done(timing->launch);
     }
     if (timing && !timing->complete && !timing->failed) {
-        if (timing->begun)
-            stand_in(timing);
-        timing->begun++;
         block->trace = new_trace(timing, block->warp_count);
         timing->failed |= !block->trace;
-        if (block->trace) {
-            block->trace->block = block->number;
-            block->trace->begins = timing->horizon;
-        }
+        if (block->trace)
+            begin_trace(timing, block->trace, block->number);
     }
     for (int i = 0; i < block->warp_count; i++)
         block->warps[i].trace = block->trace ? &block->trace->warps[i] : NULL;
@@ -487,7 +387,14 @@ static void block_end(Block *block)
         give_back(timing, trace);
         return;
     }
-    place_block(timing, trace);
+    if (!timing->feed && timing->launch->executed >= WORTH_THREADS && !timing->no_threads) {
+        timing->feed = feed_open(&timing->play, timing->wave);
+        timing->no_threads = !timing->feed;
+    }
+    if (timing->feed)
+        feed_block(timing->feed, trace);
+    else
+        play_block(&timing->play, trace);
 }
 
 const Observer timing_observer = { .launch_begin = launch_begin,
@@ -499,7 +406,8 @@ const Observer timing_observer = { .launch_begin = launch_begin,
 /* Cycles of the blocks that were left out. */
 static double left_out(const Timing *timing)
 {
-    const long played = timing->placed, rest = timing->blocks - played;
+    const long played = timing->play.placed, rest = timing->blocks - played;
+    const uint64_t *starts = timing->play.starts;
     const long waves = played / timing->wave / 2, window = waves * timing->wave;
     const WorkDone all = work_done(timing->launch);
     WorkDone others;
@@ -507,8 +415,7 @@ static double left_out(const Timing *timing)
 
     if (!timing->complete || rest <= 0 || window <= 0 || window >= played)
         return 0;
-    a_block = (double) (timing->starts[played - 1] - timing->starts[played - 1 - window]) /
-              (double) window;
+    a_block = (double) (starts[played - 1] - starts[played - 1 - window]) / (double) window;
     for (int i = 0; i < WORK_KINDS; i++)
         others.of[i] = all.of[i] - timing->done.of[i];
     cycles = (double) rest * a_block *
@@ -522,40 +429,30 @@ static double left_out(const Timing *timing)
 static void displace_left_out(const Timing *timing)
 {
     Memory *memory = &timing->gpu->memory;
-    const double rest = (double) (timing->blocks - timing->placed);
+    const double placed = (double) timing->play.placed, rest = (double) timing->blocks - placed;
 
-    if (timing->complete && rest > 0 && timing->placed > 0)
-        cache_displace(&memory->l2, (double) memory->lines_in * rest / (double) timing->placed);
+    if (timing->complete && rest > 0 && placed > 0)
+        cache_displace(&memory->l2, (double) memory->lines_in * rest / placed);
 }
 
-/* The cycles of the blocks played if no SM lacked blocks before the end: at least as long as if
- * every place were occupied all the time; and as long as the SMs need for all instructions if each
- * issues them as fast as the fastest one did with all its places occupied. */
-static double even_cycles(const Timing *timing)
+static void play_rest_of(Timing *timing)
 {
-    const Gpu *gpu = timing->gpu;
-    double places = 1, issued = 0, rate = 0;
-
-    for (int i = 0; i < gpu->device.sms; i++)
-        places = fmax(places, gpu->sms[i].full.blocks);
-    for (int i = 0; i < gpu->device.sms; i++) {
-        const FullTime *full = &gpu->sms[i].full;
-        issued += (double) gpu->sms[i].issued;
-        if (full->blocks == (int) places && full->cycles > 0)
-            rate = fmax(rate, full->issued / full->cycles);
-    }
-    const double least = timing->place_cycles / places / gpu->device.sms;
-    const double cycles = rate > 0 ? issued / rate / gpu->device.sms : 0;
-    return fmin((double) timing->ends, fmax(least, cycles));
+    if (timing->feed)
+        feed_close(timing->feed, !timing->failed);
+    else if (!timing->failed)
+        play_rest(&timing->play);
+    timing->feed = NULL;
+    timing->failed |= timing->play.failed || timing->clocks.sm.failed;
+    take_played(timing);
 }
 
 TimingResult timing_end(Timing *timing)
 {
     Gpu *gpu = timing->gpu;
-    TimingResult result = { .blocks = timing->blocks, .timed = timing->placed };
+    TimingResult result = { .blocks = timing->blocks };
 
-    while (!timing->failed && go_on(timing))
-        ;
+    play_rest_of(timing);
+    result.timed = timing->play.placed;
     for (int i = 0; i < gpu->device.sms; i++) {
         result.instructions += gpu->sms[i].issued;
         result.l1_hits += gpu->sms[i].l1_hits;
@@ -566,11 +463,11 @@ TimingResult timing_end(Timing *timing)
     result.memory_read_bytes = gpu->memory.read_bytes;
     result.memory_write_bytes = gpu->memory.write_bytes;
     if (!timing->failed && !gpu->failed) {
-        result.cycles = (double) timing->ends + left_out(timing);
+        result.cycles = (double) timing->play.ends + left_out(timing);
         limits_end(gpu, left_out(timing), &result);
         displace_left_out(timing);
         if (has_cause(gpu->without, CAUSE_TAIL))
-            limits_drop_tail(gpu, even_cycles(timing) + left_out(timing), &result);
+            limits_drop_tail(gpu, play_even_cycles(&timing->play) + left_out(timing), &result);
         result.ms = gpu->device.launch_us / 1e3 + result.cycles / (gpu->device.sm_mhz * 1e3);
     }
     gpu->cycles += result.cycles;
@@ -582,9 +479,7 @@ TimingResult timing_end(Timing *timing)
         timing->spare = trace->next;
         trace_free(trace);
     }
-    free(timing->room);
-    free(timing->room_at);
-    free(timing->starts);
+    play_close(&timing->play);
     free(timing);
     return result;
 }

@@ -23,14 +23,14 @@ static double done_by(double given, double free, double now)
 
 static void read_meters(const Sm *sm, double now, double done[METERS])
 {
-    const Memory *m = sm->memory;
+    const MemoryBusy *m = &sm->gpu->busy;
 
     done[METER_LSU] = done_by(sm->shared_busy + sm->l1_busy, (double) sm->lsu_free, now);
     done[METER_STORES] = done_by(sm->stores_busy, (double) sm->store_free, now);
-    done[METER_L2] = done_by(m->l2_busy, fmax(m->l2_free, m->store_free), now);
+    done[METER_L2] = done_by(m->l2, m->l2_free, now);
     done[METER_DRAM] =
-        fmax(done_by(m->dram_busy, m->dram_free, now), done_by(m->rows_busy, m->rows_free, now));
-    done[METER_ATOMICS] = done_by(m->atomics_busy, m->atomics_until, now);
+        fmax(done_by(m->dram, m->dram_free, now), done_by(m->rows, m->rows_free, now));
+    done[METER_ATOMICS] = done_by(m->atomics, m->atomics_until, now);
 }
 
 static void meter(Sm *sm, uint64_t now)
@@ -86,39 +86,37 @@ static void charge(Sm *sm, Spent *to, double cycles, int last, uint64_t now)
 
 static void wait_for_pipe(Sm *sm, const Operation *o, double cycles, uint64_t now)
 {
-    sm->gpu->waits[WAIT_UNIT] += cycles;
+    sm->waits[WAIT_UNIT] += cycles;
     if (o->pipe != PIPE_LSU) {
-        o->spent->at[o->unit_limit] += cycles;
+        sm_spent(sm, o)->at[o->unit_limit] += cycles;
         return;
     }
     meter(sm, now);
-    charge_unit(&sm->meters, o->spent, cycles);
+    charge_unit(&sm->meters, sm_spent(sm, o), cycles);
 }
 
 /* Charges the wait until a warp may issue again. `o`: its previous operation, or the one for which
  * the last warp at a barrier waited. */
 static void wait_for_turn(Sm *sm, const Operation *o, double cycles, uint64_t now)
 {
-    double *waits = sm->gpu->waits;
-
     if (!o) {
-        waits[WAIT_BLOCK] += cycles;
-        charge(sm, &sm->gpu->nowhere, cycles, METER_ATOMICS, now);
+        sm->waits[WAIT_BLOCK] += cycles;
+        charge(sm, &sm->nowhere, cycles, METER_ATOMICS, now);
         return;
     }
-    waits[wait_for_turn_after(o)] += cycles;
+    sm->waits[wait_for_turn_after(o)] += cycles;
     if (o->action == DO_BRANCH || o->action == DO_SEQUENCE)
-        o->spent->at[AT_LATENCY] += cycles;
+        sm_spent(sm, o)->at[AT_LATENCY] += cycles;
     else
-        charge(sm, o->spent, cycles, METER_ATOMICS, now);
+        charge(sm, sm_spent(sm, o), cycles, METER_ATOMICS, now);
 }
 
 static void wait_for_result(Sm *sm, const Operation *maker, double cycles, uint64_t now)
 {
-    Spent *to = maker ? maker->spent : &sm->gpu->nowhere;
+    Spent *to = maker ? sm_spent(sm, maker) : &sm->nowhere;
     const WaitKind kind = wait_for_result_of(maker);
 
-    sm->gpu->waits[kind] += cycles;
+    sm->waits[kind] += cycles;
     if (kind == WAIT_RESULT)
         to->at[AT_LATENCY] += cycles;
     else
@@ -155,16 +153,20 @@ void limits_waited(Sm *sm, const Scheduler *s, const PlayedWarp *w, uint64_t now
         wait_for_result(sm, limits_maker(w), cycles, from);
 }
 
-const Operation *limits_barrier(const PlayedWarp *w)
+/* Of values that come after the SM's turn, the model cannot know yet which is the last. */
+const Operation *limits_barrier(const Sm *sm, const PlayedWarp *w)
 {
     const Operation *maker = NULL;
     uint64_t at = 0;
 
-    for (int i = 0; i < w->registers_room; i++)
-        if (w->value[i].maker && w->value[i].maker->pipe == PIPE_LSU && w->value[i].ready > at) {
-            at = w->value[i].ready;
-            maker = w->value[i].maker;
+    for (int i = 0; i < w->registers_room; i++) {
+        const Value *value = &w->value[i];
+        const uint64_t ready = value->ready < sm->until ? value->ready : sm->until;
+        if (value->maker && value->maker->pipe == PIPE_LSU && ready > at) {
+            at = ready;
+            maker = value->maker;
         }
+    }
     return maker;
 }
 
@@ -187,24 +189,51 @@ static void charge_ends(Gpu *gpu, double all)
         for (int k = 0; k < gpu->device.schedulers_per_sm; k++) {
             const double free = fmin(all, (double) sm->schedulers[k].free);
             const double ends = fmax(free, fmin(all, (double) sm->ends));
-            gpu->waits[WAIT_BLOCK] += ends - free;
-            charge(sm, &gpu->nowhere, ends - free, METER_ATOMICS, sm->ends);
-            gpu->nowhere.at[AT_TAIL] += all - ends;
+            sm->waits[WAIT_BLOCK] += ends - free;
+            charge(sm, &sm->nowhere, ends - free, METER_ATOMICS, sm->ends);
+            sm->nowhere.at[AT_TAIL] += all - ends;
         }
     }
+}
+
+static uint64_t times_played(const Gpu *gpu, const Plan *plan)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < gpu->device.sms; i++)
+        sum += plan->number < gpu->sms[i].plans.room ? gpu->sms[i].plans.played[plan->number] : 0;
+    return sum;
 }
 
 /* Each step of a plan is issued each time the plan is played, or in part of them. */
 static void charge_issues(Gpu *gpu)
 {
     for (int i = 0; i < gpu->plans.room; i++)
-        for (const Plan *plan = gpu->plans.table[i]; plan; plan = plan->next)
+        for (const Plan *plan = gpu->plans.table[i]; plan; plan = plan->next) {
+            const double played = (double) times_played(gpu, plan);
             for (int k = 0; k < plan->step_count; k++) {
                 const Operation *o = plan->steps[k].operation;
                 if (o->issues)
-                    o->spent->at[o->issue_limit] +=
-                        (double) plan->played * o->issues * o->part / o->whole;
+                    o->spent->at[o->issue_limit] += played * o->issues * o->part / o->whole;
             }
+        }
+}
+
+/* Adds what the SMs have charged, SM by SM. */
+static void add_sms(Gpu *gpu)
+{
+    for (int i = 0; i < gpu->device.sms; i++) {
+        const Sm *sm = &gpu->sms[i];
+        spent_add(&gpu->nowhere, &sm->nowhere, 1);
+        for (int k = 0; k < WAITS; k++)
+            gpu->waits[k] += sm->waits[k];
+        for (int k = 0; i > 0 && sm->issued && k < gpu->operations_count; k++) {
+            const Operations *o = &gpu->operations[k];
+            const size_t steps = o->code ? (size_t) o->code->step_count + 1 : 0;
+            for (size_t step = 0; step < steps; step++)
+                spent_add(&o->spent[step], &o->spent[(size_t) i * steps + step], 1);
+        }
+    }
 }
 
 static void add_steps(Gpu *gpu, Spent *sum)
@@ -243,8 +272,10 @@ void limits_end(Gpu *gpu, double left_out, TimingResult *result)
     Spent sum;
     double factor, tail;
 
-    charge_issues(gpu);
+    gpu->busy = memory_busy(&gpu->memory);
     charge_ends(gpu, played);
+    add_sms(gpu);
+    charge_issues(gpu);
     sum = gpu->nowhere;
     add_steps(gpu, &sum);
     if (spent_sum(&sum) <= 0)

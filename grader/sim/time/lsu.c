@@ -52,7 +52,10 @@ static uint64_t load_line(Sm *sm, uint64_t word, uint64_t at, uint64_t *missed)
     sm->l1_hits += sectors_in(sectors) - count;
     *missed += count;
     if (missing) {
-        line->ready = later(line->ready, memory_load(sm->memory, sm->half, address, missing, at));
+        line->ready =
+            answers_request(sm, TRACE_LOAD, trace_line(address, missing, 0, 0), at, line->ready);
+        if (is_unknown(line->ready))
+            answers_note(sm, &line->ready);
         line->valid |= (uint8_t) missing;
     }
     return line->ready;
@@ -64,7 +67,7 @@ static uint64_t load_line_of_l2(Sm *sm, uint64_t word, uint64_t at, uint64_t *mi
 
     sm->l1_misses += count;
     *missed += count;
-    return memory_load(sm->memory, sm->half, trace_number(word), sectors, at);
+    return answers_request(sm, TRACE_LOAD, word, at, 0);
 }
 
 /* `banks`: the cycles in which the L1's banks deliver the words. */
@@ -77,15 +80,16 @@ static uint64_t load_lines(Sm *sm, const Operation *o, const uint64_t *words, in
     for (int i = 0; i < count; i++) {
         sectors += sectors_in(trace_sectors(words[i]));
         const uint64_t at = start + (uint64_t) (i / device->l1_lines);
-        there = later(there, o->past_l1 ? load_line_of_l2(sm, words[i], at, &missed)
-                                        : load_line(sm, words[i], at, &missed));
+        there = time_later(sm, there,
+                           o->past_l1 ? load_line_of_l2(sm, words[i], at, &missed)
+                                      : load_line(sm, words[i], at, &missed));
     }
     cycles = later(share((uint64_t) count, device->l1_lines),
                    share(sectors * SECTOR_BYTES, device->l1_load_bytes));
     cycles = later(cycles, banks);
     lsu_keep(sm, false, start,
              start + later(cycles, share(missed * SECTOR_BYTES, device->l1_fill_bytes)));
-    return later(there, start + cycles - 1 + l1_latency(device, words[0]));
+    return time_later(sm, there, start + cycles - 1 + l1_latency(device, words[0]));
 }
 
 /* The L1 allocates a stored line, but keeps only whole sectors. Atomics are executed in the L2. */
@@ -122,15 +126,13 @@ static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t s
     uint64_t there = 0;
 
     for (int i = 0; i < count; i++) {
-        const uint64_t address = trace_number(words[i]);
         const uint64_t at = later(sm->store_free, start + (uint64_t) i);
         const unsigned sectors = trace_sectors(words[i]), amount = trace_amount(words[i]);
         const uint64_t cycles = store_cycles(device, kind, words[i]);
         sm->store_free = at + cycles;
         sm->stores_busy += (double) cycles;
-        there = later(there, atomic ? memory_atomic(sm->memory, kind, words[i], at)
-                                    : memory_store(sm->memory, address, sectors, amount, at));
-        keep_written(sm, address, sectors, atomic || amount < SECTOR_BYTES);
+        there = time_later(sm, there, answers_request(sm, kind, words[i], at, 0));
+        keep_written(sm, trace_number(words[i]), sectors, atomic || amount < SECTOR_BYTES);
     }
     start += later(share((uint64_t) count, device->l1_lines), 1);
     lsu_keep(sm, false, begin, sm->store_free > start + queue ? sm->store_free - queue : start);
@@ -166,7 +168,7 @@ static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64
                               later(trace_wavefronts(head), w->step->operation->cycles))
                  : store_lines(sm, words, trace_following(head), start, kind);
     if (kind != TRACE_LOAD && kind != TRACE_LOCAL_STORE)
-        w->stored = later(w->stored, at);
+        warp_put_off(sm, w, &w->stored, at);
     return at;
 }
 
@@ -176,8 +178,8 @@ uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now)
     uint64_t there = 0, start;
 
     for (int i = 0; i < step->accesses; i++)
-        there =
-            later(there, play_access(sm, w, w->access[step->access + i], later(now, sm->lsu_free)));
+        there = time_later(
+            sm, there, play_access(sm, w, w->access[step->access + i], later(now, sm->lsu_free)));
     if (step->accesses)
         return there;
     start = later(now, sm->lsu_free);
@@ -277,7 +279,8 @@ void lsu_ask(const Sm *sm, const PlayedWarp *w)
         const uint64_t *words = w->access[step->access + i];
         for (int lines = trace_following(*words); lines > 0; lines--) {
             cache_ask(&sm->l1, trace_number(words[lines]));
-            memory_ask(sm->memory, trace_number(words[lines]));
+            if (!sm->answers.on)
+                memory_ask(sm->memory, trace_number(words[lines]));
         }
     }
 }

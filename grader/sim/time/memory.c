@@ -63,6 +63,18 @@ double memory_dram_busy(const Memory *memory)
     return latest(memory->dram_busy, memory->rows_busy);
 }
 
+MemoryBusy memory_busy(const Memory *m)
+{
+    return (MemoryBusy){ .l2 = m->l2_busy,
+                         .l2_free = latest(m->l2_free, m->store_free),
+                         .dram = m->dram_busy,
+                         .dram_free = m->dram_free,
+                         .rows = m->rows_busy,
+                         .rows_free = m->rows_free,
+                         .atomics = m->atomics_busy,
+                         .atomics_until = m->atomics_until };
+}
+
 static void write_back(Memory *memory, const CacheLine *line, double now)
 {
     const unsigned partial = line->dirty & (unsigned) ~line->valid;

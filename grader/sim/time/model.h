@@ -4,11 +4,14 @@
 
 #include "sim/machine/operations.h"
 #include "sim/base/common.h"
+#include "sim/time/answers.h"
 #include "sim/time/timing.h"
+
+#include <pthread.h>
 
 #define NEVER (UINT64_MAX >> 2) /* a cycle that never comes */
 
-/* ---- Plans: a stretch of a trace in the order of issue (sim/time/plan.c) ---- */
+/* ---- Plans: a stretch of a trace in the order of issue (sim/time/plan.c, plans.c) ---- */
 
 typedef struct TracePlace {
     int run, step;
@@ -48,13 +51,13 @@ typedef struct Plan {
     Planned *steps;
     uint32_t *registers; /* of steps of several rounds; else NULL */
     int segment_count, step_count, access_count;
-    uint64_t played; /* number of times */
+    int number;      /* in the order in which plans were made */
     uint32_t *turns; /* by scheduler, if lanes are packed or steps are issued in part of the
                       * executions: the number of times; else NULL */
 } Plan;
 
-enum { RECENT_PLANS = 256 };
-
+/* All SMs share the plans. A chain of the table is ordered by hash, so that the order of plans does
+ * not depend on which SM made one first. SMs on several threads search it without the lock. */
 typedef struct Plans {
     const Operations *operations; /* [function + 1] */
     int register_reads;           /* operands per cycle */
@@ -63,13 +66,28 @@ typedef struct Plans {
     bool by_lanes; /* the number of active lanes matters: they are packed, or use the stack */
     Plan **table;
     int room, count;
-    Plan *recent[RECENT_PLANS]; /* by the first step: the last plan that began there */
+    pthread_mutex_t lock; /* for adding a plan */
 } Plans;
 
-/* The plan of the stretch that begins at `place`; moves `place` past the stretch. NULL: out of
- * memory. */
-const Plan *plan_of(Plans *plans, const Trace *trace, TracePlace *place);
+enum { RECENT_PLANS = 256 };
+
+/* An SM's use of the plans. */
+typedef struct PlanUse {
+    Plan *recent[RECENT_PLANS]; /* by the first step: the last plan that began there */
+    uint64_t *played;           /* number of times, by the plan's number */
+    int room;
+} PlanUse;
+
+/* sim/time/plan.c. Returns NULL if out of memory. */
+Plan *plan_make(const Plans *plans, const PlanSegment *segments, int count);
+void plan_free(Plan *plan);
+/* sim/time/plans.c. The plan of the stretch that begins at `place`; moves `place` past the stretch.
+ * NULL: out of memory. */
+const Plan *plan_of(Plans *plans, PlanUse *use, const Trace *trace, TracePlace *place);
+/* Makes the table larger if it is full. Not while SMs play. Returns false if out of memory. */
+bool plans_make_room(Plans *plans);
 void plans_clear(Plans *plans);
+void plan_use_clear(PlanUse *use);
 /* sim/time/order.c. order_as_machine: brings steps into the order of the machine code, if it knows
  * the places of all of them in one basic block; then sets *known. order_chains: interleaves
  * independent chains of steps. Both return false if out of memory. */
@@ -177,6 +195,14 @@ typedef struct Memory {
     uint64_t lines_in, atoms_dirtied;
 } Memory;
 
+/* How busy its queues are. SMs see them as they were when their turn of a few cycles began, so that
+ * what they charge does not depend on the order in which they are played. */
+typedef struct MemoryBusy {
+    double l2, l2_free, dram, dram_free, rows, rows_free, atomics, atomics_until;
+} MemoryBusy;
+
+MemoryBusy memory_busy(const Memory *memory);
+
 /* by_words: only the words that lanes request are moved, as if they lay side by side. */
 bool memory_model_open(Memory *memory, const Device *device, bool by_words);
 void memory_model_close(Memory *memory);
@@ -221,12 +247,6 @@ typedef struct PlayedBlock {
     uint64_t begins, ends; /* ends: the last cycle of its warps and stores so far */
 } PlayedBlock;
 
-/* When a register is ready, and the operation that writes it (NULL: none yet). */
-typedef struct Value {
-    uint64_t ready;
-    const Operation *maker;
-} Value;
-
 enum { GROUPS = 8 };
 
 typedef struct PlayedWarp {
@@ -247,6 +267,7 @@ typedef struct PlayedWarp {
     uint64_t issued_until; /* the cycle after its last instruction; at first, when it began */
     uint64_t issued;       /* cycles in which it issued */
     int registers_room;
+    bool is_noted; /* as one with unknown times (answers.h) */
     PlayedBlock *block;
     struct PlayedWarp *next_spare;
     uint64_t groups[GROUPS]; /* the last ones committed, newest first */
@@ -289,6 +310,7 @@ typedef struct Scheduler {
 typedef struct Sm {
     struct Gpu *gpu;
     Memory *memory;
+    int number;
     int half; /* of the L2, next to it */
     Cache l1;
     Scheduler *schedulers;
@@ -306,9 +328,22 @@ typedef struct Sm {
     double shared_busy, l1_busy, stores_busy; /* cycles of the unit for shared memory, for global
                                                  memory, and of the path of stores */
     uint64_t ends;                            /* of its last block so far */
+    uint64_t until;                           /* the end of the current turn */
+    uint64_t next; /* when it issues next, except for what waits for unknown answers; NEVER */
     Meters meters;
     FullTime full;
+    PlanUse plans;
+    Answers answers;
+    Spent nowhere;       /* cycles of schedulers that no step caused */
+    double waits[WAITS]; /* cycles of schedulers */
+    bool failed;         /* out of memory */
 } Sm;
+
+/* Where the SM charges cycles to a step. */
+static inline Spent *sm_spent(const Sm *sm, const Operation *o)
+{
+    return o->spent + (size_t) sm->number * o->spent_step;
+}
 
 /* sim/time/choose.c. Sets `best` and `best_at`. */
 void scheduler_choose(Scheduler *s);
@@ -320,10 +355,12 @@ bool warp_go_on(Sm *sm, PlayedWarp *w);
 /* When that step is ready. */
 uint64_t warp_wakes_at(const PlayedWarp *w);
 /* Sets the result of its current step, which `maker` produces. */
-void warp_set_result(PlayedWarp *w, uint64_t at, const Operation *maker);
-void warp_commit(PlayedWarp *w);
+void warp_set_result(Sm *sm, PlayedWarp *w, uint64_t at, const Operation *maker);
+void warp_commit(Sm *sm, PlayedWarp *w);
 /* When the copies of all groups but the last `keep` arrive. */
-uint64_t warp_groups_there(const PlayedWarp *w, int keep);
+uint64_t warp_groups_there(Sm *sm, const PlayedWarp *w, int keep);
+/* Sets one of the warp's times to `at` if that is later. */
+void warp_put_off(Sm *sm, PlayedWarp *w, uint64_t *time, uint64_t at);
 /* Has room for the registers; called functions may need more than the kernel. NULL if out of
  * memory.
  */
@@ -375,7 +412,7 @@ void sm_release_all(Sm *sm, uint64_t at);
 /* The scheduler issues for the warp at `now` but could not earlier: charges the reason. */
 void limits_waited(Sm *sm, const Scheduler *s, const PlayedWarp *w, uint64_t now);
 /* The operation for which the last warp at a barrier waited; NULL: not a memory operation. */
-const Operation *limits_barrier(const PlayedWarp *w);
+const Operation *limits_barrier(const Sm *sm, const PlayedWarp *w);
 /* After a launch. The `left_out` cycles are attributed like the played ones, except the tail. */
 void limits_end(Gpu *gpu, double left_out, TimingResult *result);
 /* Then: shortens the launch to `cycles`, in which no SM is without blocks. */
@@ -430,6 +467,7 @@ double work_least_cycles(const Gpu *gpu, const WorkDone *done);
 struct Gpu {
     Device device;
     CauseSet without; /* causes that are left out */
+    int threads;      /* that may play a launch, including the executor's; at most 1: no others */
     Memory memory;
     Sm *sms;
     Operations *operations; /* of the launch's codes: [function + 1], [0] the kernel's */
@@ -437,6 +475,7 @@ struct Gpu {
     int registers;                      /* of all of them */
     uint64_t stack_words, stack_places; /* words of the stack per lane; blocks that have one */
     Plans plans;
+    MemoryBusy busy;     /* when the current turn of the SMs began */
     Spent nowhere;       /* cycles of schedulers that no step caused */
     double waits[WAITS]; /* cycles of schedulers */
     const Spent **spent; /* of the launch's codes, for the report */

@@ -7,83 +7,16 @@
  * are interleaved (sim/time/order.c).
  *
  * A stretch is the part of a trace between two such places, and a Plan is its order. If ptxas has
- * unrolled a loop, its rounds are one stretch (sim/time/rounds.c). All warps repeat the same
- * stretches, so plans are cached.
+ * unrolled a loop, its rounds are one stretch (sim/time/rounds.c). Plans are
+ * cached (sim/time/plans.c).
  */
 #include "sim/time/model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* MOST_PLANNED: with accesses to the stack. */
-enum { MOST_PLANNED = 4 * MOST_STEPS, MOST_SEGMENTS = 256, FIRST_ROOM = 256 };
-
-/* ---- The next stretch of a warp ---- */
-
-static const Operations *operations_of(const Plans *plans, const TraceRun *run)
-{
-    return &plans->operations[run->function + 1];
-}
-
-/* A part of a stretch, up to `place`. */
-typedef struct Stretch {
-    TracePlace place;
-    int segments, steps, rounds;
-    const Operation *head; /* its first step */
-    bool ends;
-} Stretch;
-
-/* Whether another round of a loop follows, which the machine code does in the same of its own. */
-static inline bool has_round(const Plans *plans, const Trace *trace, const Stretch *s)
-{
-    const TraceRun *run = &trace->runs[s->place.run];
-
-    return s->rounds < s->head->rounds && s->place.run < trace->run_count &&
-           &operations_of(plans, run)->operations[run->first + (uint32_t) s->place.step] == s->head;
-}
-
-/* Adds the next segment. Returns false if the stretch is complete. */
-static inline bool next_segment(const Plans *plans, const Trace *trace, Stretch *s,
-                                PlanSegment *segment)
-{
-    if (s->ends || s->place.run >= trace->run_count || s->segments == MOST_SEGMENTS ||
-        s->steps >= MOST_STEPS)
-        return false;
-    const TraceRun *run = &trace->runs[s->place.run];
-    const uint32_t first = run->first + (uint32_t) s->place.step;
-    const Operation *o = &operations_of(plans, run)->operations[first];
-    const int left = run->count - s->place.step;
-    const int room = MOST_STEPS - s->steps, most = left < room ? left : room;
-    s->ends = o->straight <= most;
-    const int count = s->ends ? o->straight : most;
-    *segment = (PlanSegment){ .function = run->function,
-                              .first = first,
-                              .count = (uint16_t) count,
-                              .accesses = count == left ? run->accesses : 0,
-                              .skipped = run->skipped,
-                              .lanes = plans->by_lanes ? run->lanes : LANES };
-    s->head = s->segments++ ? s->head : o;
-    s->steps += count;
-    s->place = count == left ? (TracePlace){ s->place.run + 1, 0 }
-                             : (TracePlace){ s->place.run, s->place.step + count };
-    if (s->ends && has_round(plans, trace, s)) {
-        s->rounds++;
-        s->ends = false;
-    }
-    return true;
-}
-
-/* Collects the segments from `place` to the end of the stretch. */
-static int find_segments(const Plans *plans, const Trace *trace, TracePlace *place,
-                         PlanSegment segments[MOST_SEGMENTS])
-{
-    Stretch s = { .place = *place, .rounds = 1 };
-
-    while (next_segment(plans, trace, &s, &segments[s.segments]))
-        ;
-    *place = s.place;
-    return s.segments;
-}
+/* With accesses to the stack. */
+enum { MOST_PLANNED = 4 * MOST_STEPS };
 
 /* ---- The order ---- */
 
@@ -325,7 +258,7 @@ static bool order_steps(const Operations *operations, Plan *plan, Sorter *sorter
     return order_chains(plan->steps, plan->step_count);
 }
 
-static Plan *new_plan(const Plans *plans, const PlanSegment *segments, int count)
+Plan *plan_make(const Plans *plans, const PlanSegment *segments, int count)
 {
     Sorter *sorter = calloc(1, sizeof *sorter);
     Plan *plan = calloc(1, sizeof *plan);
@@ -353,136 +286,17 @@ static Plan *new_plan(const Plans *plans, const PlanSegment *segments, int count
     return plan;
 none:
     free(sorter);
-    if (plan) {
-        free(plan->segments);
-        free(plan->steps);
-        free(plan->registers);
-        free(plan->turns);
-    }
-    free(plan);
+    plan_free(plan);
     return NULL;
 }
 
-/* ---- The cache of plans ---- */
-
-static uint64_t hash_of(const PlanSegment *segments, int count)
+void plan_free(Plan *plan)
 {
-    uint64_t hash = (uint64_t) count;
-
-    for (int i = 0; i < count; i++) {
-        const PlanSegment *s = &segments[i];
-        hash = (hash ^ (LANES - s->lanes) ^
-                ((uint64_t) s->first << 32 | (uint64_t) s->count << 16 |
-                 (uint64_t) s->accesses << 8 | s->skipped)) *
-               0x9e3779b97f4a7c15ull;
-        hash = (hash ^ hash >> 29 ^ (uint32_t) s->function) * 0xbf58476d1ce4e5b9ull;
-    }
-    return hash ^ hash >> 32;
-}
-
-static bool is_same(const PlanSegment *a, const PlanSegment *b)
-{
-    return a->first == b->first && a->count == b->count && a->function == b->function &&
-           a->accesses == b->accesses && a->skipped == b->skipped && a->lanes == b->lanes;
-}
-
-static bool is_for(const Plan *plan, const PlanSegment *segments, int count)
-{
-    if (plan->segment_count != count)
-        return false;
-    for (int i = 0; i < count; i++)
-        if (!is_same(&plan->segments[i], &segments[i]))
-            return false;
-    return true;
-}
-
-/* Whether the stretch that begins at `place` has this plan; then moves `place` past it. */
-static bool is_next(const Plans *plans, const Trace *trace, TracePlace *place, const Plan *plan)
-{
-    Stretch s = { .place = *place, .rounds = 1 };
-    PlanSegment segment;
-
-    for (int i = 0; i < plan->segment_count; i++)
-        if (!next_segment(plans, trace, &s, &segment) || !is_same(&plan->segments[i], &segment))
-            return false;
-    if (next_segment(plans, trace, &s, &segment))
-        return false;
-    *place = s.place;
-    return true;
-}
-
-/* Where the plan is remembered that began last at this place. */
-static Plan **recent_at(Plans *plans, const Trace *trace, TracePlace place)
-{
-    const TraceRun *run = &trace->runs[place.run];
-    const uint32_t first = run->first + (uint32_t) place.step;
-
-    return &plans->recent[(first + 31 * (uint32_t) run->function) % RECENT_PLANS];
-}
-
-static bool make_room(Plans *plans)
-{
-    const int room = plans->room ? 2 * plans->room : FIRST_ROOM;
-    Plan **table;
-
-    if (2 * plans->count < plans->room)
-        return true;
-    table = calloc((size_t) room, sizeof *table);
-    if (!table)
-        return false;
-    for (int i = 0; i < plans->room; i++)
-        while (plans->table[i]) {
-            Plan *plan = plans->table[i];
-            plans->table[i] = plan->next;
-            plan->next = table[plan->hash & (uint64_t) (room - 1)];
-            table[plan->hash & (uint64_t) (room - 1)] = plan;
-        }
-    free(plans->table);
-    plans->table = table;
-    plans->room = room;
-    return true;
-}
-
-const Plan *plan_of(Plans *plans, const Trace *trace, TracePlace *place)
-{
-    PlanSegment segments[MOST_SEGMENTS + 1];
-    Plan **recent = recent_at(plans, trace, *place), *plan = *recent;
-
-    if (plan && is_next(plans, trace, place, plan)) {
-        plan->played++;
-        return plan;
-    }
-    const int count = find_segments(plans, trace, place, segments);
-    const uint64_t hash = hash_of(segments, count);
-    plan = plans->room ? plans->table[hash & (uint64_t) (plans->room - 1)] : NULL;
-    while (plan && (plan->hash != hash || !is_for(plan, segments, count)))
-        plan = plan->next;
-    if (plan) {
-        plan->played++;
-        return *recent = plan;
-    }
-    if (!make_room(plans) || !(plan = new_plan(plans, segments, count)))
-        return NULL;
-    plan->hash = hash;
-    plan->played = 1;
-    plan->next = plans->table[hash & (uint64_t) (plans->room - 1)];
-    plans->table[hash & (uint64_t) (plans->room - 1)] = plan;
-    plans->count++;
-    return *recent = plan;
-}
-
-void plans_clear(Plans *plans)
-{
-    for (int i = 0; i < plans->room; i++)
-        while (plans->table[i]) {
-            Plan *plan = plans->table[i];
-            plans->table[i] = plan->next;
-            free(plan->segments);
-            free(plan->steps);
-            free(plan->registers);
-            free(plan->turns);
-            free(plan);
-        }
-    free(plans->table);
-    *plans = (Plans){ .operations = NULL };
+    if (!plan)
+        return;
+    free(plan->segments);
+    free(plan->steps);
+    free(plan->registers);
+    free(plan->turns);
+    free(plan);
 }

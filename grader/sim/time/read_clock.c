@@ -34,6 +34,7 @@ void clock_close(Clocks *clocks)
         clocks->sm.spare = warp->next_spare;
         warp_free(warp);
     }
+    plan_use_clear(&clocks->sm.plans);
     cache_close(&clocks->l1);
     cache_close(&clocks->l2);
 }
@@ -129,15 +130,16 @@ static void issue(Clocks *clocks, struct WarpClock *clock)
         w->copied = later(w->copied, accesses_result(clocks, w, now));
         break;
     case DO_COMMIT:
-        warp_commit(w);
+        warp_commit(&clocks->sm, w);
         break;
     case DO_WAIT:
-        w->next = later(w->next, later(warp_groups_there(w, o->keep), o->keep ? 0 : w->copied));
+        w->next = later(w->next,
+                        later(warp_groups_there(&clocks->sm, w, o->keep), o->keep ? 0 : w->copied));
         break;
     default:
         break;
     }
-    warp_set_result(w, result, o);
+    warp_set_result(&clocks->sm, w, result, o);
 }
 
 /* ---- Clocks ---- */

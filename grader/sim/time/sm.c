@@ -100,7 +100,7 @@ static void check_barrier(Sm *sm, PlayedBlock *block, const PlayedWarp *last, ui
     if (!block->waiting || block->waiting < block->live)
         return;
     block->waiting = 0;
-    release(sm, block, limits_barrier(last),
+    release(sm, block, limits_barrier(sm, last),
             now + (uint64_t) (device->barrier_latency + device->barrier_warp_cycles * block->live));
 }
 
@@ -151,7 +151,7 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
         w->block->waiting++;
         break;
     case DO_FENCE:
-        w->next = later(w->next, w->stored);
+        warp_put_off(sm, w, &w->next, w->stored);
         break;
     case DO_SHUFFLE:
     case DO_LOCAL:
@@ -167,18 +167,19 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
         result = lsu_play_stack(sm, w, now);
         break;
     case DO_COPY:
-        w->copied = later(w->copied, lsu_play(sm, w, now));
+        warp_put_off(sm, w, &w->copied, lsu_play(sm, w, now));
         break;
     case DO_COMMIT:
-        warp_commit(w);
+        warp_commit(sm, w);
         break;
     case DO_WAIT:
-        w->next = later(w->next, later(warp_groups_there(w, o->keep), o->keep ? 0 : w->copied));
+        warp_put_off(sm, w, &w->next, warp_groups_there(sm, w, o->keep));
+        warp_put_off(sm, w, &w->next, o->keep ? 0 : w->copied);
         break;
     default:
         break;
     }
-    warp_set_result(w, result, o);
+    warp_set_result(sm, w, result, o);
 }
 
 static void leave(Sm *sm, Scheduler *s, int index, uint64_t now)
@@ -196,12 +197,16 @@ static void leave(Sm *sm, Scheduler *s, int index, uint64_t now)
     w->next_spare = sm->spare;
     sm->spare = w;
     block->live--;
-    block->ends = later(block->ends, later(now + 1, w->stored));
+    block->ends = time_later(sm, later(block->ends, now + 1), w->stored);
+    if (is_unknown(block->ends))
+        answers_note(sm, &block->ends);
     if (block->live) {
         check_barrier(sm, block, w, now);
         return;
     }
-    sm->ends = later(sm->ends, block->ends);
+    sm->ends = time_later(sm, sm->ends, block->ends);
+    if (is_unknown(sm->ends))
+        answers_note(sm, &sm->ends);
     end_block(sm, block, now);
 }
 
@@ -222,7 +227,7 @@ static void issue(Sm *sm, Scheduler *s)
         s->pipe_free[o->pipe] = now + o->busy;
     s->free = now + later(o->issues, s->last == index ? w->step->reading_after : w->step->reading);
     if (s->free > now + o->issues) /* reading its operands occupies the scheduler, too */
-        o->spent->at[o->issue_limit] += (double) (s->free - now - o->issues);
+        sm_spent(sm, o)->at[o->issue_limit] += (double) (s->free - now - o->issues);
     s->last = index;
     sm->issued += o->issues;
     play(sm, w, now);
@@ -276,6 +281,7 @@ static Scheduler *first_of(Sm *sm)
 
 void sm_run(Sm *sm, uint64_t until)
 {
+    sm->until = until;
     for (;;) {
         Scheduler *s = first_of(sm);
         const uint64_t alone = s->best_at + (uint64_t) sm->gpu->device.barrier_latency;
@@ -315,7 +321,7 @@ static bool add_warp(Sm *sm, int scheduler, PlayedBlock *block, const Trace *tra
     w->trace = trace;
     w->word = trace->words;
     w->block = block;
-    w->scheduler = (int) (sm - sm->gpu->sms) * sm->gpu->device.schedulers_per_sm + scheduler;
+    w->scheduler = sm->number * sm->gpu->device.schedulers_per_sm + scheduler;
     w->next = w->issued_until = at;
     if (!warp_go_on(sm, w)) { /* it has no instruction */
         w->next_spare = sm->spare;
@@ -400,7 +406,8 @@ bool sm_open(Sm *sm, struct Gpu *gpu, Memory *memory)
     const int schedulers = gpu->device.schedulers_per_sm;
     bool well;
 
-    *sm = (Sm){ .gpu = gpu, .memory = memory, .half = (int) ((sm - gpu->sms) % 2) };
+    *sm = (Sm){ .gpu = gpu, .memory = memory, .number = (int) (sm - gpu->sms) };
+    sm->half = sm->number % 2;
     sm->schedulers = calloc((size_t) schedulers, sizeof *sm->schedulers);
     well = sm->schedulers;
     for (int i = 0; i < schedulers && well; i++)
@@ -450,6 +457,8 @@ void sm_close(Sm *sm)
         scheduler_close(&sm->schedulers[i]);
     free(sm->schedulers);
     cache_close(&sm->l1);
+    plan_use_clear(&sm->plans);
+    answers_free(&sm->answers);
 }
 
 bool sm_begin(Sm *sm, double l1_bytes)
@@ -472,6 +481,13 @@ bool sm_begin(Sm *sm, double l1_bytes)
     sm->next_place = sm->turn = 0;
     sm->meters = (Meters){ .at = 0 };
     sm->full = (FullTime){ 0 };
+    plan_use_clear(&sm->plans);
+    sm->nowhere = (Spent){ 0 };
+    memset(sm->waits, 0, sizeof sm->waits);
+    sm->until = 0;
+    sm->next = NEVER;
+    sm->answers.request_count = sm->answers.answer_count = 0;
+    sm->failed = false;
     return cache_open(&sm->l1, l1_bytes, sm->gpu->device.l1_ways) &&
            (!has_cause(sm->gpu->without, CAUSE_SECTORS) || cache_keep_words(&sm->l1));
 }

@@ -27,6 +27,8 @@ typedef struct Timing Timing;
 Gpu *gpu_open(const Device *device);
 /* The same, but times leave out these causes of slowness. */
 Gpu *gpu_open_without(const Device *device, CauseSet without);
+/* A long launch may use this many threads, including the caller's. All results are the same. */
+void gpu_use_threads(Gpu *gpu, int threads);
 void gpu_close(Gpu *gpu);
 /* Puts bytes that the host or a copy has written into the L2, and those that it has read. `from`: 0
  * if they are no device memory. */

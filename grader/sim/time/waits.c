@@ -48,9 +48,8 @@ static void tell(const Sm *sm, const PlayedWarp *w, int reason, const Operation 
 
     if (begin < end)
         OBSERVE(launch, warp_waited, launch,
-                &(WarpWaited){ block->block, (int) (w->trace - block->warps),
-                               (int) (sm - sm->gpu->sms), reason, step_of(sm->gpu, o), begin,
-                               end });
+                &(WarpWaited){ block->block, (int) (w->trace - block->warps), sm->number, reason,
+                               step_of(sm->gpu, o), begin, end });
 }
 
 /* First it waits until it is ready, then for its pipe, then for the scheduler. */
@@ -80,6 +79,6 @@ void waits_end(const Sm *sm, const PlayedWarp *w)
     Launch *launch = sm->gpu->watched;
 
     OBSERVE(launch, warp_played, launch,
-            &(WarpPlayed){ block->block, (int) (w->trace - block->warps), (int) (sm - sm->gpu->sms),
+            &(WarpPlayed){ block->block, (int) (w->trace - block->warps), sm->number,
                            w->block->begins, w->issued_until, w->issued });
 }

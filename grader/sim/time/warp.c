@@ -45,9 +45,9 @@ static bool next_stretch(Sm *sm, PlayedWarp *w)
 
     if (w->place.run >= w->trace->run_count)
         return false;
-    plan = plan_of(&sm->gpu->plans, w->trace, &w->place);
+    plan = plan_of(&sm->gpu->plans, &sm->plans, w->trace, &w->place);
     if (!plan || !make_room(w, plan->access_count)) {
-        sm->gpu->failed = true;
+        sm->failed = true;
         return false;
     }
     for (int i = 0; i < plan->access_count; i++) {
@@ -61,28 +61,36 @@ static bool next_stretch(Sm *sm, PlayedWarp *w)
     return true;
 }
 
-void warp_set_result(PlayedWarp *w, uint64_t at, const Operation *maker)
+void warp_set_result(Sm *sm, PlayedWarp *w, uint64_t at, const Operation *maker)
 {
     const Operation *o = w->step->operation;
     const uint32_t *registers = w->step->registers + o->reads;
 
     for (int i = 0; i < o->writes; i++)
         w->value[registers[i]] = (Value){ .ready = at, .maker = maker };
+    for (int i = 0; is_unknown(at) && i < o->writes; i++)
+        answers_note_value(sm, &w->value[registers[i]]);
 }
 
 /* For a step without an instruction: its result is ready when its last source is. */
-static void pass_on(PlayedWarp *w)
+static void pass_on(Sm *sm, PlayedWarp *w)
 {
-    const Operation *o = w->step->operation, *maker = NULL;
+    const Operation *o = w->step->operation;
     const uint32_t *registers = w->step->registers;
-    uint64_t at = 0;
+    Value last = { 0 };
+    bool unknown = false;
 
-    for (int i = 0; i < o->reads; i++)
-        if (w->value[registers[i]].ready >= at) {
-            at = w->value[registers[i]].ready;
-            maker = w->value[registers[i]].maker;
-        }
-    warp_set_result(w, at, maker);
+    for (int i = 0; i < o->reads; i++) {
+        const Value *value = &w->value[registers[i]];
+        unknown |= is_unknown(value->ready);
+        last = value->ready >= last.ready ? *value : last;
+    }
+    if (unknown) {
+        last = (Value){ 0 };
+        for (int i = 0; i < o->reads; i++)
+            last = answers_later_value(sm, last, w->value[registers[i]]);
+    }
+    warp_set_result(sm, w, last.ready, last.maker);
 }
 
 /* Whether another warp's instruction serves the lanes of its current step: if the instructions of
@@ -120,7 +128,7 @@ static void serve(Sm *sm, PlayedWarp *w)
     const uint64_t there = lsu_pass(sm, w, w->next);
     const uint32_t *registers = w->step->registers + o->reads;
 
-    pass_on(w);
+    pass_on(sm, w);
     if (o->action == DO_COPY)
         w->copied = later(w->copied, there);
     for (int i = 0; i < o->writes; i++)
@@ -138,7 +146,7 @@ bool warp_go_on(Sm *sm, PlayedWarp *w)
         }
         const Operation *o = w->step->operation;
         if (o->action == NO_INSTRUCTION || is_left_out(w))
-            pass_on(w);
+            pass_on(sm, w);
         else if (is_served(sm, w))
             serve(sm, w);
         else
@@ -160,20 +168,27 @@ uint64_t warp_wakes_at(const PlayedWarp *w)
 
 /* ---- Groups of copies ---- */
 
-void warp_commit(PlayedWarp *w)
+void warp_put_off(Sm *sm, PlayedWarp *w, uint64_t *time, uint64_t at)
 {
-    w->groups[GROUPS - 1] = later(w->groups[GROUPS - 1], w->groups[GROUPS - 2]);
+    *time = time_later(sm, *time, at);
+    if (is_unknown(*time))
+        answers_note_warp(sm, w);
+}
+
+void warp_commit(Sm *sm, PlayedWarp *w)
+{
+    warp_put_off(sm, w, &w->groups[GROUPS - 1], w->groups[GROUPS - 2]);
     memmove(w->groups + 1, w->groups, (GROUPS - 2) * sizeof *w->groups);
     w->groups[0] = w->copied;
     w->copied = 0;
 }
 
-uint64_t warp_groups_there(const PlayedWarp *w, int keep)
+uint64_t warp_groups_there(Sm *sm, const PlayedWarp *w, int keep)
 {
     uint64_t at = 0;
 
     for (int i = keep; i < GROUPS; i++)
-        at = later(at, w->groups[i]);
+        at = time_later(sm, at, w->groups[i]);
     return at;
 }
 

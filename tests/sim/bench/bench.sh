@@ -14,7 +14,7 @@ begin bench "bench-sim" "${1:?the build folder}"
 need_nvcc
 missed=0
 unset SIM_REPORT SIM_DEVICE SIM_SCHED SIM_BUDGET SIM_TABLE SIM_TIME
-export SIM_QUIET=1 LC_ALL=C
+export SIM_QUIET=1 SIM_THREADS=1 LC_ALL=C
 
 compile()
 {

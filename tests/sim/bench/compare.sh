@@ -15,7 +15,7 @@ rounds=${3:-5}
 kernels=${*:4}
 need_nvcc
 unset SIM_REPORT SIM_DEVICE SIM_SCHED SIM_BUDGET SIM_TABLE SIM_TIME
-export SIM_QUIET=1 LC_ALL=C
+export SIM_QUIET=1 SIM_THREADS=1 LC_ALL=C
 # The description of the device is next to the library.
 export SIM_DEVICES=$build/devices
 

@@ -1,0 +1,207 @@
+/* answers.c - lists requests to the L2, and replaces the numbers that stand for their answers. */
+#include "sim/time/model.h"
+
+#include <stdlib.h>
+
+/* ---- Lists ---- */
+
+static bool has_room(Sm *sm, void *list, int count, int *room, size_t size)
+{
+    const int now = *room ? 2 * *room : 64;
+    void **items = list, *more;
+
+    if (count < *room)
+        return true;
+    more = realloc(*items, (size_t) now * size);
+    if (!more) {
+        sm->failed = true;
+        return false;
+    }
+    *items = more;
+    *room = now;
+    return true;
+}
+
+#define HAS_ROOM(sm, kind)                                                                         \
+    has_room(sm, &(sm)->answers.kind##s, (sm)->answers.kind##_count, &(sm)->answers.kind##_room,   \
+             sizeof *(sm)->answers.kind##s)
+
+/* Returns the number that stands for the answer. If out of memory, a time after the turn. */
+static uint64_t add_answer(Sm *sm, Answer answer)
+{
+    Answers *a = &sm->answers;
+
+    if (!HAS_ROOM(sm, answer))
+        return sm->until + 1;
+    a->answers[a->answer_count] = answer;
+    return UNKNOWN | (uint64_t) a->answer_count++;
+}
+
+void answers_note(Sm *sm, uint64_t *time)
+{
+    if (HAS_ROOM(sm, time))
+        sm->answers.times[sm->answers.time_count++] = time;
+}
+
+void answers_note_value(Sm *sm, Value *value)
+{
+    if (HAS_ROOM(sm, value))
+        sm->answers.values[sm->answers.value_count++] = value;
+}
+
+void answers_note_warp(Sm *sm, PlayedWarp *w)
+{
+    if (!w->is_noted && HAS_ROOM(sm, warp)) {
+        sm->answers.warps[sm->answers.warp_count++] = w;
+        w->is_noted = true;
+    }
+}
+
+void answers_free(Answers *answers)
+{
+    free(answers->requests);
+    free(answers->answers);
+    free(answers->times);
+    free(answers->values);
+    free(answers->warps);
+    *answers = (Answers){ .on = false };
+}
+
+/* ---- Requests ---- */
+
+static uint64_t ask(Sm *sm, TraceKind kind, uint64_t word, uint64_t at)
+{
+    const uint64_t line = trace_number(word);
+
+    switch (kind) {
+    case TRACE_LOAD:
+        return memory_load(sm->memory, sm->half, line, trace_sectors(word), at);
+    case TRACE_ATOMIC:
+    case TRACE_INTEGER_ATOMIC:
+        return memory_atomic(sm->memory, kind, word, at);
+    default:
+        return memory_store(sm->memory, line, trace_sectors(word), trace_amount(word), at);
+    }
+}
+
+uint64_t answers_request(Sm *sm, TraceKind kind, uint64_t word, uint64_t at, uint64_t least)
+{
+    Answers *a = &sm->answers;
+
+    if (!a->on)
+        return later(least, ask(sm, kind, word, at));
+    if (!HAS_ROOM(sm, request))
+        return sm->until + 1;
+    a->requests[a->request_count++] = (Request){ kind, (uint32_t) a->answer_count, word, at };
+    return add_answer(sm, (Answer){ .others = { least } });
+}
+
+void answers_ask(Sm *sm)
+{
+    enum { AHEAD = 4 };
+    const Answers *a = &sm->answers;
+
+    for (int i = 0; i < a->request_count; i++) {
+        const Request *r = &a->requests[i];
+        if (i + AHEAD < a->request_count)
+            memory_ask(sm->memory, trace_number(a->requests[i + AHEAD].word));
+        a->answers[r->number].at = ask(sm, r->kind, r->word, r->at);
+    }
+}
+
+/* ---- The later of two times ---- */
+
+/* Whether `b` certainly is at least as late: unknown times come after the turn. */
+static bool is_later(const Sm *sm, uint64_t a, uint64_t b)
+{
+    return a == b || (is_unknown(b) ? a <= sm->until : !is_unknown(a) && a <= b);
+}
+
+uint64_t answers_later(Sm *sm, uint64_t a, uint64_t b)
+{
+    if (is_later(sm, a, b))
+        return b;
+    if (is_later(sm, b, a))
+        return a;
+    return add_answer(sm, (Answer){ .others = { a, b } });
+}
+
+Value answers_later_value(Sm *sm, Value a, Value b)
+{
+    if (is_later(sm, a.ready, b.ready))
+        return b;
+    if (is_later(sm, b.ready, a.ready))
+        return a;
+    return (Value){ add_answer(sm, (Answer){ .others = { a.ready, b.ready },
+                                             .makers = { a.maker, b.maker } }),
+                    b.maker };
+}
+
+/* ---- After the turn ---- */
+
+static uint64_t time_of(const Answers *a, uint64_t at)
+{
+    return is_unknown(at) ? a->answers[at - UNKNOWN].at : at;
+}
+
+static const Operation *maker_of(const Answers *a, uint64_t at, const Operation *maker)
+{
+    const Operation *latest = is_unknown(at) ? a->answers[at - UNKNOWN].maker : NULL;
+
+    return latest ? latest : maker;
+}
+
+/* An answer depends only on those before it. */
+static void find_latest(const Answers *a, Answer *answer)
+{
+    const uint64_t first = time_of(a, answer->others[0]), second = time_of(a, answer->others[1]);
+    const int latest = second >= first;
+
+    answer->at = later(answer->at, later(first, second));
+    answer->maker = maker_of(a, answer->others[latest], answer->makers[latest]);
+}
+
+static void settle_warp(const Answers *a, PlayedWarp *w)
+{
+    w->is_noted = false;
+    w->next = time_of(a, w->next);
+    w->stored = time_of(a, w->stored);
+    w->copied = time_of(a, w->copied);
+    for (int i = 0; i < GROUPS; i++)
+        w->groups[i] = time_of(a, w->groups[i]);
+}
+
+static void wake_warps(Scheduler *s)
+{
+    bool any = false;
+
+    for (int i = 0; i < s->count; i++)
+        if (is_unknown(s->wake[i])) {
+            s->wake[i] = warp_wakes_at(s->warp[i]);
+            any = true;
+        }
+    if (any)
+        scheduler_choose(s);
+}
+
+void answers_settle(Sm *sm)
+{
+    Answers *a = &sm->answers;
+
+    if (!a->answer_count)
+        return;
+    for (int i = 0; i < a->answer_count; i++)
+        find_latest(a, &a->answers[i]);
+    for (int i = 0; i < a->time_count; i++)
+        *a->times[i] = time_of(a, *a->times[i]);
+    for (int i = 0; i < a->value_count; i++) {
+        Value *value = a->values[i];
+        value->maker = maker_of(a, value->ready, value->maker);
+        value->ready = time_of(a, value->ready);
+    }
+    for (int i = 0; i < a->warp_count; i++)
+        settle_warp(a, a->warps[i]);
+    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
+        wake_warps(&sm->schedulers[i]);
+    a->request_count = a->answer_count = a->time_count = a->value_count = a->warp_count = 0;
+}

@@ -1,0 +1,316 @@
+/* play.c - assigns blocks to SMs as they have room, and plays all SMs.
+ *
+ * SMs are played in turn, a few cycles each, so that their requests reach the L2 and memory nearly
+ * in order. A block's place is free when its last warp has ended and its stores have arrived. The
+ * next block takes the place that became free first.
+ *
+ * The turns of all SMs may also be played at the same time, on several threads: answers.h says why
+ * that changes nothing.
+ */
+#include "sim/time/play.h"
+
+#include <fenv.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    TOGETHER = 32,     /* cycles for which an SM is played before the next SM's turn */
+    WORTH_A_CREW = 128 /* instructions in all SMs' turns */
+};
+
+/* ---- Turns ---- */
+
+static void give_up(Play *play, BlockTrace *trace)
+{
+    pthread_mutex_lock(&play->lock);
+    trace->next = play->played;
+    play->played = trace;
+    pthread_mutex_unlock(&play->lock);
+}
+
+static void collect(Play *play, int i)
+{
+    Sm *sm = &play->gpu->sms[i];
+
+    if (sm->ended)
+        answers_settle(sm); /* a block ends when its stores have arrived */
+    while (sm->ended) {
+        PlayedBlock *block = sm->ended;
+        sm->ended = block->next;
+        play->room_at[i * play->places + play->room[i]++] = block->ends;
+        play->ends = later(play->ends, block->ends);
+        play->place_cycles +=
+            (double) (block->ends - block->begins) + (double) play->gpu->device.block_start_cycles;
+        OBSERVE(play->launch, block_played, play->launch,
+                &(BlockPlayed){ block->trace->block, i, block->begins, block->ends });
+        give_up(play, block->trace);
+        block->next = sm->spare_blocks;
+        sm->spare_blocks = block;
+    }
+}
+
+/* Plays the turn of an SM, which first learns the answers to the requests of its last turn. */
+static void run_sm(void *self, int i)
+{
+    const Play *play = self;
+    Sm *sm = &play->gpu->sms[i];
+
+    answers_settle(sm);
+    sm->answers.on = play->on_threads;
+    sm_run(sm, play->horizon);
+    sm->answers.on = false;
+    sm->next = sm_next(sm);
+}
+
+/* The minimum time from a request to its answer. */
+static int least_latency(const Device *device)
+{
+    return device->l2_latency < device->store_latency ? device->l2_latency : device->store_latency;
+}
+
+/* Whether no answer can come before the turns end, and threads are worth it. `next`: the first
+ * cycle in which an SM does something. */
+static bool may_use_threads(const Play *play, uint64_t next, uint64_t issued)
+{
+    return play->crew && issued > WORTH_A_CREW && !play->gpu->without && !play->gpu->watched &&
+           play->horizon < next + (uint64_t) least_latency(&play->gpu->device);
+}
+
+static void run_all(Play *play)
+{
+    Gpu *gpu = play->gpu;
+
+    if (play->on_threads)
+        crew_do(play->crew, run_sm, play);
+    for (int i = 0; i < gpu->device.sms; i++)
+        if (play->on_threads)
+            answers_ask(&gpu->sms[i]);
+        else
+            run_sm(play, i);
+}
+
+static void play_turns(Play *play, uint64_t next)
+{
+    Gpu *gpu = play->gpu;
+    uint64_t issued = 0;
+
+    for (int i = 0; i < gpu->device.sms; i++)
+        issued += gpu->sms[i].issued;
+    play->on_threads = may_use_threads(play, next, issued - play->issued);
+    play->issued = issued;
+    play->turn_began = next;
+    gpu->failed |= !plans_make_room(&gpu->plans);
+    gpu->busy = memory_busy(&gpu->memory);
+    run_all(play);
+    for (int i = 0; i < gpu->device.sms; i++) {
+        gpu->failed |= gpu->sms[i].failed;
+        collect(play, i);
+    }
+}
+
+static void settle_all(Play *play)
+{
+    for (int i = 0; i < play->gpu->device.sms; i++) {
+        answers_settle(&play->gpu->sms[i]);
+        play->gpu->sms[i].next = sm_next(&play->gpu->sms[i]);
+    }
+}
+
+/* The first cycle in which an SM does something. An SM that has not learned its answers yet may do
+ * something when the first of them arrives. */
+static uint64_t first_event(Play *play)
+{
+    const Gpu *gpu = play->gpu;
+    const uint64_t known_until = play->turn_began + (uint64_t) least_latency(&gpu->device);
+    uint64_t next = NEVER;
+
+    for (int i = 0; i < gpu->device.sms; i++)
+        next = gpu->sms[i].next < next ? gpu->sms[i].next : next;
+    if (next <= known_until)
+        return next;
+    settle_all(play);
+    next = NEVER;
+    for (int i = 0; i < gpu->device.sms; i++)
+        next = gpu->sms[i].next < next ? gpu->sms[i].next : next;
+    return next;
+}
+
+static bool any_resident(const Gpu *gpu)
+{
+    for (int i = 0; i < gpu->device.sms; i++)
+        if (gpu->sms[i].resident > 0)
+            return true;
+    return false;
+}
+
+/* Plays all SMs, up to a few cycles after the next event. Returns false if nothing is running. */
+static bool go_on(Play *play)
+{
+    Gpu *gpu = play->gpu;
+    uint64_t next;
+
+    if (!any_resident(gpu))
+        return false;
+    next = first_event(play);
+    for (int i = 0; i < gpu->device.sms && next == NEVER; i++)
+        sm_release_all(&gpu->sms[i], play->horizon);
+    if (next == NEVER) {
+        settle_all(play);
+        return true;
+    }
+    play->horizon = later(next, play->horizon) + TOGETHER;
+    play_turns(play, next);
+    return true;
+}
+
+/* ---- Places ---- */
+
+/* Finds the place that became free first; of several, one on the SM with the fewest blocks. */
+static bool find_place(const Play *play, int *sm, int *place)
+{
+    const Gpu *gpu = play->gpu;
+    uint64_t first = NEVER;
+
+    for (int i = 0; i < gpu->device.sms; i++)
+        for (int n = 0; n < play->room[i]; n++) {
+            uint64_t at = play->room_at[i * play->places + n];
+            if (at < first || (at == first && gpu->sms[i].resident < gpu->sms[*sm].resident)) {
+                first = at;
+                *sm = i;
+                *place = n;
+            }
+        }
+    return first != NEVER && first <= play->horizon;
+}
+
+/* Blocks begin one after the other, at a limited rate: an H200 begins 1.66 per nanosecond, whatever
+ * their size (tests/sim/time/mechanisms, launch.blocks). */
+static uint64_t take_place(Play *play, int sm, int place)
+{
+    const Device *device = &play->gpu->device;
+    uint64_t *places = &play->room_at[sm * play->places];
+    const double at = fmax(play->next_start, (double) places[place]);
+
+    places[place] = places[--play->room[sm]];
+    if (device->blocks_per_ns > 0)
+        play->next_start = at + device->sm_mhz / 1e3 / device->blocks_per_ns;
+    return memory_up(at);
+}
+
+static bool note_start(Play *play, uint64_t at)
+{
+    if (play->placed == play->starts_room) {
+        long room = play->starts_room ? 2 * play->starts_room : 1024;
+        uint64_t *more = realloc(play->starts, (size_t) room * sizeof *more);
+        if (!more)
+            return false;
+        play->starts = more;
+        play->starts_room = room;
+    }
+    play->starts[play->placed++] = at;
+    return true;
+}
+
+void play_block(Play *play, BlockTrace *trace)
+{
+    int sm = 0, place = 0;
+    uint64_t at;
+
+    if (play->failed) {
+        give_up(play, trace);
+        return;
+    }
+    while (!find_place(play, &sm, &place))
+        if (!go_on(play))
+            play->horizon += TOGETHER; /* until the stores of the last one have arrived */
+    at = take_place(play, sm, place);
+    answers_settle(&play->gpu->sms[sm]);
+    if (!note_start(play, at) ||
+        !sm_start(&play->gpu->sms[sm], trace, at + (uint64_t) play->gpu->device.block_start_cycles))
+        play->failed = true;
+    play->gpu->sms[sm].next = sm_next(&play->gpu->sms[sm]);
+    collect(play, sm);
+}
+
+/* Accounts for the part of the L2 that blocks to be left out would have filled. */
+static void stand_in(const Play *play, const BlockStart *start)
+{
+    Memory *memory = &play->gpu->memory;
+    const double all = (double) play->blocks / (double) start->begun;
+    const double lines = play->gpu->device.l2_bytes / LINE_BYTES;
+
+    memory->stand_in = start->most_played &&
+                       (double) start->executed * all > 2 * (double) start->most_played &&
+                       (double) memory->lines_in * all > 2 * lines;
+}
+
+void play_begin(Play *play, BlockTrace *trace, const BlockStart *start)
+{
+    if (start->begun)
+        stand_in(play, start);
+    trace->begins = play->horizon;
+}
+
+void play_rest(Play *play)
+{
+    fenv_t programs;
+
+    /* The program may have set another rounding mode, which other threads do not have. */
+    fegetenv(&programs);
+    fesetenv(FE_DFL_ENV);
+    while (!play->failed && go_on(play))
+        ;
+    fesetenv(&programs);
+}
+
+double play_even_cycles(const Play *play)
+{
+    const Gpu *gpu = play->gpu;
+    double places = 1, issued = 0, rate = 0;
+
+    for (int i = 0; i < gpu->device.sms; i++)
+        places = fmax(places, gpu->sms[i].full.blocks);
+    for (int i = 0; i < gpu->device.sms; i++) {
+        const FullTime *full = &gpu->sms[i].full;
+        issued += (double) gpu->sms[i].issued;
+        if (full->blocks == (int) places && full->cycles > 0)
+            rate = fmax(rate, full->issued / full->cycles);
+    }
+    const double least = play->place_cycles / places / gpu->device.sms;
+    const double cycles = rate > 0 ? issued / rate / gpu->device.sms : 0;
+    return fmin((double) play->ends, fmax(least, cycles));
+}
+
+/* ---- A launch ---- */
+
+bool play_open(Play *play, Gpu *gpu, Launch *launch, int places, long blocks)
+{
+    const size_t sms = (size_t) gpu->device.sms;
+
+    *play = (Play){ .gpu = gpu, .launch = launch, .places = places, .blocks = blocks };
+    pthread_mutex_init(&play->lock, NULL);
+    play->room = calloc(sms, sizeof *play->room);
+    play->room_at = calloc(sms * (size_t) places + 1, sizeof *play->room_at);
+    for (size_t i = 0; i < sms && play->room; i++)
+        play->room[i] = places;
+    return play->room && play->room_at;
+}
+
+void play_close(Play *play)
+{
+    free(play->room);
+    free(play->room_at);
+    free(play->starts);
+    pthread_mutex_destroy(&play->lock);
+}
+
+BlockTrace *play_take(Play *play)
+{
+    BlockTrace *played;
+
+    pthread_mutex_lock(&play->lock);
+    played = play->played;
+    play->played = NULL;
+    pthread_mutex_unlock(&play->lock);
+    return played;
+}
