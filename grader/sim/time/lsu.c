@@ -106,17 +106,17 @@ static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_par
  * local array (local.update_lanes). */
 static uint64_t store_cycles(const Device *device, TraceKind kind, uint64_t word)
 {
-    const uint64_t sectors = sectors_in(trace_sectors(word)) * SECTOR_BYTES;
+    const unsigned sectors = sectors_in(trace_sectors(word)), parts = sectors_in(trace_parts(word));
+    const uint64_t moved = share(sectors * SECTOR_BYTES, device->l1_store_bytes);
 
     if (kind == TRACE_LOCAL_STORE)
-        return share(LINE_BYTES, device->l1_store_bytes) +
-               sectors_in(trace_parts(word)) * (uint64_t) device->local_merge_cycles;
-    return share(sectors, device->l1_store_bytes) + (trace_amount(word) < SECTOR_BYTES);
+        return moved + (parts > 0) + parts * (uint64_t) device->local_merge_cycles;
+    return moved + (trace_amount(word) < SECTOR_BYTES);
 }
 
 /* Stores are written through, those to local memory, too (an H200 writes its local arrays at the
- * bandwidth of the L2: tests/sim/time/mechanisms, local.update_same), one line at a time; the
- * load/store unit continues until the queue is full. */
+ * bandwidth of the L2: tests/sim/time/mechanisms, local.update_same). The load/store unit hands
+ * over one line per cycle (store.4.1.8), until the queue is full. */
 static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t start,
                             TraceKind kind)
 {
@@ -134,7 +134,7 @@ static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t s
         there = time_later(sm, there, answers_request(sm, kind, words[i], at, 0));
         keep_written(sm, trace_number(words[i]), sectors, atomic || amount < SECTOR_BYTES);
     }
-    start += later(share((uint64_t) count, device->l1_lines), 1);
+    start += later((uint64_t) count, 1);
     lsu_keep(sm, false, begin, sm->store_free > start + queue ? sm->store_free - queue : start);
     return there;
 }

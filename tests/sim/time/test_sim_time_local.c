@@ -41,7 +41,8 @@ static void sectors_of_local_memory_are_merged(void)
 
     merges.local_merge_cycles = 2;
     const double more = play(&merges, parts).cycles - play(&plain, parts).cycles;
-    CU_ASSERT(more > 19 * 32 * 2 - plain.lsu_queue); /* one sector in each of 32 lines */
+    /* One sector in each of 32 lines; the first and the last store overlap with loads. */
+    CU_ASSERT(more > 18 * 32 * 2 - plain.lsu_queue);
     CU_ASSERT(more <= 20 * 32 * 2);
     CU_ASSERT_EQUAL(play(&merges, whole).cycles, play(&plain, whole).cycles);
     CU_ASSERT_EQUAL(play(&merges, apart).cycles, play(&plain, apart).cycles);
