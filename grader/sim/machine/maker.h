@@ -17,6 +17,7 @@ typedef struct OperationMaker {
     bool *none;                 /* by step: a branch that predicates replace */
     bool *either;               /* by step: an addition that may use either of two pipes */
     bool *varies;               /* by register: it may differ from lane to lane */
+    bool *guards;               /* by register: an instruction is executed depending on it */
 } OperationMaker;
 
 /* ---- Operands (sim/machine/registers.c) ---- */

@@ -152,6 +152,13 @@ static const PipeRow *machine_row(const Step *step, const LoweredStep *lowered)
     }
 }
 
+static bool is_guard(const OperationMaker *maker, const Instruction *in)
+{
+    const Operand *to = in ? operand_of(maker, in, 0) : NULL;
+
+    return to && to->kind == OPERAND_REGISTER && to->index >= 0 && maker->guards[to->index];
+}
+
 /* A computation that the machine code lacks has no instruction, nor has a constant: it is an
  * operand of another instruction. Other accesses, barriers and branches stay as the PTX has them:
  * the trace records them. */
@@ -181,6 +188,8 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
     const bool is_constant = to->action == DO_ACCESS && lies_near(step);
     if (lowered.is_absent && (to->action == DO_COMPUTE || to->action == DO_SEQUENCE || is_constant))
         *to = (Operation){ .action = NO_INSTRUCTION, .wavefronts = 1 };
+    if (to->action == DO_COMPUTE && is_guard(maker, step->in))
+        to->latency = (uint16_t) (to->latency + maker->device->guard_latency);
     to->block = lowered.block;
     to->place = lowered.place;
     to->first_place = lowered.first_place;
@@ -352,11 +361,19 @@ static void find_rounds(OperationMaker *maker)
     }
 }
 
+static void find_guards(OperationMaker *maker)
+{
+    for (int i = 0; i < maker->function->instruction_count; i++)
+        if (maker->function->instructions[i].guard >= 0)
+            maker->guards[maker->function->instructions[i].guard] = true;
+}
+
 static bool make_all(OperationMaker *maker)
 {
     const Code *code = maker->code;
 
     find_writers(maker);
+    find_guards(maker);
     find_addends(maker);
     find_predicated(code, maker->none);
     if (!find_varying(maker))
@@ -398,15 +415,17 @@ bool operations_make(Operations *made, const Code *code, const Device *device, i
     maker.none = calloc((size_t) code->step_count + 1, sizeof *maker.none);
     maker.either = calloc((size_t) code->step_count + 1, sizeof *maker.either);
     maker.varies = calloc((size_t) function->register_count + 1, sizeof *maker.varies);
+    maker.guards = calloc((size_t) function->register_count + 1, sizeof *maker.guards);
     well = made->operations && made->spent && maker.writer && maker.only_added && maker.none &&
-           maker.either && maker.varies && lowered_make(&maker.lowered, lowering, code) &&
-           make_all(&maker);
+           maker.either && maker.varies && maker.guards &&
+           lowered_make(&maker.lowered, lowering, code) && make_all(&maker);
     lowered_free(&maker.lowered);
     free(maker.writer);
     free(maker.only_added);
     free(maker.none);
     free(maker.either);
     free(maker.varies);
+    free(maker.guards);
     if (!well)
         operations_free(made);
     return well;

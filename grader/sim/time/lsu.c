@@ -106,12 +106,14 @@ static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_par
  * local array (local.update_lanes). */
 static uint64_t store_cycles(const Device *device, TraceKind kind, uint64_t word)
 {
-    const unsigned sectors = sectors_in(trace_sectors(word)), parts = sectors_in(trace_parts(word));
-    const uint64_t moved = share(sectors * SECTOR_BYTES, device->l1_store_bytes);
+    const uint64_t pass = (uint64_t) device->l1_store_pass_bytes, parts = trace_parts(word);
+    const uint64_t bytes = sectors_in(trace_sectors(word)) * SECTOR_BYTES;
+    const uint64_t moved = share((bytes + pass - 1) / pass * pass, device->l1_store_bytes);
+    const bool is_local = kind == TRACE_LOCAL_STORE;
+    const bool in_part = is_local ? parts : trace_amount(word) < SECTOR_BYTES;
 
-    if (kind == TRACE_LOCAL_STORE)
-        return moved + (parts > 0) + parts * (uint64_t) device->local_merge_cycles;
-    return moved + (trace_amount(word) < SECTOR_BYTES);
+    return moved + (in_part ? (uint64_t) device->l1_store_part_cycles : 0) +
+           (is_local ? sectors_in((unsigned) parts) * (uint64_t) device->local_merge_cycles : 0);
 }
 
 /* Stores are written through, those to local memory, too (an H200 writes its local arrays at the

@@ -1,4 +1,4 @@
-// expect: slow - correct, but one block does everything: one SM works, the others are idle
+// expect: slow (sim: device) - correct, but one block does everything: one SM works, the others are idle
 #include "cudalab.cuh"
 #include "kernel.h"
 
