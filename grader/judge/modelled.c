@@ -18,7 +18,7 @@ enum { BALANCE_TRIAL = 16, BALANCE_TRIALS = 4 };
 
 /* Limit of warp instructions in one call of the reference, so that simulation does not take too
  * long. */
-static const double most_instructions = 200e6;
+static const double most_instructions = 300e6;
 
 /* Limits for any launch before it counts as endless, in millions of warp instructions, and for a
  * call. */
