@@ -259,7 +259,7 @@ static int place_of(Paths *paths, Spot place)
 }
 
 /* A PTX block without instructions of its own is where the lane is already. So is one to which no
- * way leads: ptxas removes what nobody needs from the last copy of a loop. */
+ * way leads: ptxas removes what is not needed from the last copy of a loop. */
 static bool has_home(const Paths *paths, int ptx)
 {
     for (int b = 0; b < paths->lowering->block_count; b++)
@@ -403,7 +403,8 @@ static int way_to(Paths *paths, int from, int ptx, int *way)
     return length;
 }
 
-/* Adds the lanes of a cell to the blocks on their way. Parts that meet are one from a BSYNC on. */
+/* Adds the lanes of a cell to the blocks through which they went. Parts that meet are one from a
+ * BSYNC on. */
 static void add_way(Paths *paths, int state, int ptx, const WalkCell *cell, PathCount *counts,
                     int *way)
 {

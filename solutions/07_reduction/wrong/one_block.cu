@@ -1,4 +1,4 @@
-// expect: slow (sim: device) - correct, but one block does everything: one SM works, the others are idle
+// expect: slow (sim: device) - correct, but one block does everything: only one SM works
 #include "cudalab.cuh"
 #include "kernel.h"
 
