@@ -53,8 +53,9 @@ static double *guard_shares(const FlowFinder *finder)
     return shares;
 }
 
-/* An unguarded instruction of an earlier basic block of the PTX, which all threads execute: those
- * of which a branch chose some. The nearest one. NULL: there is none in the machine's block. */
+/* The nearest unguarded instruction before the line that is in the same block of the machine code,
+ * but in an earlier one of the PTX: all threads execute it, and a branch then chose some of them.
+ * NULL: there is none. */
 static const LineCount *chosen_from(const FlowFinder *finder, int b, const LineCount *line)
 {
     const MachineBlock *block = &finder->lowering->blocks[b];

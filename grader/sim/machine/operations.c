@@ -354,7 +354,7 @@ static void find_rounds(OperationMaker *maker)
             continue;
         int written = 0;
         for (int i = first; i <= end; i++)
-            written += operations[i].writes;
+            written += operations[i].writes + operations[i].loads_before; /* each of one register */
         operations[first].rounds = (uint8_t) copies;
         if ((copies - 1) * written > maker->made->registers_spare)
             maker->made->registers_spare = (copies - 1) * written;

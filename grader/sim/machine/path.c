@@ -390,7 +390,8 @@ static bool can_avoid(Paths *paths, int block, int from, int ptx)
     return can;
 }
 
-/* Fills in the way to a PTX block, backwards. Returns its length; 0: there is none. */
+/* Fills in the blocks on the way to a PTX block, the last one first. Returns their number; 0: there
+ * is no way. */
 static int way_to(Paths *paths, int from, int ptx, int *way)
 {
     int length = 0;

@@ -153,7 +153,7 @@ void limits_waited(Sm *sm, const Scheduler *s, const PlayedWarp *w, uint64_t now
         wait_for_result(sm, limits_maker(w), cycles, from);
 }
 
-/* Of values that come after the SM's turn, the model cannot know yet which is the last. */
+/* Which of several answers of the L2 is the last is unknown until the SM's turn ends. */
 const Operation *limits_barrier(const Sm *sm, const PlayedWarp *w)
 {
     const Operation *maker = NULL;

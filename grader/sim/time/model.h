@@ -195,8 +195,8 @@ typedef struct Memory {
     uint64_t lines_in, atoms_dirtied;
 } Memory;
 
-/* How busy its queues are. SMs see them as they were when their turn of a few cycles began, so that
- * what they charge does not depend on the order in which they are played. */
+/* How busy its queues are. All SMs see what it was when their turn of a few cycles began, whichever
+ * of them is played first. */
 typedef struct MemoryBusy {
     double l2, l2_free, dram, dram_free, rows, rows_free, atomics, atomics_until;
 } MemoryBusy;

@@ -124,7 +124,7 @@ static void take_segment(const Plans *plans, Sorter *sorter, const PlanSegment *
 {
     const Operations *operations = &plans->operations[segment->function + 1];
 
-    sorter->round += *access || sorter->count ? segment->first == sorter->first : 0;
+    sorter->round += sorter->count && segment->first == sorter->first;
     for (int i = 0; i < segment->count && sorter->count < MOST_PLANNED; i++) {
         const Operation *o = &operations->operations[segment->first + (uint32_t) i];
         const bool last = i == segment->count - 1;

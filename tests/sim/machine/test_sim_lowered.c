@@ -283,7 +283,20 @@ static void an_unrolled_loop_has_fewer_instructions(void)
 
 /* ---- Rounds of a loop that ptxas unrolled ---- */
 
-/* Two rounds of r1 = load [r0]; r2 += r1. */
+/* Unrolls two rounds of a load and an addition. Results of the first have registers from 50 on. */
+static uint32_t *unroll_twice(Planned steps[4], const Operation operations[2], const uint32_t *load,
+                              const uint32_t *add, const int *places)
+{
+    for (int i = 0; i < 4; i++)
+        steps[i] = (Planned){ .operation = &operations[i % 2],
+                              .registers = i % 2 ? add : load,
+                              .round = (uint8_t) (i / 2) };
+    uint32_t *registers = rounds_unroll(steps, 4, 2, places, 50);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(registers);
+    return registers;
+}
+
+/* r1 = load [r0]; r2 += r1. */
 static void rounds_have_registers_of_their_own(void)
 {
     static const uint32_t load[] = { 0, 1 }, add[] = { 2, 1, 2 };
@@ -294,13 +307,8 @@ static void rounds_have_registers_of_their_own(void)
         { .action = DO_COMPUTE, .reads = 2, .writes = 1, .first_place = 2, .place_count = 2 },
     };
     Planned steps[4];
+    uint32_t *registers = unroll_twice(steps, operations, load, add, places);
 
-    for (int i = 0; i < 4; i++)
-        steps[i] = (Planned){ .operation = &operations[i % 2],
-                              .registers = i % 2 ? add : load,
-                              .round = (uint8_t) (i / 2) };
-    uint32_t *registers = rounds_unroll(steps, 4, 2, places, 50);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(registers);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         CU_ASSERT_EQUAL(registers[i], expected[i]);
     for (int i = 0; i < 4; i++) {
@@ -322,13 +330,8 @@ static void merged_rounds_are_issued_once(void)
         { .action = DO_COMPUTE, .reads = 1, .writes = 1, .first_place = 1, .place_count = 1 },
     };
     Planned steps[4];
+    uint32_t *registers = unroll_twice(steps, operations, load, add, places);
 
-    for (int i = 0; i < 4; i++)
-        steps[i] = (Planned){ .operation = &operations[i % 2],
-                              .registers = i % 2 ? add : load,
-                              .round = (uint8_t) (i / 2) };
-    uint32_t *registers = rounds_unroll(steps, 4, 2, places, 50);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(registers);
     for (int i = 0; i < 4; i++)
         CU_ASSERT_EQUAL(steps[i].issue, expected[i]);
     CU_ASSERT_EQUAL(steps[2].registers[0], steps[0].registers[1]);
