@@ -32,10 +32,10 @@ typedef struct Device {
     int l1_bytes, shared_least_bytes, l1_ways, l2_ways;
     int l1_lines, l1_load_bytes, l1_fill_bytes, l1_store_bytes, local_merge_cycles;
     int lsu_queue, memory_atom_bytes, memory_ecc, block_start_cycles, l2_halves, l2_far_latency,
-        l2_pass_bytes, guard_latency, l1_store_pass_bytes, l1_store_part_cycles;
+        l2_pass_bytes, guard_latency, meeting_cycles, l1_store_pass_bytes, l1_store_part_cycles;
     double l2_gbps, l2_store_gbps, l2_store_sector_gbps, l2_store_part_gbps, memory_read_share,
         memory_write_share, atomic_ns, integer_atomic_ns, launch_us;
-    double atomic_pass_ns, event_us, memory_rows_per_ns, blocks_per_ns;
+    double atomic_pass_ns, issue_us, event_us, memory_rows_per_ns, blocks_per_ns;
     double copy_us, pcie_pinned_share, pcie_both_share, pcie_pageable_share;
     int slice; /* n: SMs, L2 and bandwidths are those of the whole GPU divided by n */
 } Device;

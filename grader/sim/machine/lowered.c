@@ -259,12 +259,42 @@ static bool is_complete(const Finder *finder, int first, int last, int block)
     return true;
 }
 
+/* Whether block `to` follows `from` without a branch back between them. */
+static bool is_ahead(const Finder *finder, int from, int to)
+{
+    const MachineBlock *blocks = finder->lowering->blocks;
+
+    for (int b = from; b < to; b++)
+        if (blocks[b].taken >= 0 && blocks[b].taken <= b)
+            return false;
+    return from <= to;
+}
+
+/* Whether the machine code has the step after its block: where loads of several blocks were moved
+ * up together, the first one has most counterparts of all these blocks. */
+static bool is_later(const Finder *finder, int at, int block)
+{
+    for (int i = finder->uses[at].first; i >= 0; i = finder->next[i])
+        if (!is_of_stack(finder, at, i) && is_ahead(finder, block, finder->block_of[i]))
+            return true;
+    return false;
+}
+
 /* Steps of one line, of inline assembly for example, cannot be told apart. */
 static bool is_absent(const Finder *finder, int at, int block)
 {
     const int line = line_of(&finder->code->steps[at]);
 
-    return line && !uses_in(finder, finder->step_at[line], block).all;
+    return line && !uses_in(finder, finder->step_at[line], block).all &&
+           (block == ANYWHERE || !is_later(finder, finder->step_at[line], block));
+}
+
+static bool branches(const Finder *finder, int at)
+{
+    for (int i = finder->uses[at].first; i >= 0; i = finder->next[i])
+        if (flow_operation(instruction_at(finder, i)) == MACHINE_BRA)
+            return true;
+    return false;
 }
 
 static MachinePipe pipe_at(const Finder *finder, int i)
@@ -304,7 +334,8 @@ static void take_places(const Finder *finder, int at, int block, Lowered *lowere
 static LoweredStep lower_step(const Finder *finder, int at, int block, bool complete, int copies)
 {
     const StepUse use = uses_in(finder, at, block);
-    LoweredStep step = { .is_absent = is_absent(finder, at, complete ? block : ANYWHERE),
+    LoweredStep step = { .branches = branches(finder, at),
+                         .is_absent = is_absent(finder, at, complete ? block : ANYWHERE),
                          .block = block,
                          .place = use.first,
                          .issues = use.all,
@@ -410,6 +441,36 @@ static void take_blocks(Finder *finder, Lowered *lowered)
         take_block(finder, first, end_of_block(finder, first), lowered);
 }
 
+/* ---- Meetings ---- */
+
+static int step_of(const Finder *finder, int i)
+{
+    const int line = instruction_at(finder, i)->line;
+
+    return line > 0 && line < finder->lines ? finder->step_at[line] : -1;
+}
+
+/* The step of the first instruction after the block's BSYNC; -1: the block has none. */
+static int step_after_meeting(const Finder *finder, const MachineBlock *block)
+{
+    int at = -1;
+
+    for (int i = block->first + 1; at < 0 && i < block->first + block->count; i++)
+        at = step_of(finder, i);
+    return at;
+}
+
+static void take_meetings(const Finder *finder, Lowered *lowered)
+{
+    for (int b = 0; b < finder->lowering->block_count; b++) {
+        const MachineBlock *block = &finder->lowering->blocks[b];
+        const int at = step_after_meeting(finder, block);
+        if (at >= 0 && block->is_reached && flow_begins_with_meeting(finder->lowering, b))
+            lowered->meetings[lowered->meeting_count++] =
+                (Meeting){ .at = at, .of = step_of(finder, block->first) };
+    }
+}
+
 bool lowered_make(Lowered *lowered, const Lowering *lowering, const Code *code)
 {
     Finder finder;
@@ -425,10 +486,14 @@ bool lowered_make(Lowered *lowered, const Lowering *lowering, const Code *code)
         lowered->steps = calloc((size_t) code->step_count + 1, sizeof *lowered->steps);
         lowered->accesses = calloc((size_t) lowering->code.count + 1, sizeof *lowered->accesses);
         lowered->places = calloc((size_t) lowering->code.count + 1, sizeof *lowered->places);
-        well = lowered->steps && lowered->accesses && lowered->places && place_accesses(&finder);
+        lowered->meetings = calloc((size_t) lowering->block_count + 1, sizeof *lowered->meetings);
+        well = lowered->steps && lowered->accesses && lowered->places && lowered->meetings &&
+               place_accesses(&finder);
     }
-    if (well)
+    if (well) {
         take_blocks(&finder, lowered);
+        take_meetings(&finder, lowered);
+    }
     close_finder(&finder);
     if (!well)
         lowered_free(lowered);
@@ -440,5 +505,6 @@ void lowered_free(Lowered *lowered)
     free(lowered->steps);
     free(lowered->accesses);
     free(lowered->places);
+    free(lowered->meetings);
     *lowered = (Lowered){ 0 };
 }

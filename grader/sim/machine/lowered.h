@@ -16,7 +16,14 @@ typedef struct StackAccess {
     int place; /* of its instruction */
 } StackAccess;
 
+/* Lanes meet again (BSYNC) before the first machine instruction of a step. */
+typedef struct Meeting {
+    int at; /* the step */
+    int of; /* the step whose line the BSYNC has: the last one before it; -1: unknown */
+} Meeting;
+
 typedef struct LoweredStep {
+    bool branches;    /* one of its instructions does */
     bool is_absent;   /* its basic block is in the machine code, but no instruction has its line */
     int block, place; /* of the machine code: the basic block that has most copies of the step's
                        * block, and the index of the step's first instruction there; place -1: it
@@ -35,6 +42,8 @@ typedef struct Lowered {
     int access_count;
     int *places; /* indices of instructions of the machine code, by step in order */
     int place_count;
+    Meeting *meetings;
+    int meeting_count;
     uint32_t stack_words; /* the words that its accesses touch are below */
 } Lowered;
 

@@ -361,6 +361,60 @@ static void find_rounds(OperationMaker *maker)
     }
 }
 
+/* Copies of one meeting, in an unrolled loop, have the same steps. Slow paths of quotients and roots
+ * are part of their latency. */
+static void hold_up(const OperationMaker *maker)
+{
+    Operation *operations = maker->made->operations;
+
+    for (int i = 0; i < maker->lowered.meeting_count; i++) {
+        const Meeting *meeting = &maker->lowered.meetings[i];
+        if (meeting->of < 0 || operations[meeting->of].action != DO_SEQUENCE)
+            operations[meeting->at].held = (uint16_t) maker->device->meeting_cycles;
+    }
+}
+
+/* The first step with an instruction that lanes execute that do not take the branch; -1: none. */
+static int first_under(const OperationMaker *maker, int branch)
+{
+    const Operation *operations = maker->made->operations;
+
+    for (int i = branch + 1; i < maker->code->steps[branch].jump.target; i++) {
+        if (is_branch(maker, i))
+            return -1;
+        if (operations[i].action != NO_INSTRUCTION && operations[i].place >= 0)
+            return i;
+    }
+    return -1;
+}
+
+/* Where a predicate replaces a branch, the first instruction under it waits for the predicate,
+ * whether lanes execute it or not. */
+static void wait_for_predicates(const OperationMaker *maker)
+{
+    Operation *operations = maker->made->operations;
+
+    for (int i = 0; i < maker->code->step_count && maker->lowered.steps; i++) {
+        const int under = maker->none[i] && maker->code->steps[i].guard >= 0
+                              ? first_under(maker, i)
+                              : -1;
+        if (under < 0 || operations[i].action != NO_INSTRUCTION)
+            continue;
+        operations[i].action = DO_COMPUTE;
+        operations[i].block = operations[under].block;
+        operations[i].place = operations[under].place;
+        operations[i].first_place = operations[under].first_place;
+        operations[i].place_count = operations[under].place_count;
+    }
+}
+
+/* The machine code knows better than a rule which branches predicates replace. */
+static void keep_branches(OperationMaker *maker)
+{
+    for (int i = 0; maker->lowered.steps && i < maker->code->step_count; i++)
+        maker->none[i] = maker->none[i] && !maker->lowered.steps[i].branches;
+}
+
 static void find_guards(OperationMaker *maker)
 {
     for (int i = 0; i < maker->function->instruction_count; i++)
@@ -376,6 +430,7 @@ static bool make_all(OperationMaker *maker)
     find_guards(maker);
     find_addends(maker);
     find_predicated(code, maker->none);
+    keep_branches(maker);
     if (!find_varying(maker))
         return false;
     for (int i = 0; i < code->step_count; i++)
@@ -389,6 +444,8 @@ static bool make_all(OperationMaker *maker)
     }
     if (!merge_loads(maker) || !add_stacks(maker))
         return false;
+    hold_up(maker);
+    wait_for_predicates(maker);
     find_stretches(maker);
     share_additions(maker);
     find_rounds(maker);

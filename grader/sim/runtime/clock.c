@@ -2,8 +2,9 @@
  *
  * With SIM_TIME it is a timeline (timeline.h). Each piece of work becomes an item when it is issued
  * and comes after everything that it must wait for by CUDA's rules; its duration is known when it
- * has been executed. The host takes no time between calls: it is a chain of marks, one per call
- * that waited for work, and new work comes after the last mark. All host threads share this chain.
+ * has been executed. The host is a chain of marks: one for each kernel, copy, fill or graph that it
+ * issues, which takes a time, and one for each call that waited for work. New work comes after the
+ * last mark. All host threads share this chain.
  *
  * The order of execution does not depend on the timeline, so work is scheduled late: when nothing
  * is left to execute, or when a program reads a time. Work that was issued before that but executed
@@ -16,10 +17,12 @@
 #include "sim/report/report.h"
 #include "sim/time/timeline.h"
 
+#include <math.h>
+
 enum { MOST_PENDING = 4096 }; /* items that are kept until no work is left */
 
 static Timeline *timeline;
-static TimelineItem *host; /* its last wait */
+static TimelineItem *host; /* its last mark */
 
 static bool is_open(void)
 {
@@ -69,17 +72,35 @@ static TimelineItem *add(Stream *stream)
     return item;
 }
 
-/* The host itself fills the staging buffer of a pageable upload. Then the call returns, even if the
- * stream has other work before the copy. */
-static void stage(const Work *work)
+/* The host goes on after this time. */
+static void host_works(int64_t ps)
 {
     TimelineItem *item = timeline_add(timeline, 0);
     TimelineJob job = mark;
 
-    job.ps = time_job(work).ps;
+    job.ps = ps;
     timeline_after(item, host);
     timeline_done(item, &job);
     timeline_keep(&host, item);
+}
+
+static void host_issues(void)
+{
+    if (rt.device.issue_us > 0)
+        host_works(llround(rt.device.issue_us * 1e6));
+}
+
+/* The nodes of a graph are issued together. */
+static bool is_issued_alone(const Work *work)
+{
+    return !work->of_graph &&
+           (work->kind == WORK_KERNEL || work->kind == WORK_COPY || work->kind == WORK_FILL);
+}
+
+void clock_issue_graph(void)
+{
+    if (is_open())
+        host_issues();
 }
 
 /* Later work comes after the children of a kernel. */
@@ -93,11 +114,15 @@ TimelineItem *clock_add(const Stream *stream)
     return timeline_add(timeline, stream->id - 1);
 }
 
+/* The host itself fills the staging buffer of a pageable upload. Then the call returns, even if the
+ * stream has other work before the copy. */
 void clock_issue(Work *work)
 {
     if (!is_open())
         return;
     note_thread();
+    if (is_issued_alone(work))
+        host_issues();
     work->item = add(work->stream);
     if (may_have_children(work))
         work->complete = add(work->stream);
@@ -106,7 +131,7 @@ void clock_issue(Work *work)
     else if (work->kind == WORK_RECORD)
         timeline_keep(&work->record->item, work->item);
     else if (work->kind == WORK_COPY && work->copy.staged)
-        stage(work);
+        host_works(time_job(work).ps);
 }
 
 static double plain_ms(const Work *work)
@@ -227,8 +252,7 @@ void clock_waited_piece(TimelineItem **piece)
 
 /* ---- Times of events ---- */
 
-/* A caller that gets a time knows that both events have completed. An idle device passes the first
- * event before the host has launched the work behind it; that gap counts once. */
+/* A caller that gets a time knows that both events have completed. */
 double clock_between(const Record *start, const Record *end)
 {
     int64_t from, to;

@@ -268,6 +268,15 @@ static cudaError_t instantiate(cudaGraphExec_t *handle, cudaGraph_t from, unsign
 
 static cudaError_t launch_all(Stream *stream, const Graph *graph);
 
+static cudaError_t issue_work(Stream *stream, const Work *of_node)
+{
+    Work *work = work_copy(of_node);
+
+    if (work)
+        work->of_graph = true;
+    return issue(stream, work);
+}
+
 static cudaError_t launch_node(Stream *stream, const Node *node)
 {
     if (node->disabled)
@@ -282,7 +291,7 @@ static cudaError_t launch_node(Stream *stream, const Node *node)
         return cudaSuccess;
     if (node->work->kind == WORK_HOST)
         idle_watch();
-    return issue(stream, work_copy(node->work));
+    return issue_work(stream, node->work);
 }
 
 static cudaError_t launch_all(Stream *stream, const Graph *graph)
@@ -313,7 +322,10 @@ static cudaError_t launch(Stream *stream, cudaGraphExec_t handle)
         return cudaErrorInvalidResourceHandle;
     if (!exec)
         return cudaErrorInvalidValue;
-    return stream->capture ? capture_launch(stream, exec) : launch_all(stream, exec);
+    if (stream->capture)
+        return capture_launch(stream, exec);
+    clock_issue_graph();
+    return launch_all(stream, exec);
 }
 
 static cudaError_t destroy(HandleKind kind, const void *handle)

@@ -183,6 +183,7 @@ typedef struct Work {
     uint64_t number;               /* 1, 2, ... in the order of issue, over all streams */
     uint64_t executed;             /* warp instructions */
     double ms;                     /* modelled time of a kernel */
+    bool of_graph;
     struct TimelineItem *item;     /* kept until the work is done; NULL: time is not modelled */
     struct TimelineItem *complete; /* the end of a kernel's children; NULL: it has none */
     union {
@@ -385,6 +386,7 @@ struct TimelineJob time_job(const Work *work); /* the work must be done */
 
 /* sim/runtime/clock.c: when work runs, and which work the host waits for. */
 void clock_issue(Work *work); /* must have its stream and number */
+void clock_issue_graph(void); /* before the works of its nodes */
 void clock_done(Work *work);
 void clock_complete(Work *work); /* the children of a kernel that the host launched have run */
 struct TimelineItem *clock_add(const Stream *stream); /* in no order yet; NULL: not modelled */

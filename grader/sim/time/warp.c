@@ -159,7 +159,7 @@ uint64_t warp_wakes_at(const PlayedWarp *w)
 {
     const Operation *o = w->step->operation;
     const uint32_t *registers = w->step->registers;
-    uint64_t at = w->next;
+    uint64_t at = w->next + o->held;
 
     for (int i = 0; i < o->reads + o->writes; i++)
         at = later(at, w->value[registers[i]].ready);

@@ -90,7 +90,7 @@ static const char sound[] =
     "fp64_latency: 8\n"
     "sfu_latency: 18\n"
     "shuffle_latency: 23\n"
-    "branch_latency: 6\nguard_latency: 9\n"
+    "branch_latency: 6\nguard_latency: 9\nmeeting_cycles: 17\n"
     "barrier_latency: 20\n"
     "shared_cycle_bytes: 128\nshared_latency: 29\n"
     "l1_latency: 38\n"
@@ -122,9 +122,9 @@ static const char sound[] =
     "integer_atomic_ns: 1.03\n"
     "fp16_latency: 8\n"
     "atomic_pass_ns: 0.73\n"
-    "event_us: 0\n"
+    "issue_us: 0\nevent_us: 0\n"
     "local_latency: 33\nlocal_merge_cycles: 2\n";
-/* Each case adds line 84, which should be "copy_engines: 2". */
+/* Each case adds line 86, which should be "copy_engines: 2". */
 
 static char scratch[64];
 
@@ -147,26 +147,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":85: copy_engines appears twice" },
-        { "copy_engines: 2\nsms: 8", ":85: sms appears twice" },
-        { "copy_engines: 2\nwheels: 4", ":85: unknown key `wheels`" },
-        { "copy_engines 2", ":84: expected `key: value`" },
-        { "copy_engines:", ":84: copy_engines must be a whole number, not ``" },
-        { "copy_engines: two", ":84: copy_engines must be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":84: copy_engines must be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":84: copy_engines must be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":84: copy_engines must be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":84: copy_engines must be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":84: copy_engines must be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":84: copy_engines must be a whole number, not `1..2`" },
-        { "copy_engines: .", ":84: copy_engines must be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":84: copy_engines must be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":84: copy_engines must be a whole number, not `nan`" },
-        { "copy_engines: 65", ":84: copy_engines is 65: it must be from 0 to 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":86: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":86: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":86: unknown key `wheels`" },
+        { "copy_engines 2", ":86: expected `key: value`" },
+        { "copy_engines:", ":86: copy_engines must be a whole number, not ``" },
+        { "copy_engines: two", ":86: copy_engines must be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":86: copy_engines must be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":86: copy_engines must be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":86: copy_engines must be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":86: copy_engines must be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":86: copy_engines must be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":86: copy_engines must be a whole number, not `1..2`" },
+        { "copy_engines: .", ":86: copy_engines must be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":86: copy_engines must be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":86: copy_engines must be a whole number, not `nan`" },
+        { "copy_engines: 65", ":86: copy_engines is 65: it must be from 0 to 64" },
         { "copy_engines: 99999999999",
-          ":84: copy_engines is 99999999999: it must be from 0 to 64" },
+          ":86: copy_engines is 99999999999: it must be from 0 to 64" },
         { "copy_engines: 9999999999999999999999",
-          ":84: copy_engines must be a whole number, not `9999999999999999999999`" },
+          ":86: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -1,0 +1,203 @@
+// rows.cu - threads that work on rows of their own, as naive kernels do: each load and store of a
+// warp touches 32 lines. The rows stay in the L1.
+//
+// Rows: rows.HOW.BYTES.GAP.W   ns per step of a warp, W warps on each SM. A row has 32 elements of
+//       BYTES; the rows of neighbouring threads are GAP bytes apart. HOW: read (the address of each
+//       load needs the load before), sum (loads may overlap), copy (load, add what the last step
+//       left, store into another row), update (the same into the same place), write (stores only).
+//       stack.HOW.W   the same with an array of each thread's own in local memory: push (a store,
+//       then a load elsewhere), walk (each load's index needs the load before), update
+//       own.LINES.STRIDE.SMS.W   ns per store of W warps on SMS SMs; a warp stores to LINES lines, and
+//       its next store is STRIDE bytes on, in 32 places
+#include "measure.cuh"
+
+enum { ELEMENTS = 32 };
+
+static unsigned char *from, *to;
+static int *out;
+
+enum How { READ, SUM, COPY, UPDATE, WRITE };
+static const char *const hows[] = { "read", "sum", "copy", "update", "write" };
+
+template <class T> __device__ static int first(T value)
+{
+    return (int) value;
+}
+
+__device__ static int first(int4 value)
+{
+    return value.x;
+}
+
+template <class T> __device__ static T made(int value)
+{
+    return (T) value;
+}
+
+template <> __device__ int4 made<int4>(int value)
+{
+    return make_int4(value, value, value, value);
+}
+
+// The elements are 0; the compiler does not know.
+template <class T, How HOW>
+__global__ void rows(const unsigned char *in, unsigned char *to, int gap, int rounds, int *out)
+{
+    const int row = blockIdx.x * blockDim.x + threadIdx.x;
+    const T *const x = (const T *) (in + (size_t) row * gap);
+    T *const y = (T *) (to + (size_t) row * gap);
+    int carry = 0;
+
+    for (int r = 0; r < rounds; r++)
+#pragma unroll 4
+        for (int k = 0; k < ELEMENTS; k++) {
+            if (HOW == READ)
+                carry = first(x[k + carry]);
+            else if (HOW == SUM)
+                carry += first(x[k]) ^ r;
+            else if (HOW == WRITE)
+                y[k] = made<T>(r);
+            else {
+                carry = (first(x[k]) + carry) & 1;
+                y[k] = made<T>(carry);
+            }
+        }
+    if (carry == 77)
+        *out = carry;
+}
+
+template <class T, How HOW> static void row_of(int gap, int warps)
+{
+    const int rounds = 24 / (share > 8 ? 8 : share), threads = 32 * warps, count = sms;
+    unsigned char *const y = HOW == UPDATE ? from : to, *const x = from;
+    int *const o = out;
+    char name[48];
+    const auto launch = [=](int many) {
+        return timed([=] { rows<T, HOW><<<count, threads>>>(x, y, gap, many, o); });
+    };
+    const double ns = launch(3 * rounds) - launch(rounds);
+
+    snprintf(name, sizeof name, "rows.%s.%d.%d.%d", hows[HOW], (int) sizeof(T), gap, warps);
+    row(name, ns / (2 * rounds) / ELEMENTS, "ns");
+}
+
+template <class T, How HOW> static void rows_of(int gap)
+{
+    for (int warps : { 1, 2, 4, 8 })
+        row_of<T, HOW>(gap, warps);
+}
+
+template <How HOW> static void all_rows()
+{
+    rows_of<unsigned char, HOW>(64);
+    rows_of<int, HOW>(128);
+    rows_of<int, HOW>(132);
+    row_of<int4, HOW>(512, 1);
+}
+
+// ---- Local memory ----
+
+enum StackHow { PUSH, WALK, STACK_UPDATE };
+static const char *const stack_hows[] = { "push", "walk", "update" };
+
+template <StackHow HOW> __global__ void stacks(const int *in, int rounds, int *out)
+{
+    int stack[32], carry = threadIdx.x % 8;
+
+    for (int k = 0; k < 32; k++)
+        stack[k] = in[k];
+    for (int r = 0; r < rounds; r++)
+#pragma unroll 4
+        for (int k = 0; k < 32; k++) {
+            if (HOW == WALK)
+                carry = stack[carry & 31] + ((k + threadIdx.x) & 7);
+            else if (HOW == PUSH) {
+                stack[(carry + k) & 31] = carry & 7;
+                carry = stack[(carry + k * 5) & 31];
+            } else {
+                stack[carry & 31] ^= carry & 3;
+                carry = (carry + k) & 15;
+            }
+        }
+    if (carry == 77)
+        *out = carry;
+}
+
+template <StackHow HOW> static void stack_rows()
+{
+    const int rounds = 24 / (share > 8 ? 8 : share), count = sms;
+    const int *const x = (const int *) from;
+    int *const o = out;
+    char name[48];
+
+    for (int warps : { 1, 2, 4, 8 }) {
+        const auto launch = [=](int many) {
+            return timed([=] { stacks<HOW><<<count, 32 * warps>>>(x, many, o); });
+        };
+        const double ns = launch(3 * rounds) - launch(rounds);
+        snprintf(name, sizeof name, "stack.%s.%d", stack_hows[HOW], warps);
+        row(name, ns / (2 * rounds) / 32, "ns");
+    }
+}
+
+// ---- Stores ----
+
+__global__ void own(unsigned char *to, int lines, int stride, int rounds)
+{
+    const int lane = threadIdx.x % 32, warp = blockIdx.x * blockDim.x / 32 + threadIdx.x / 32;
+    const int each = 32 / lines, row = warp * lines + lane / each;
+    unsigned char *const y = to + (size_t) row * (32 * stride + 128) + lane % each * 4;
+
+    for (int r = 0; r < rounds; r++)
+#pragma unroll 4
+        for (int k = 0; k < 32; k++)
+            *(int *) (y + (size_t) k * stride) = r;
+}
+
+static void own_row(int lines, int stride, int count, int warps)
+{
+    const int rounds = 24 / (share > 8 ? 8 : share);
+    unsigned char *const y = to;
+    char name[48];
+    const auto launch = [=](int many) {
+        return timed([=] { own<<<count, 32 * warps>>>(y, lines, stride, many); });
+    };
+    const double ns = launch(3 * rounds) - launch(rounds);
+
+    snprintf(name, sizeof name, "own.%d.%d.%d.%d", lines, stride, count, warps);
+    row(name, ns / (2 * rounds) / 32, "ns");
+}
+
+static void own_rows()
+{
+    for (int stride : { 4, 32, 128 })
+        for (int count : { 4, 33, 132 })
+            for (int warps : { 1, 2, 8 })
+                own_row(32, stride, count, warps);
+    for (int lines : { 1, 4, 8, 16 })
+        for (int count : { 4, 132 })
+            own_row(lines, 4, count, 1);
+}
+
+int main(int argc, char **argv)
+{
+    open(argc, argv);
+    from = array<unsigned char>((size_t) sms * 256 * 512 + 4096);
+    to = array<unsigned char>((size_t) sms * 256 * (32 * 128 + 128) + 4096);
+    out = array<int>(1);
+    if (is_wanted("rows")) {
+        all_rows<READ>();
+        all_rows<SUM>();
+        all_rows<COPY>();
+        all_rows<UPDATE>();
+        all_rows<WRITE>();
+    }
+    if (is_wanted("own"))
+        own_rows();
+    if (is_wanted("stack")) {
+        stack_rows<PUSH>();
+        stack_rows<WALK>();
+        stack_rows<STACK_UPDATE>();
+    }
+    return 0;
+}
