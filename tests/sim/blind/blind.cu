@@ -13,6 +13,8 @@
 // Exit status 1: a result differs from the host's.
 #include "atomics.cuh"
 #include "bytes.cuh"
+#include "cells.cuh"
+#include "ciphers.cuh"
 #include "control.cuh"
 #include "dense.cuh"
 #include "fields.cuh"
@@ -25,8 +27,12 @@
 #include "layers.cuh"
 #include "learning.cuh"
 #include "linear.cuh"
+#include "machines.cuh"
+#include "matrices.cuh"
+#include "meshes.cuh"
 #include "models.cuh"
 #include "network.cuh"
+#include "norms.cuh"
 #include "numbers.cuh"
 #include "numeric.cuh"
 #include "photo.cuh"
@@ -44,7 +50,9 @@
 #include "streaming.cuh"
 #include "styles.cuh"
 #include "tables.cuh"
+#include "tabular.cuh"
 #include "trees.cuh"
+#include "windows.cuh"
 
 #include <cstring>
 
