@@ -12,6 +12,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -106,6 +107,7 @@ static const Field fields[] = {
     FIELD(memory_rows_per_ns, REAL, 0, 1e4),
     FIELD(blocks_per_ns, REAL, 0, 1e4),
     FIELD(l2_halves, WHOLE, 1, 2),
+    FIELD(l2_slices, WHOLE, 0, 256),
     FIELD(l2_far_latency, WHOLE, 0, 10000),
     FIELD(block_start_cycles, WHOLE, 0, 100000),
     FIELD(l2_gbps, REAL, 0.1, 1e6),
@@ -423,6 +425,7 @@ void device_slice(Device *device)
     device->l2_store_sector_gbps *= share;
     device->l2_store_part_gbps *= share;
     device->l2_store_gbps *= share;
+    device->l2_slices = (int) ceil(device->l2_slices * share);
     device->memory_rows_per_ns *= share;
     device->blocks_per_ns *= share;
     device->memory_bus_bits = (int) (device->memory_bus_bits * share + 0.5);

@@ -95,9 +95,12 @@ static bool is_whole_number(const Instruction *in)
     return in->type_count && type_is_whole(in->types[0]);
 }
 
+/* The machine code, where it is known, tells which of these branches ptxas has kept. */
 static bool is_branch_none(const OperationMaker *maker, const Step *step)
 {
-    return maker->none[step - maker->code->steps];
+    const ptrdiff_t at = step - maker->code->steps;
+
+    return maker->none[at] && !(maker->lowered.steps && maker->lowered.steps[at].branches);
 }
 
 /* A kernel parameter at a fixed offset, or a function parameter that registers can hold. Larger or

@@ -261,22 +261,38 @@ static bool may_share(const Merger *merger, int i, int k)
            apart < most_alignment;
 }
 
+static int64_t offset_at(const Merger *merger, int i)
+{
+    return address_of(merger->maker, &merger->maker->code->steps[i])->offset;
+}
+
+static int64_t quad_of(int64_t offset)
+{
+    return (offset < 0 ? offset - most_alignment + 1 : offset) / most_alignment;
+}
+
+/* How likely it is that one load reads both: less if 16 bytes from the base on do not hold both. */
+static int64_t distance(int64_t a, int64_t b)
+{
+    const int64_t apart = a < b ? b - a : a - b;
+
+    return quad_of(a) == quad_of(b) ? apart : apart + most_alignment;
+}
+
 /* The load with an instruction that is nearest to load `n` of the block, which has none. */
 static int lead_of(const Merger *merger, int n)
 {
     const LoweredStep *lowered = merger->maker->lowered.steps;
-    const Step *steps = merger->maker->code->steps;
-    int64_t nearest = most_alignment;
+    const int i = merger->loads[n];
+    int64_t nearest = INT64_MAX;
     int best = -1;
 
     for (int k = 0; k < merger->load_count; k++) {
-        const int i = merger->loads[n], other = merger->loads[k];
-        const int64_t apart = address_of(merger->maker, &steps[other])->offset -
-                              address_of(merger->maker, &steps[i])->offset;
-        const int64_t size = apart < 0 ? -apart : apart;
-        if (lowered[other].is_absent || !may_share(merger, i, other) || size >= nearest)
+        const int other = merger->loads[k];
+        const int64_t far = distance(offset_at(merger, i), offset_at(merger, other));
+        if (lowered[other].is_absent || !may_share(merger, i, other) || far >= nearest)
             continue;
-        nearest = size;
+        nearest = far;
         best = other;
     }
     return best;

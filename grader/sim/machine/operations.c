@@ -186,7 +186,8 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
     if (is_sequence)
         set_sequence(maker, &correction->sequence, to);
     const bool is_constant = to->action == DO_ACCESS && lies_near(step);
-    if (lowered.is_absent && (to->action == DO_COMPUTE || to->action == DO_SEQUENCE || is_constant))
+    if (lowered.is_absent && (to->action == DO_COMPUTE || to->action == DO_SEQUENCE ||
+                              to->action == DO_SHUFFLE || is_constant))
         *to = (Operation){ .action = NO_INSTRUCTION, .wavefronts = 1 };
     if (to->action == DO_COMPUTE && is_guard(maker, step->in))
         to->latency = (uint16_t) (to->latency + maker->device->guard_latency);
@@ -361,8 +362,8 @@ static void find_rounds(OperationMaker *maker)
     }
 }
 
-/* Copies of one meeting, in an unrolled loop, have the same steps. Slow paths of quotients and roots
- * are part of their latency. */
+/* Copies of one meeting, in an unrolled loop, have the same steps. Slow paths of quotients and
+ * roots are part of their latency. */
 static void hold_up(const OperationMaker *maker)
 {
     Operation *operations = maker->made->operations;
@@ -395,9 +396,8 @@ static void wait_for_predicates(const OperationMaker *maker)
     Operation *operations = maker->made->operations;
 
     for (int i = 0; i < maker->code->step_count && maker->lowered.steps; i++) {
-        const int under = maker->none[i] && maker->code->steps[i].guard >= 0
-                              ? first_under(maker, i)
-                              : -1;
+        const int under =
+            maker->none[i] && maker->code->steps[i].guard >= 0 ? first_under(maker, i) : -1;
         if (under < 0 || operations[i].action != NO_INSTRUCTION)
             continue;
         operations[i].action = DO_COMPUTE;
@@ -406,13 +406,6 @@ static void wait_for_predicates(const OperationMaker *maker)
         operations[i].first_place = operations[under].first_place;
         operations[i].place_count = operations[under].place_count;
     }
-}
-
-/* The machine code knows better than a rule which branches predicates replace. */
-static void keep_branches(OperationMaker *maker)
-{
-    for (int i = 0; maker->lowered.steps && i < maker->code->step_count; i++)
-        maker->none[i] = maker->none[i] && !maker->lowered.steps[i].branches;
 }
 
 static void find_guards(OperationMaker *maker)
@@ -430,7 +423,6 @@ static bool make_all(OperationMaker *maker)
     find_guards(maker);
     find_addends(maker);
     find_predicated(code, maker->none);
-    keep_branches(maker);
     if (!find_varying(maker))
         return false;
     for (int i = 0; i < code->step_count; i++)

@@ -69,7 +69,7 @@ typedef struct Operation {
     int first_place, place_count; /* places[first_place ..]: of all copies in the block */
     uint8_t rounds; /* of a loop whose first step this is: those that the machine code does in one
                      * of its own; 1: it is no such step */
-    uint16_t held;      /* cycles by which machine instructions that PTX lacks hold it up */
+    uint16_t held;  /* cycles by which machine instructions that PTX lacks hold it up */
     StackAccess access; /* DO_STACK */
     /* stack[stack_first ..]: what is loaded before the step, then what is stored after it */
     uint32_t stack_first;

@@ -69,6 +69,15 @@ void answers_free(Answers *answers)
 
 /* ---- Requests ---- */
 
+static uint64_t store(Sm *sm, uint64_t word, uint64_t at)
+{
+    const uint64_t there =
+        memory_store(sm->memory, trace_number(word), trace_sectors(word), trace_amount(word), at);
+
+    sm->accepted = later(sm->accepted, there - (uint64_t) sm->gpu->device.store_latency);
+    return there;
+}
+
 static uint64_t ask(Sm *sm, TraceKind kind, uint64_t word, uint64_t at)
 {
     const uint64_t line = trace_number(word);
@@ -80,7 +89,7 @@ static uint64_t ask(Sm *sm, TraceKind kind, uint64_t word, uint64_t at)
     case TRACE_INTEGER_ATOMIC:
         return memory_atomic(sm->memory, kind, word, at);
     default:
-        return memory_store(sm->memory, line, trace_sectors(word), trace_amount(word), at);
+        return store(sm, word, at);
     }
 }
 

@@ -92,6 +92,8 @@ static uint64_t load_lines(Sm *sm, const Operation *o, const uint64_t *words, in
     return time_later(sm, there, start + cycles - 1 + l1_latency(device, words[0]));
 }
 
+enum { L2_QUEUE = 300 }; /* cycles by which slices of the L2 may be behind */
+
 /* The L1 allocates a stored line, but keeps only whole sectors. Atomics are executed in the L2. */
 static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_part)
 {
@@ -139,6 +141,12 @@ static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t s
     start += later((uint64_t) count, 1);
     lsu_keep(sm, false, begin, sm->store_free > start + queue ? sm->store_free - queue : start);
     return there;
+}
+
+void lsu_hold_back(Sm *sm)
+{
+    if (sm->gpu->device.l2_slices && sm->accepted > L2_QUEUE)
+        sm->store_free = later(sm->store_free, sm->accepted - L2_QUEUE);
 }
 
 static uint64_t play_shared(Sm *sm, const PlayedWarp *w, uint64_t head, uint64_t start)

@@ -142,13 +142,17 @@ static void fill_delays(Memory *memory, int mean)
         memory->delays[i] = (uint16_t) lround(-log((i + 0.5) / DELAYS) * mean);
 }
 
+/* A random number of a line; neighbours must not alternate. */
+static uint64_t mixed(uint64_t line)
+{
+    const uint64_t once = (line ^ line >> 15) * 0x9e3779b97f4a7c15ull;
+
+    return (once ^ once >> 29) * 0xbf58476d1ce4e5b9ull >> 32;
+}
+
 static double delay_of(const Memory *memory, uint64_t line)
 {
-    uint64_t mixed =
-        (line ^ line >> 15) * 0x9e3779b97f4a7c15ull; /* neighbours must not alternate */
-
-    mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9ull;
-    return memory->delays[(mixed >> 32) % DELAYS];
+    return memory->delays[mixed(line) % DELAYS];
 }
 
 /* The latency that DRAM adds to that of the L2. Reads wait while its banks are written, the longer
@@ -240,12 +244,33 @@ static void put(Memory *memory, CacheLine *line, unsigned sectors, unsigned byte
     line->dirty |= (uint8_t) sectors;
 }
 
+/* Each slice of the L2 accepts the sectors of its own lines. If threads write row after row of
+ * their own, a warp returns to the same few slices, of which some have more to do than others
+ * (tests/sim/time/mechanisms, own). */
+static double pass_slice(Memory *memory, uint64_t line, unsigned sectors, uint64_t now)
+{
+    static const double share = 0.95; /* of the time measured for all slices, which includes that
+                                       * some wait while others are late */
+    double *slice = &memory->slice_free[mixed(line) * (uint64_t) memory->slices >> 32];
+
+    const double cycles =
+        memory->store_request_cycles + sectors_in(sectors) * memory->store_part_cycles;
+
+    *slice = latest(*slice, (double) now) + share * cycles * memory->slices;
+    return *slice;
+}
+
 uint64_t memory_store(Memory *memory, uint64_t address, unsigned sectors, unsigned bytes,
                       uint64_t now)
 {
-    const double turn = memory_pass_stores(memory, memory->passes[sectors], sectors_in(sectors),
-                                           bytes >= SECTOR_BYTES, now);
-    CacheLine *line = line_of(memory, address, turn);
+    const bool whole = bytes >= SECTOR_BYTES;
+    double turn =
+        memory_pass_stores(memory, memory->passes[sectors], sectors_in(sectors), whole, now);
+    CacheLine *line;
+
+    if (!whole && memory->slices)
+        turn = latest(turn, pass_slice(memory, address, sectors, now));
+    line = line_of(memory, address, turn);
 
     put(memory, line, sectors, bytes);
     drop_copy(memory, address, sectors);
@@ -390,6 +415,7 @@ bool memory_model_open(Memory *memory, const Device *device, bool by_words)
         .atom_sectors = device->memory_atom_bytes / SECTOR_BYTES,
         .row_cycles = by_words ? 0 : cycles_a_row(device),
         .halves = device->l2_halves,
+        .slices = device->l2_slices < MOST_SLICES ? device->l2_slices : MOST_SLICES,
         .fills = device->memory_ecc
     };
     fill_passes(memory, device);
@@ -414,6 +440,7 @@ void memory_model_begin(Memory *memory)
     memset(memory->rows, 0xff, sizeof memory->rows);
     memory->l2_busy = memory->atomics_busy = memory->atomics_until = 0;
     memset(memory->unit_free, 0, sizeof memory->unit_free);
+    memset(memory->slice_free, 0, sizeof memory->slice_free);
     memory->read_bytes = memory->write_bytes = 0;
     memory->l2_hits = memory->l2_misses = 0;
     memory->stand_in = 0;

@@ -162,6 +162,8 @@ enum { OPEN_ROWS = 6 * 16 * 2 * 16, ROW_LINES = 1024 / LINE_BYTES };
 
 enum { DELAYS = 256 };
 
+enum { MOST_SLICES = 256 };
+
 typedef struct Memory {
     Cache l2;
     double l2_free, dram_free;                   /* the cycle at which they become free */
@@ -175,6 +177,8 @@ typedef struct Memory {
     double atomic_cycles, integer_atomic_cycles; /* between updates of one address */
     double pass_cycles;                          /* in which a unit updates a sector */
     double unit_free[ATOMIC_UNITS];              /* the cycle at which it becomes free */
+    double slice_free[MOST_SLICES];              /* the same of those that accept stores */
+    int slices;                                  /* 0: they are not modelled */
     double row_cycles, rows_free, rows_busy;     /* opening a row of the DRAM */
     uint64_t rows[OPEN_ROWS];                    /* the open ones, by a hash of their number */
     int halves;                                  /* of the L2 */
@@ -315,6 +319,7 @@ typedef struct Sm {
     Cache l1;
     Scheduler *schedulers;
     uint64_t lsu_free, store_free; /* of the load/store unit; of the path of stores to the L2 */
+    uint64_t accepted;             /* when the L2 will have accepted the stores so far */
     PlayedBlock *ended;            /* since the last check */
     int resident;                  /* resident blocks */
     uint64_t started;              /* since the kernel began */
@@ -382,6 +387,8 @@ void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until);
  */
 uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now);
 /* The same for a step that accesses the stack. */
+/* The SM's stores wait if slices of the L2 have too many. */
+void lsu_hold_back(Sm *sm);
 uint64_t lsu_play_stack(Sm *sm, PlayedWarp *w, uint64_t now);
 /* Moves the data of a step whose lanes another warp's instruction serves: occupies memory, but no
  * unit of the SM. Returns when the data has arrived. */

@@ -56,6 +56,7 @@ static void run_sm(void *self, int i)
     Sm *sm = &play->gpu->sms[i];
 
     answers_settle(sm);
+    lsu_hold_back(sm);
     sm->answers.on = play->on_threads;
     sm_run(sm, play->horizon);
     sm->answers.on = false;

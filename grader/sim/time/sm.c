@@ -473,7 +473,7 @@ bool sm_begin(Sm *sm, double l1_bytes)
         memset(s->pipe_free, 0, sizeof s->pipe_free);
         scheduler_choose(s);
     }
-    sm->lsu_free = sm->store_free = 0;
+    sm->lsu_free = sm->store_free = sm->accepted = 0;
     sm->issued = sm->l1_hits = sm->l1_misses = 0;
     sm->shared_busy = sm->l1_busy = sm->stores_busy = 0;
     sm->ends = 0;

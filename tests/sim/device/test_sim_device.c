@@ -108,7 +108,7 @@ static const char sound[] =
     "block_start_cycles: 100\nmemory_ecc: 1\n"
     "barrier_warp_cycles: 2\nconstant_cycles: 2\nmemory_rows_per_ns: 0\nblocks_per_ns: "
     "0\nl2_halves: "
-    "1\nl2_far_latency: 0\n"
+    "1\nl2_slices: 0\nl2_far_latency: 0\n"
     "l2_gbps: 240\nl2_pass_bytes: 32\n"
     "l2_store_gbps: 200\nl2_store_sector_gbps: 200\nl2_store_part_gbps: 200\n"
     "memory_read_share: 0.955\n"
@@ -124,7 +124,7 @@ static const char sound[] =
     "atomic_pass_ns: 0.73\n"
     "issue_us: 0\nevent_us: 0\n"
     "local_latency: 33\nlocal_merge_cycles: 2\n";
-/* Each case adds line 86, which should be "copy_engines: 2". */
+/* Each case adds line 87, which should be "copy_engines: 2". */
 
 static char scratch[64];
 
@@ -147,26 +147,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":86: copy_engines appears twice" },
-        { "copy_engines: 2\nsms: 8", ":86: sms appears twice" },
-        { "copy_engines: 2\nwheels: 4", ":86: unknown key `wheels`" },
-        { "copy_engines 2", ":86: expected `key: value`" },
-        { "copy_engines:", ":86: copy_engines must be a whole number, not ``" },
-        { "copy_engines: two", ":86: copy_engines must be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":86: copy_engines must be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":86: copy_engines must be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":86: copy_engines must be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":86: copy_engines must be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":86: copy_engines must be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":86: copy_engines must be a whole number, not `1..2`" },
-        { "copy_engines: .", ":86: copy_engines must be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":86: copy_engines must be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":86: copy_engines must be a whole number, not `nan`" },
-        { "copy_engines: 65", ":86: copy_engines is 65: it must be from 0 to 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":87: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":87: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":87: unknown key `wheels`" },
+        { "copy_engines 2", ":87: expected `key: value`" },
+        { "copy_engines:", ":87: copy_engines must be a whole number, not ``" },
+        { "copy_engines: two", ":87: copy_engines must be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":87: copy_engines must be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":87: copy_engines must be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":87: copy_engines must be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":87: copy_engines must be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":87: copy_engines must be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":87: copy_engines must be a whole number, not `1..2`" },
+        { "copy_engines: .", ":87: copy_engines must be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":87: copy_engines must be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":87: copy_engines must be a whole number, not `nan`" },
+        { "copy_engines: 65", ":87: copy_engines is 65: it must be from 0 to 64" },
         { "copy_engines: 99999999999",
-          ":86: copy_engines is 99999999999: it must be from 0 to 64" },
+          ":87: copy_engines is 99999999999: it must be from 0 to 64" },
         { "copy_engines: 9999999999999999999999",
-          ":86: copy_engines must be a whole number, not `9999999999999999999999`" },
+          ":87: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -5,13 +5,13 @@
 //       BYTES; the rows of neighbouring threads are GAP bytes apart. HOW: read (the address of each
 //       load needs the load before), sum (loads may overlap), copy (load, add what the last step
 //       left, store into another row), update (the same into the same place), write (stores only).
-//       stack.HOW.W   the same with an array of each thread's own in local memory: push (a store,
-//       then a load elsewhere), walk (each load's index needs the load before), update
-//       own.LINES.STRIDE.SMS.W   ns per store of W warps on SMS SMs; a warp stores to LINES lines, and
-//       its next store is STRIDE bytes on, in 32 places
+//       few: on 4 SMs. stack.HOW.W   the same with an array of each thread's own in local memory:
+//       push (a store, then a load elsewhere), walk (each load's index needs the load before),
+//       update own.LINES.STRIDE.SMS.W   ns per store of W warps on SMS SMs; a warp stores to LINES
+//       lines, and its next store is STRIDE bytes on, in 32 places
 #include "measure.cuh"
 
-enum { ELEMENTS = 32 };
+enum { ELEMENTS = 32, FEW = 4 };
 
 static unsigned char *from, *to;
 static int *out;
@@ -66,9 +66,9 @@ __global__ void rows(const unsigned char *in, unsigned char *to, int gap, int ro
         *out = carry;
 }
 
-template <class T, How HOW> static void row_of(int gap, int warps)
+template <class T, How HOW> static void row_of(int gap, int warps, int count)
 {
-    const int rounds = 24 / (share > 8 ? 8 : share), threads = 32 * warps, count = sms;
+    const int rounds = 24 / (share > 8 ? 8 : share), threads = 32 * warps;
     unsigned char *const y = HOW == UPDATE ? from : to, *const x = from;
     int *const o = out;
     char name[48];
@@ -77,14 +77,15 @@ template <class T, How HOW> static void row_of(int gap, int warps)
     };
     const double ns = launch(3 * rounds) - launch(rounds);
 
-    snprintf(name, sizeof name, "rows.%s.%d.%d.%d", hows[HOW], (int) sizeof(T), gap, warps);
+    snprintf(name, sizeof name, "%s.%s.%d.%d.%d", count == FEW ? "few" : "rows", hows[HOW],
+             (int) sizeof(T), gap, warps);
     row(name, ns / (2 * rounds) / ELEMENTS, "ns");
 }
 
 template <class T, How HOW> static void rows_of(int gap)
 {
     for (int warps : { 1, 2, 4, 8 })
-        row_of<T, HOW>(gap, warps);
+        row_of<T, HOW>(gap, warps, sms), row_of<T, HOW>(gap, warps, FEW);
 }
 
 template <How HOW> static void all_rows()
@@ -92,7 +93,7 @@ template <How HOW> static void all_rows()
     rows_of<unsigned char, HOW>(64);
     rows_of<int, HOW>(128);
     rows_of<int, HOW>(132);
-    row_of<int4, HOW>(512, 1);
+    row_of<int4, HOW>(512, 1, sms);
 }
 
 // ---- Local memory ----
