@@ -60,11 +60,6 @@ bool race_handed_over(bool wrote)
     return wrote ? state.handed_over : state.releases;
 }
 
-bool race_all_foreign(const Visit *v)
-{
-    return v->is_global && !state.releases && !state.segments[v->r->segment - 1].before;
-}
-
 /* Returns false if out of memory. */
 static bool new_segment(BlockRaces *r, const Block *block)
 {
@@ -485,6 +480,7 @@ void race_global(Access *x)
     v.now = v.r->now[v.warp];
     v.ordered_until = state.ordered_until;
     v.before_block = v.r->first - 1;
+    v.all_foreign = !state.releases && !state.segments[v.r->segment - 1].before;
     if (shape_followed(x->shape))
         race_in_instruction(&v);
     if (!visit_together(&v))

@@ -44,21 +44,23 @@ static ArrayCount *add_array(Launch *launch, const Step *step, const Allocation 
 }
 
 /* Returns the counters of the array at the step's line; NULL if out of memory, in which case the
- * report lacks them. `likely`: the index where they were last. */
-static ArrayCount *array_of(Launch *launch, const Step *step, const Allocation *a, int *likely)
+ * report lacks them. */
+static ArrayCount *find_array(Launch *launch, const Step *step, const Allocation *a, Count *count)
 {
-    if (*likely < launch->array_count && belongs(&launch->arrays[*likely], step, a))
-        return &launch->arrays[*likely];
-    for (*likely = 0; *likely < launch->array_count; ++*likely)
-        if (belongs(&launch->arrays[*likely], step, a))
-            return &launch->arrays[*likely];
+    for (count->array = 0; count->array < launch->array_count; count->array++)
+        if (belongs(&launch->arrays[count->array], step, a)) {
+            count->array_of = a->number;
+            return &launch->arrays[count->array];
+        }
     return add_array(launch, step, a);
 }
 
 static void count_array(Access *x, Allocation *a, int sectors, int bytes)
 {
-    int *likely = &count_of(x->warp, x->step)->array;
-    ArrayCount *array = array_of(x->warp->block->launch, x->step, a, likely);
+    Launch *launch = x->warp->block->launch;
+    Count *count = count_of(x->warp, x->step);
+    ArrayCount *array = count->array_of == a->number ? &launch->arrays[count->array]
+                                                     : find_array(launch, x->step, a, count);
 
     if (!array)
         return;
