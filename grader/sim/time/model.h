@@ -146,8 +146,8 @@ CacheLine *cache_line(Cache *cache, uint64_t line, bool *is_new, CacheLine *disp
 /* Replaces this many of the least recently used lines by other lines. */
 void cache_displace(Cache *cache, double lines);
 /* Prefetches the entry of a line that will be requested soon. Affects only the speed of the
- * simulator. */
-void cache_ask(const Cache *cache, uint64_t line);
+ * simulator. Returns whether the cache probably has the line. */
+bool cache_ask(const Cache *cache, uint64_t line);
 
 /* ---- Memory that all SMs share (sim/time/memory.c) ---- */
 
@@ -290,7 +290,7 @@ typedef struct FullTime {
     uint64_t at, issued_at; /* the last time that a block came or went */
 } FullTime;
 
-enum { SCHEDULER_SPARE = 8 }; /* bytes after `pipe` that may be read */
+enum { SCHEDULER_SPARE = 16 }; /* bytes after `pipe` that may be read */
 
 /* Warps are in order of arrival. */
 typedef struct Scheduler {
