@@ -152,7 +152,7 @@ uint32_t race_site(const Access *access); /* the number of its step, shifted int
                                            * table of sites is full */
 const Step *race_step(int site);          /* NULL: unknown */
 bool race_observed(int site);             /* an atomic whose result is used */
-/* Sets all fields but ordered_until, before_block and all_foreign. Returns false if out of memory. */
+/* Sets the fields that do not depend on the words. Returns false if out of memory. */
 bool race_begin_visit(Visit *visit, Access *access);
 /* Releases and acquires inside the block, as strong accesses do. */
 void race_hand_over(Visit *visit);

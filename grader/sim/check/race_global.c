@@ -466,7 +466,7 @@ static bool visit_together(Visit *v)
 
 void race_global(Access *x)
 {
-    Visit v = { .is_global = true };
+    Visit v;
 
     if (!race_begin_visit(&v, x))
         return;
@@ -477,6 +477,7 @@ void race_global(Access *x)
     }
     if (x->strong)
         race_hand_over(&v);
+    v.is_global = true;
     v.now = v.r->now[v.warp];
     v.ordered_until = state.ordered_until;
     v.before_block = v.r->first - 1;

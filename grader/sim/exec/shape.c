@@ -5,6 +5,7 @@
  * offset within a 32-byte sector; bank conflicts depend on the pattern alone.
  */
 #include "sim/exec/shape.h"
+#include "sim/base/common.h"
 
 #include <string.h>
 
@@ -59,9 +60,21 @@ static uint32_t first_of_each(const int64_t value[LANES], uint32_t mask, uint32_
     return first_by_hash(value, mask, followed);
 }
 
+static bool is_row(const Shape *s)
+{
+    const int first = first_lane(s->leaders);
+    uint32_t left = s->leaders >> first;
+
+    for (int k = 0; left & 1; left >>= 1, k++)
+        if (s->delta[first + k] != s->delta[first] + (uint64_t) (k * s->bytes))
+            return false;
+    return !left;
+}
+
 static void find_leaders(Shape *s)
 {
     s->leaders = first_of_each((const int64_t *) s->delta, s->mask, &s->followed);
+    s->in_row = is_row(s);
     s->has_leaders = true;
 }
 
@@ -93,7 +106,7 @@ static int count_sectors(const Shape *s, uint32_t lanes)
         return (s->start + (LANES - 1) * s->bytes) / SECTOR_BYTES + 1;
     for (int i = 0; i < LANES; i++)
         sector[i] = sector_of(s, i);
-    return __builtin_popcount(first_of_each(sector, lanes, &followed));
+    return (int) lanes_in(first_of_each(sector, lanes, &followed));
 }
 
 static int count_sharing(const Shape *s, int lane)
@@ -304,7 +317,7 @@ static void work_out(Shape *s, const Step *step)
     s->has_leaders = false;
     find_extent(s);
     s->aligned = is_aligned(s);
-    s->asked = __builtin_popcount(s->mask) * s->bytes;
+    s->asked = (int) lanes_in(s->mask) * s->bytes;
     if (s->kind == ACCESS_ATOMIC && is_warp_reduced((Treatment) step->treatment)) {
         s->sectors = s->wavefronts = s->ideal = 1;
         s->loop_loads = s->loop_ideal = 0;

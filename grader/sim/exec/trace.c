@@ -1,5 +1,6 @@
 /* trace.c - records what a warp executed, for the time model. */
 #include "sim/exec/trace.h"
+#include "sim/base/common.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,7 @@ void trace_run(Warp *warp, int pc, bool skipped)
                     .function = function_of(warp),
                     .count = 1,
                     .skipped = skipped,
-                    .lanes = (uint8_t) __builtin_popcount(warp->active) };
+                    .lanes = (uint8_t) lanes_in(warp->active) };
     trace->code = warp->code;
     trace->next = (uint32_t) pc + 1;
     trace->active = warp->active;
@@ -136,7 +137,7 @@ static void find_one_line(const Access *x, TouchedLines *lines)
     lines->count = 1;
     lines->line[0] = at / LINE_BYTES;
     lines->sectors[0] = (uint8_t) ((2u << end) - (1u << first));
-    lines->bytes[0] = (uint16_t) (__builtin_popcount(x->mask) * x->bytes);
+    lines->bytes[0] = (uint16_t) ((int) lanes_in(x->mask) * x->bytes);
 }
 
 static void find_lines(const Access *x, TouchedLines *lines)

@@ -4,19 +4,12 @@
  * something that only other warps can do, so they get a turn. If this repeats turn after turn while
  * no other warp makes progress, it waits forever, which blocks.c reports. */
 #include "sim/exec/warp.h"
+#include "sim/base/common.h"
 #include "sim/exec/loops.h"
 #include "sim/exec/trace.h"
 #include "sim/exec/walk.h"
 
 #include <stdlib.h>
-
-/* Inlined: without an option for the processor's popcount instruction, gcc calls a function. */
-static inline unsigned lanes_in(uint32_t mask)
-{
-    mask -= mask >> 1 & 0x55555555;
-    mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
-    return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
-}
 
 static inline __attribute__((always_inline)) uint32_t lanes_for(const Warp *warp, const Step *step)
 {

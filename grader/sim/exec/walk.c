@@ -1,5 +1,6 @@
 /* walk.c - moves lanes through an automaton. */
 #include "sim/exec/walk.h"
+#include "sim/base/common.h"
 
 #include <stdlib.h>
 
@@ -56,7 +57,7 @@ void walk_step(Warp *warp, int block)
         if (!cell)
             continue;
         warp->groups[i].lanes &= ~lanes;
-        cell->lanes += (unsigned) __builtin_popcount(lanes);
+        cell->lanes += lanes_in(lanes);
         cell->parts++;
         cell->met += add_to(moved, &count, lanes, cell->to - 1);
     }
