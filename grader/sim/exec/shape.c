@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { BANKS = 32, BANK_BYTES = 4 };
+enum { BANKS = 32, BANK_BYTES = 4, ROWS = 63 /* that passes_in_rows() takes, in any position */ };
 
 Shape shape_table[SHAPES_KEPT];
 
@@ -179,6 +179,30 @@ static int passes_of(const Shape *s, uint32_t phase, int unit_bytes, bool each_l
     return most;
 }
 
+/* The same for lanes within 64 rows of the banks, without a branch that depends on their addresses.
+ */
+static int passes_in_rows(const Shape *s, uint32_t phase, int unit_bytes, bool each_lane)
+{
+    const int shift = __builtin_ctz((unsigned) unit_bytes);
+    const unsigned columns = BANKS * BANK_BYTES / (unsigned) unit_bytes;
+    const int to_row = __builtin_ctz(columns) + shift;
+    const int64_t first_row = (s->low + s->start) >> to_row;
+    uint64_t rows[BANKS] = { 0 };
+    uint8_t in_column[BANKS] = { 0 };
+    int most = 0;
+
+    for (uint32_t left = phase; left; left &= left - 1) {
+        const int64_t at = (int64_t) s->delta[first_lane(left)] + s->start;
+        const unsigned column = (unsigned) (at >> shift) & (columns - 1);
+        const int64_t row = (at >> to_row) - first_row;
+        const bool is_new = each_lane | !(rows[column] >> row & 1);
+        rows[column] |= (uint64_t) 1 << row;
+        in_column[column] = (uint8_t) (in_column[column] + is_new);
+        most = in_column[column] > most ? in_column[column] : most;
+    }
+    return most;
+}
+
 /* Measured on an H200 (390 patterns: 4, 8 and 16 bytes per lane, loads and stores; no exception):
  *
  * The warp is cut into phases of 32 lanes (up to 4 bytes per lane), 16 (8 bytes) or 8 (16 bytes).
@@ -204,7 +228,9 @@ static void count_wavefronts(Shape *s, bool each_lane)
         uint32_t phase = s->mask & lanes << first;
         if (!phase)
             continue;
-        s->wavefronts += passes_of(s, phase, unit, each_lane);
+        s->wavefronts += s->high - s->low < ROWS * BANKS * BANK_BYTES
+                             ? passes_in_rows(s, phase, unit, each_lane)
+                             : passes_of(s, phase, unit, each_lane);
         s->ideal++;
     }
 }
