@@ -323,10 +323,14 @@ int shape_sectors(const Shape *shape, uint32_t lanes)
 /* The start in a sector is enough: other sectors only rotate the banks. */
 int shape_wavefronts(const Shape *shape)
 {
-    Shape as_shared = *shape;
+    Shape as_shared;
 
-    count_wavefronts(&as_shared, false);
-    return as_shared.wavefronts;
+    if (!shape->l1_wavefronts) {
+        as_shared = *shape;
+        count_wavefronts(&as_shared, false);
+        ((Shape *) shape)->l1_wavefronts = as_shared.wavefronts; /* as in shape_find_leaders() */
+    }
+    return shape->l1_wavefronts;
 }
 
 /* ptxas emits a loop for atomics on shared memory that the hardware lacks: on floating-point
@@ -340,6 +344,7 @@ static bool is_loop(const Step *step, int bytes)
 static void work_out(Shape *s, const Step *step)
 {
     s->rounds = s->round_lanes = 0;
+    s->l1_wavefronts = 0;
     s->has_leaders = false;
     find_extent(s);
     s->aligned = is_aligned(s);
@@ -364,6 +369,7 @@ static void work_out(Shape *s, const Step *step)
 void shape_move(Shape *s, uint8_t start)
 {
     s->start = start;
+    s->l1_wavefronts = 0;
     s->aligned = is_aligned(s);
     s->sectors = count_sectors(s, s->mask);
 }

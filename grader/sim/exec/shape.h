@@ -38,6 +38,7 @@ typedef struct Shape {
     int asked; /* bytes requested by all active lanes */
     int sectors;
     int wavefronts, ideal, loop_loads, loop_ideal;
+    int l1_wavefronts; /* see shape_wavefronts(); 0: not counted yet */
     int rounds,
         round_lanes; /* rounds of the loop after the first, and the lanes waiting in them, summed */
     /* For ops/memory.c: the allocation that all lanes accessed last, while memory_changes is: */

@@ -54,7 +54,7 @@ AVX512F static inline __m512i eight_ready_at(const Scheduler *s, int i)
 }
 
 /* The same for at most 16 warps, as many as a scheduler has on any GPU. */
-AVX512F static uint64_t look_avx512(const Scheduler *s, int *oldest, uint64_t *first)
+AVX512F static inline uint64_t look_avx512(const Scheduler *s, int *oldest, uint64_t *first)
 {
     const __m512i free = _mm512_set1_epi64((long long) s->free);
     const __m512i low = eight_ready_at(s, 0), high = eight_ready_at(s, EIGHT);
@@ -72,6 +72,7 @@ AVX512F static uint64_t look_avx512(const Scheduler *s, int *oldest, uint64_t *f
 }
 #else
 enum { MOST_AT_ONCE = 0 };
+#define AVX512F
 #define look_avx512 look
 #endif
 
@@ -80,18 +81,14 @@ bool scheduler_has_vectors(void)
     return MOST_AT_ONCE && simd_now() == SIMD_AVX512;
 }
 
-void scheduler_choose(Scheduler *s)
+/* Compiled once for each way to look. */
+static inline __attribute__((always_inline)) void
+choose_by(Scheduler *s, uint64_t (*look)(const Scheduler *s, int *oldest, uint64_t *first))
 {
-    uint64_t ready, first;
+    uint64_t first;
     int oldest;
+    const uint64_t ready = look(s, &oldest, &first);
 
-    if (s->last >= 0 && ready_at(s, s->last) <= s->free) {
-        s->best = s->last;
-        s->best_at = s->free;
-        return;
-    }
-    ready = s->has_vectors && s->count <= MOST_AT_ONCE ? look_avx512(s, &oldest, &first)
-                                                       : look(s, &oldest, &first);
     if (ready) {
         const uint64_t behind = s->last >= 0 ? ready & ~(uint64_t) 0 << s->last : 0;
         s->best = __builtin_ctzll(behind ? behind : ready);
@@ -102,4 +99,21 @@ void scheduler_choose(Scheduler *s)
     }
     if (s->best_at != NEVER) /* it issues soon: prefetch into the host's caches */
         __builtin_prefetch(s->warp[s->best], 1);
+}
+
+AVX512F static void choose_avx512(Scheduler *s)
+{
+    choose_by(s, look_avx512);
+}
+
+void scheduler_choose(Scheduler *s)
+{
+    if (s->last >= 0 && ready_at(s, s->last) <= s->free) {
+        s->best = s->last;
+        s->best_at = s->free;
+    } else if (s->has_vectors && s->count <= MOST_AT_ONCE) {
+        choose_avx512(s);
+    } else {
+        choose_by(s, look);
+    }
 }
