@@ -106,6 +106,11 @@ AVX512F static void choose_avx512(Scheduler *s)
     choose_by(s, look_avx512);
 }
 
+static __attribute__((noinline)) void choose_plain(Scheduler *s)
+{
+    choose_by(s, look);
+}
+
 void scheduler_choose(Scheduler *s)
 {
     if (s->last >= 0 && ready_at(s, s->last) <= s->free) {
@@ -114,6 +119,6 @@ void scheduler_choose(Scheduler *s)
     } else if (s->has_vectors && s->count <= MOST_AT_ONCE) {
         choose_avx512(s);
     } else {
-        choose_by(s, look);
+        choose_plain(s);
     }
 }

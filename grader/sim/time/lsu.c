@@ -9,9 +9,10 @@
 
 enum { WAVEFRONT_BYTES = 32 * 4 };
 
+/* Rounded up. Most lines and wavefronts are at most one part; a division takes far longer. */
 static uint64_t share(uint64_t n, int part)
 {
-    return (n + (uint64_t) part - 1) / (uint64_t) part;
+    return n <= (uint64_t) part ? n > 0 : (n + (uint64_t) part - 1) / (uint64_t) part;
 }
 
 void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until)

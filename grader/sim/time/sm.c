@@ -237,7 +237,8 @@ static void issue(Sm *sm, Scheduler *s)
     if (warp_go_on(sm, w)) {
         s->wake[index] = warp_wakes_at(w);
         s->pipe[index] = next_pipe(sm, w);
-        lsu_ask(sm, w);
+        if (w->step->accesses)
+            lsu_ask(sm, w);
     } else {
         block->waiting -= waits; /* the barrier was the warp's last instruction */
         leave(sm, s, index, now);
