@@ -486,7 +486,7 @@ void race_global(Access *x)
     v.ordered_until = state.ordered_until;
     v.before_block = v.r->first - 1;
     v.all_foreign = !state.releases && !state.segments[v.r->segment - 1].before;
-    if (shape_followed(x->shape))
+    if (x->kind == ACCESS_STORE && shape_followed(x->shape))
         race_in_instruction(&v);
     if (!visit_together(&v))
         for (uint32_t left = shape_leaders(x->shape) & x->mask; left; left &= left - 1) {

@@ -78,8 +78,6 @@ bool race_in_instruction(Visit *v)
 {
     const Access *x = v->x;
 
-    if (x->kind != ACCESS_STORE)
-        return false;
     for (uint32_t left = shape_followed(x->shape) & x->mask; left; left &= left - 1) {
         int lane = first_lane(left), other = conflicting_lane(x, lane);
         if (other == lane)

@@ -189,7 +189,7 @@ void race_shared(Access *x)
     v.is_global = v.all_foreign = false;
     v.ordered_until = v.before_block = v.r->last_barrier;
     v.log2_grain = words->log2_grain;
-    if (shape_followed(x->shape))
+    if (x->kind == ACCESS_STORE && shape_followed(x->shape))
         race_in_instruction(&v);
     if (x->linear && !v.strong) {
         visit_linear(&v, words);

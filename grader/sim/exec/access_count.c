@@ -45,7 +45,8 @@ static ArrayCount *add_array(Launch *launch, const Step *step, const Allocation 
 
 /* Returns the counters of the array at the step's line; NULL if out of memory, in which case the
  * report lacks them. */
-static ArrayCount *find_array(Launch *launch, const Step *step, const Allocation *a, Count *count)
+static __attribute__((noinline)) ArrayCount *find_array(Launch *launch, const Step *step,
+                                                        const Allocation *a, Count *count)
 {
     for (count->array = 0; count->array < launch->array_count; count->array++)
         if (belongs(&launch->arrays[count->array], step, a)) {
@@ -55,7 +56,7 @@ static ArrayCount *find_array(Launch *launch, const Step *step, const Allocation
     return add_array(launch, step, a);
 }
 
-static void count_array(Access *x, Allocation *a, int sectors, int bytes)
+static inline void count_array(Access *x, Allocation *a, int sectors, int bytes)
 {
     Launch *launch = x->warp->block->launch;
     Count *count = count_of(x->warp, x->step);
@@ -92,7 +93,7 @@ static void count_each_array(Access *x)
     }
 }
 
-static void count_global(Access *x)
+static inline void count_global(Access *x)
 {
     Count *count = count_of(x->warp, x->step);
     int bytes = x->shape->asked;
