@@ -236,7 +236,7 @@ INLINE bool take_addresses(Access *x, const Shape *s)
 }
 
 /* The allocation that holds the address, if it needs no further checks than its bounds. */
-static Allocation *plain_allocation(Shape *s, uint64_t address, AccessKind kind)
+INLINE Allocation *plain_allocation(Shape *s, uint64_t address, AccessKind kind)
 {
     if (s->memory_changes == memory_changes && address - s->allocation->base < s->allocation->bytes)
         return s->allocation;
@@ -248,7 +248,7 @@ static Allocation *plain_allocation(Shape *s, uint64_t address, AccessKind kind)
     return a;
 }
 
-static bool find_global_again(Access *x, Shape *s)
+INLINE bool find_global_again(Access *x, Shape *s)
 {
     const uint64_t first = x->address[0];
     Allocation *a = plain_allocation(s, first, x->kind);
@@ -265,7 +265,7 @@ static bool find_global_again(Access *x, Shape *s)
     return true;
 }
 
-static bool find_shared_again(Access *x, const Shape *s)
+INLINE bool find_shared_again(Access *x, const Shape *s)
 {
     const Block *block = x->warp->block;
     const int64_t first = (int64_t) x->address[0];
