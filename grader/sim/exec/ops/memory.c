@@ -4,7 +4,7 @@
  * mover for the type and the register's width copies the bytes to or from the planes. Cache hints
  * and .nc have no effect here.
  */
-#include "sim/exec/access.h"
+#include "sim/exec/access_count.h"
 #include "sim/exec/ops/handlers.h"
 
 /* ---- Movers: one element of each lane ---- */
@@ -365,7 +365,7 @@ INLINE void run_again(Warp *warp, const Step *step, uint32_t mask, AccessKind ki
     x.delta = s->delta;
     x.linear = s->linear;
     x.uniform = s->uniform;
-    access_count(&x);
+    access_count_one(&x);
     if (warp->block->launch->watched)
         access_observe(&x);
     if (step->size != 4 || step->data_size != 4 || step->vector > 1)
