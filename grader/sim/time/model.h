@@ -353,7 +353,17 @@ bool scheduler_has_vectors(void); /* whether this processor has AVX-512, to choo
  * further step. */
 bool warp_go_on(Sm *sm, PlayedWarp *w);
 /* When that step is ready. */
-uint64_t warp_wakes_at(const PlayedWarp *w);
+static inline uint64_t warp_wakes_at(const PlayedWarp *w)
+{
+    const Operation *o = w->step->operation;
+    const uint32_t *registers = w->step->registers;
+    uint64_t at = w->next;
+
+    for (int i = 0; i < o->reads + o->writes; i++)
+        at = later(at, w->value[registers[i]].ready);
+    return at;
+}
+
 /* Sets the result of its current step, which `maker` produces. */
 void warp_set_result(Sm *sm, PlayedWarp *w, uint64_t at, const Operation *maker);
 void warp_commit(Sm *sm, PlayedWarp *w);
