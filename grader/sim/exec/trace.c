@@ -142,6 +142,7 @@ static void find_one_line(const Access *x, TouchedLines *lines)
 
 static void find_lines(const Access *x, TouchedLines *lines)
 {
+    const uint64_t origin = x->allocation ? origin_of(x->allocation) : 0;
     const int bytes = x->bytes;
     uint64_t highest = 0;
     int last = -1;
@@ -149,8 +150,8 @@ static void find_lines(const Access *x, TouchedLines *lines)
     lines->count = 0;
     for (uint32_t left = x->mask; left; left &= left - 1) {
         const int lane = first_lane(left);
-        const Allocation *a = x->allocation ? x->allocation : x->of[lane];
-        const uint64_t at = x->address[lane] - origin_of(a), line = at / LINE_BYTES;
+        const uint64_t at = x->address[lane] - (x->allocation ? origin : origin_of(x->of[lane]));
+        const uint64_t line = at / LINE_BYTES;
         const unsigned first = at % LINE_BYTES / SECTOR_BYTES;
         const unsigned end = (unsigned) (at % LINE_BYTES + (uint64_t) bytes - 1) / SECTOR_BYTES;
         if (last < 0 || lines->line[last] != line)
