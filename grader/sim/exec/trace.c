@@ -65,12 +65,11 @@ void trace_run(Warp *warp, int pc, bool skipped)
         trace->code = NULL;
         return;
     }
-    trace->runs[trace->run_count++] =
-        (TraceRun){ .first = (uint32_t) pc,
-                    .function = function_of(warp),
-                    .count = 1,
-                    .skipped = skipped,
-                    .lanes = (uint8_t) lanes_in(warp->active) };
+    trace->runs[trace->run_count++] = (TraceRun){ .first = (uint32_t) pc,
+                                                  .function = function_of(warp),
+                                                  .count = 1,
+                                                  .skipped = skipped,
+                                                  .lanes = (uint8_t) lanes_in(warp->active) };
     trace->code = warp->code;
     trace->next = (uint32_t) pc + 1;
     trace->active = warp->active;
