@@ -121,6 +121,8 @@ typedef struct Visit {
     uint32_t now, site;     /* `site`: shifted into a tag */
     uint32_t ordered_until; /* epochs up to this one happen before the access */
     uint32_t before_block;  /* all later epochs belong to this block */
+    bool all_foreign;       /* all epochs of this launch up to before_block belong to other blocks,
+                             * of which none has released anything */
     int log2_grain;
     bool raced, same; /* `same`: the word already held the value that is written */
     Conflict conflict;
@@ -150,7 +152,7 @@ uint32_t race_site(const Access *access); /* the number of its step, shifted int
                                            * table of sites is full */
 const Step *race_step(int site);          /* NULL: unknown */
 bool race_observed(int site);             /* an atomic whose result is used */
-/* Sets all fields but ordered_until and before_block. Returns false if out of memory. */
+/* Sets the fields that do not depend on the words. Returns false if out of memory. */
 bool race_begin_visit(Visit *visit, Access *access);
 /* Releases and acquires inside the block, as strong accesses do. */
 void race_hand_over(Visit *visit);
@@ -185,9 +187,6 @@ void race_global_end(void);
 /* The number of the block to which the epoch belongs; -1: this block. `*ordered`: that block's
  * writes (`wrote`) or reads in this epoch happen before the visit. */
 int64_t race_foreign(const Visit *visit, uint32_t epoch, bool wrote, bool *ordered);
-/* Whether all epochs of this launch up to before_block belong to other blocks, of which none has
- * released anything. */
-bool race_all_foreign(const Visit *visit);
 /* Whether any block of this launch has released its writes (`wrote`) or at least its reads. */
 bool race_handed_over(bool wrote);
 

@@ -60,11 +60,6 @@ bool race_handed_over(bool wrote)
     return wrote ? state.handed_over : state.releases;
 }
 
-bool race_all_foreign(const Visit *v)
-{
-    return v->is_global && !state.releases && !state.segments[v->r->segment - 1].before;
-}
-
 /* Returns false if out of memory. */
 static bool new_segment(BlockRaces *r, const Block *block)
 {
@@ -320,17 +315,20 @@ typedef struct Part {
     int count, skip, shift;
 } Part;
 
-static void take_side(Slot side, int i, int count, Side *to)
+/* Where words i .. i + count - 1 of a side are: in its Side, or written out to the same places of
+ * `room`. */
+static Side *words_at(Slot side, int i, int count, Side *room)
 {
-    const size_t bytes = (size_t) count * sizeof(uint32_t);
+    const bool is_old = side.when <= state.ordered_until;
+    const uint32_t tag = side.tag & ~(uint32_t) WHO_SHIFT;
+    const int shift = side.tag >> 14 & 3;
 
-    if (is_spread(side)) {
-        memcpy(to->when, side_of(side)->when + i, bytes);
-        memcpy(to->tag, side_of(side)->tag + i, bytes);
-        return;
-    }
-    for (int k = 0; k < count; k++)
-        side_put(to, k, word_of(side, i + k));
+    if (is_spread(side))
+        return side_of(side);
+    for (int k = i; k < i + count; k++)
+        side_put(room, k,
+                 is_old ? (Slot){ 0 } : (Slot){ side.when, tag + ((uint32_t) k >> shift) });
+    return room;
 }
 
 /* Stores the words if they have changed. */
@@ -339,12 +337,13 @@ static void put_side(const Visit *v, Slot *side, int i, int count, const Side *b
 {
     const size_t bytes = (size_t) count * sizeof(uint32_t);
 
-    if (!memcmp(before->when, after->when, bytes) && !memcmp(before->tag, after->tag, bytes))
+    if (!memcmp(before->when + i, after->when + i, bytes) &&
+        !memcmp(before->tag + i, after->tag + i, bytes))
         return;
     Side *words = spread(side);
     if (words) {
-        memcpy(words->when + i, after->when, bytes);
-        memcpy(words->tag + i, after->tag, bytes);
+        memcpy(words->when + i, after->when + i, bytes);
+        memcpy(words->tag + i, after->tag + i, bytes);
     } else {
         report_full(v);
     }
@@ -353,24 +352,24 @@ static void put_side(const Visit *v, Slot *side, int i, int count, const Side *b
 /* Visits the words of a plain load or store together, then those one by one that need it. */
 static void visit_part(Visit *v, const Allocation *a, GlobalWords *words, Part part)
 {
-    const bool loads = v->x->kind == ACCESS_LOAD;
+    const int changes = v->x->kind == ACCESS_LOAD ? READS : WRITES;
     const int i = (int) (part.first % LINE);
     RaceLine *line = &words->line[part.first / LINE];
-    Slot *side = &line->side[loads ? READS : WRITES];
-    Pair taken;
-    Side before;
-    const Words all = { .write = &taken.write,
-                        .read = &taken.read,
+    const bool in_place = is_spread(line->side[changes]);
+    Side room[2], before;
+    const Words all = { .write = words_at(line->side[WRITES], i, part.count, &room[WRITES]),
+                        .read = words_at(line->side[READS], i, part.count, &room[READS]),
+                        .from = i,
                         .count = part.count,
                         .skip = part.skip,
                         .shift = part.shift,
                         .followed = shape_followed(v->x->shape) };
 
-    take_side(line->side[WRITES], i, part.count, &taken.write);
-    take_side(line->side[READS], i, part.count, &taken.read);
-    before = loads ? taken.read : taken.write;
-    uint32_t left = loads ? race_load_words(v, &all) : race_store_words(v, &all);
-    put_side(v, side, i, part.count, &before, loads ? &taken.read : &taken.write);
+    if (!in_place)
+        before = room[changes];
+    uint32_t left = changes == READS ? race_load_words(v, &all) : race_store_words(v, &all);
+    if (!in_place)
+        put_side(v, &line->side[changes], i, part.count, &before, &room[changes]);
     for (; left; left &= left - 1) {
         const int k = first_lane(left);
         const size_t n = part.first + (size_t) k;
@@ -471,7 +470,7 @@ static bool visit_together(Visit *v)
 
 void race_global(Access *x)
 {
-    Visit v = { .is_global = true };
+    Visit v;
 
     if (!race_begin_visit(&v, x))
         return;
@@ -482,10 +481,12 @@ void race_global(Access *x)
     }
     if (x->strong)
         race_hand_over(&v);
+    v.is_global = true;
     v.now = v.r->now[v.warp];
     v.ordered_until = state.ordered_until;
     v.before_block = v.r->first - 1;
-    if (shape_followed(x->shape))
+    v.all_foreign = !state.releases && !state.segments[v.r->segment - 1].before;
+    if (x->kind == ACCESS_STORE && shape_followed(x->shape))
         race_in_instruction(&v);
     if (!visit_together(&v))
         for (uint32_t left = shape_leaders(x->shape) & x->mask; left; left &= left - 1) {

@@ -284,8 +284,9 @@ bool race_begin_visit(Visit *v, Access *x)
     v->warp = warp;
     v->now = r->now[warp];
     v->site = race_site(x);
-    v->strong = x->strong || (v->site && state.role[(v->site >> 16) - 1] == EXPECTS);
-    v->observes = race_observed((int) (v->site >> 16));
+    const uint8_t role = v->site ? state.role[(v->site >> 16) - 1] : 0;
+    v->strong = x->strong || role == EXPECTS;
+    v->observes = role == OBSERVES;
     v->raced = v->same = false;
     return true;
 }

@@ -30,10 +30,14 @@ static inline bool race_join_quickly(const Visit *v, Slot *read, uint32_t who, u
         *read = (Slot){ v->now, who | followed | v->site };
         return true;
     }
-    if (read->tag & WHO_STRONG || read->when <= v->r->last_barrier)
+    if (read->tag & WHO_STRONG)
         return false;
-    if (read->when <= v->before_block)
-        return read->tag & WHO_BLOCKS && !race_handed_over(false);
+    if (read->when <= v->before_block) {
+        read->tag |= v->all_foreign ? WHO_BLOCKS : 0;
+        return v->all_foreign;
+    }
+    if (read->when <= v->r->last_barrier)
+        return false;
     if (!((read->tag ^ who) & (WHO_THREAD | WHO_SHIFT))) {
         if (read->when != v->now)
             return false;

@@ -78,8 +78,6 @@ bool race_in_instruction(Visit *v)
 {
     const Access *x = v->x;
 
-    if (x->kind != ACCESS_STORE)
-        return false;
     for (uint32_t left = shape_followed(x->shape) & x->mask; left; left &= left - 1) {
         int lane = first_lane(left), other = conflicting_lane(x, lane);
         if (other == lane)
@@ -182,15 +180,18 @@ static bool has_clear_race(const Visit *v)
     return v->raced && (!v->conflict.one_warp || v->conflict.one_instruction);
 }
 
+/* Whether nothing has to be checked. */
+static inline bool is_clear(const Visit *v, Slot slot)
+{
+    return slot.when <= v->ordered_until || has_clear_race(v) || both_strong(v, slot);
+}
+
 /* Checks whether the leader, or another lane with its address, races with the slot's access. */
 static void check_slot(Visit *v, Slot slot, bool wrote, int leader, uint64_t at)
 {
     bool ordered = false;
-    int64_t block;
+    const int64_t block = v->is_global ? race_foreign(v, slot.when, wrote, &ordered) : -1;
 
-    if (slot.when <= v->ordered_until || has_clear_race(v) || both_strong(v, slot))
-        return;
-    block = v->is_global ? race_foreign(v, slot.when, wrote, &ordered) : -1;
     if (block < 0)
         check_in_block(v, slot, wrote, leader, at);
     else if (!ordered)
@@ -254,12 +255,14 @@ void race_visit(Visit *v, RaceWord *word, int leader, uint64_t at)
     const uint32_t followed = shape_followed(v->x->shape) >> leader & 1 ? WHO_SAME_WARP : 0;
 
     v->same = false;
-    check_slot(v, word->write, true, leader, at);
+    if (!is_clear(v, word->write))
+        check_slot(v, word->write, true, leader, at);
     if (v->x->kind == ACCESS_LOAD) {
         word->read = join(v, word->read, false, leader, followed);
         return;
     }
-    check_slot(v, word->read, false, leader, at);
+    if (!is_clear(v, word->read))
+        check_slot(v, word->read, false, leader, at);
     if (v->same)
         word->write = write_same(v, word->write, leader, followed);
     else if (v->strong && word->write.tag & WHO_STRONG && !v->observes)

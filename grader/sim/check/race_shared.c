@@ -1,6 +1,7 @@
 /* race_shared.c - races on shared memory between the threads of a block. race_order.c describes the
  * method. */
 #include "sim/check/race_quick.h"
+#include "sim/base/common.h"
 
 #include <stdlib.h>
 
@@ -157,16 +158,13 @@ static void visit_linear(Visit *v, SharedWords *words)
 static bool visit_row(Visit *v, SharedWords *words)
 {
     const Access *x = v->x;
-    const uint32_t lanes = shape_leaders(x->shape) & x->mask;
-    const int count = __builtin_popcount(lanes), lane = first_lane(lanes);
+    const uint32_t lanes = shape_leaders(x->shape);
+    const int count = (int) lanes_in(lanes), lane = first_lane(lanes);
     const size_t first = x->address[lane] >> words->log2_grain;
 
-    if (first % LINE + (size_t) count > LINE || x->bytes != 1 << words->log2_grain)
+    if (!shape_in_row(x->shape) || first % LINE + (size_t) count > LINE ||
+        x->bytes != 1 << words->log2_grain)
         return false;
-    for (int k = 0; k < count; k++)
-        if (lane + k >= LANES || !(lanes >> (lane + k) & 1) ||
-            x->address[lane + k] != x->address[lane] + (uint64_t) (k * x->bytes))
-            return false;
     visit_each(v, words,
                &(Run32){ .pair = &words->pair[first / LINE],
                          .i = (int) (first % LINE),
@@ -181,16 +179,17 @@ static bool visit_row(Visit *v, SharedWords *words)
 void race_shared(Access *x)
 {
     Block *block = x->warp->block;
-    Visit v = { .is_global = false };
+    Visit v;
     SharedWords *words;
 
     if (!race_begin_visit(&v, x) || !(words = words_of(v.r, block->shared_bytes, x->bytes)))
         return;
     if (x->strong)
         race_hand_over(&v);
+    v.is_global = v.all_foreign = false;
     v.ordered_until = v.before_block = v.r->last_barrier;
     v.log2_grain = words->log2_grain;
-    if (shape_followed(x->shape))
+    if (x->kind == ACCESS_STORE && shape_followed(x->shape))
         race_in_instruction(&v);
     if (x->linear && !v.strong) {
         visit_linear(&v, words);

@@ -23,7 +23,7 @@ WITH_VECTORS uint32_t race_load_words(const Visit *v, const Words *w)
 {
     const uint32_t ordered = v->ordered_until, before = v->before_block, now = v->now;
     const uint32_t last_barrier = v->r->last_barrier, site = v->site;
-    const uint32_t together = MASK(!v->r->partial_sync), alone = MASK(race_all_foreign(v));
+    const uint32_t together = MASK(!v->r->partial_sync), alone = MASK(v->all_foreign);
     const uint32_t thread = (uint32_t) (v->warp * LANES), shared = w->followed;
     const uint32_t *write_when = w->write->when + w->from, *write_tag = w->write->tag + w->from;
     uint32_t *read_when = w->read->when + w->from, *read_tag = w->read->tag + w->from, left = 0;

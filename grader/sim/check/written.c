@@ -220,7 +220,7 @@ static void check_lanes(Access *x, bool mark, bool ask)
 /* Whether all bytes between the lanes' lowest and highest address are written, if they are few. */
 static bool is_around_written(const Access *x, const uint8_t *written)
 {
-    enum { FEW = 1024 };
+    enum { FEW = 2048 };
     const Shape *s = x->shape;
     const int64_t span = s->high - s->low + x->bytes;
     size_t at;

@@ -1,6 +1,5 @@
-/* access_count.c - counts the cost of an access. */
-#include "sim/exec/access.h"
-#include "sim/exec/trace.h"
+/* access_count.c - counts the cost of an access, by step and by array. */
+#include "sim/exec/access_count.h"
 
 #include <stdlib.h>
 
@@ -43,38 +42,14 @@ static ArrayCount *add_array(Launch *launch, const Step *step, const Allocation 
     return &launch->arrays[launch->array_count++];
 }
 
-/* Returns the counters of the array at the step's line; NULL if out of memory, in which case the
- * report lacks them. `likely`: the index where they were last. */
-static ArrayCount *array_of(Launch *launch, const Step *step, const Allocation *a, int *likely)
+ArrayCount *access_find_array(Launch *launch, const Step *step, const Allocation *a, Count *count)
 {
-    if (*likely < launch->array_count && belongs(&launch->arrays[*likely], step, a))
-        return &launch->arrays[*likely];
-    for (*likely = 0; *likely < launch->array_count; ++*likely)
-        if (belongs(&launch->arrays[*likely], step, a))
-            return &launch->arrays[*likely];
+    for (count->array = 0; count->array < launch->array_count; count->array++)
+        if (belongs(&launch->arrays[count->array], step, a)) {
+            count->array_of = a->number;
+            return &launch->arrays[count->array];
+        }
     return add_array(launch, step, a);
-}
-
-static void count_array(Access *x, Allocation *a, int sectors, int bytes)
-{
-    int *likely = &count_of(x->warp, x->step)->array;
-    ArrayCount *array = array_of(x->warp->block->launch, x->step, a, likely);
-
-    if (!array)
-        return;
-    if (x->kind == ACCESS_LOAD) {
-        array->load_requests++;
-        array->load_sectors += (uint64_t) sectors;
-        array->load_bytes += (uint64_t) bytes;
-    } else if (x->kind == ACCESS_STORE) {
-        array->store_requests++;
-        array->store_sectors += (uint64_t) sectors;
-        array->store_bytes += (uint64_t) bytes;
-    } else {
-        array->atomic_requests++;
-        array->atomic_sectors += (uint64_t) sectors;
-        array->atomic_bytes += (uint64_t) bytes;
-    }
 }
 
 /* A request that touches several arrays counts as one request for each of them. */
@@ -85,56 +60,27 @@ static void count_each_array(Access *x)
         uint32_t lanes = 0;
         for (uint32_t other = left; other; other &= other - 1)
             lanes |= (uint32_t) (x->of[first_lane(other)] == a) << first_lane(other);
-        count_array(x, a, shape_sectors(x->shape, lanes), __builtin_popcount(lanes) * x->bytes);
+        access_count_array(x, a, shape_sectors(x->shape, lanes),
+                           __builtin_popcount(lanes) * x->bytes);
         left &= ~lanes;
     }
 }
 
-static void count_global(Access *x)
-{
-    Count *count = count_of(x->warp, x->step);
-    int bytes = x->shape->asked;
-
-    count->requests++;
-    count->sectors += (uint64_t) x->shape->sectors;
-    count->bytes += (uint64_t) bytes;
-    if (x->allocation)
-        count_array(x, x->allocation, x->shape->sectors, bytes);
-    else
-        count_each_array(x);
-}
-
 void access_count_request(Access *x, int sectors, int bytes)
 {
-    Count *count = count_of(x->warp, x->step);
-    Allocation *a = x->allocation ? x->allocation : x->of[first_lane(x->mask)];
-
-    count->requests++;
-    count->sectors += (uint64_t) sectors;
-    count->bytes += (uint64_t) bytes;
-    count_array(x, a, sectors, bytes);
+    access_count_sectors(x, sectors, bytes);
+    access_count_array(x, x->allocation ? x->allocation : x->of[first_lane(x->mask)], sectors,
+                       bytes);
 }
 
-static void count_shared(Access *x)
-{
-    Count *count = count_of(x->warp, x->step);
-
-    count->wavefronts += (uint64_t) x->shape->wavefronts;
-    count->ideal += (uint64_t) x->shape->ideal;
-    count->loop_loads += (uint64_t) x->shape->loop_loads;
-    count->loop_ideal += (uint64_t) x->shape->loop_ideal;
-    count->rounds += (uint64_t) x->shape->rounds;
-    count->round_lanes += (uint64_t) x->shape->round_lanes;
-}
-
-/* Constant and local memory are not counted here: on hardware they have separate caches and
- * counters. */
 void access_count(Access *x)
 {
-    if (x->space == SPACE_GLOBAL)
-        count_global(x);
-    else if (x->space == SPACE_SHARED)
-        count_shared(x);
+    if (x->space != SPACE_GLOBAL || x->allocation) {
+        access_count_one(x);
+        return;
+    }
+    access_count_sectors(x, x->shape->sectors, x->shape->asked);
+    count_each_array(x);
     if (x->warp->trace)
         trace_access(x);
 }

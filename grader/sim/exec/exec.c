@@ -88,11 +88,6 @@ void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const
     finding(kind, false, &place, "%s", text);
 }
 
-Count *count_of(Warp *warp, const Step *step)
-{
-    return warp->counts + (step - warp->code->steps);
-}
-
 int step_line(const Step *step)
 {
     if (!step)

@@ -167,7 +167,8 @@ typedef struct Count {
     /* While a launch runs: sequences of plain steps that begin here, and their lanes, less those
      * that end before this step. Then `executed` and `lanes` get their share. */
     uint64_t begun, begun_lanes;
-    int array; /* the likely index of the accessed array in launch->arrays */
+    int array_of, array; /* the allocation that the step accessed last (0: none), and the index of
+                          * its counters in launch->arrays */
 } Count;
 
 /* Counters of one allocation, as one source line accesses it during a kernel. */
@@ -444,6 +445,11 @@ static inline void *plane(const Warp *warp, int slot)
                      : warp->code->constants + (size_t) ~slot * PLANE;
 }
 
+static inline Count *count_of(const Warp *warp, const Step *step)
+{
+    return warp->counts + (step - warp->code->steps);
+}
+
 /* 0 or -1 for each lane of a mask; cached in the warp. */
 const int32_t *lanes_of(Warp *warp, uint32_t mask);
 
@@ -463,7 +469,6 @@ typedef struct OtherAccess {
 void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const OtherAccess *other,
                  const char *text);
 Place lane_place(const Warp *warp, const Step *step, int lane);
-Count *count_of(Warp *warp, const Step *step);
 /* The line of the source, or else of the PTX; 0: no step. */
 int step_line(const Step *step);
 

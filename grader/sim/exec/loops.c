@@ -1,5 +1,6 @@
 /* loops.c - counts the rounds of loops that are one basic block. */
 #include "sim/exec/loops.h"
+#include "sim/base/common.h"
 
 #include <string.h>
 
@@ -96,7 +97,7 @@ void loop_round(Warp *warp, const Step *step, uint32_t stay)
 {
     LoopVisit *visit = &warp->visits[step->loop - 1];
     LoopCount *count = &warp->block->launch->loops[step->loop - 1];
-    const unsigned lanes = (unsigned) __builtin_popcount(warp->active);
+    const unsigned lanes = lanes_in(warp->active);
 
     visit->round++;
     for (int k = 0; k < LOOP_POWERS && !(visit->round & ((1u << k) - 1)); k++) {

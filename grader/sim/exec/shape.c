@@ -5,10 +5,11 @@
  * offset within a 32-byte sector; bank conflicts depend on the pattern alone.
  */
 #include "sim/exec/shape.h"
+#include "sim/base/common.h"
 
 #include <string.h>
 
-enum { BANKS = 32, BANK_BYTES = 4 };
+enum { BANKS = 32, BANK_BYTES = 4, ROWS = 63 /* that passes_in_rows() takes, in any position */ };
 
 Shape shape_table[SHAPES_KEPT];
 
@@ -59,9 +60,21 @@ static uint32_t first_of_each(const int64_t value[LANES], uint32_t mask, uint32_
     return first_by_hash(value, mask, followed);
 }
 
+static bool is_row(const Shape *s)
+{
+    const int first = first_lane(s->leaders);
+    uint32_t left = s->leaders >> first;
+
+    for (int k = 0; left & 1; left >>= 1, k++)
+        if (s->delta[first + k] != s->delta[first] + (uint64_t) (k * s->bytes))
+            return false;
+    return !left;
+}
+
 static void find_leaders(Shape *s)
 {
     s->leaders = first_of_each((const int64_t *) s->delta, s->mask, &s->followed);
+    s->in_row = is_row(s);
     s->has_leaders = true;
 }
 
@@ -93,7 +106,7 @@ static int count_sectors(const Shape *s, uint32_t lanes)
         return (s->start + (LANES - 1) * s->bytes) / SECTOR_BYTES + 1;
     for (int i = 0; i < LANES; i++)
         sector[i] = sector_of(s, i);
-    return __builtin_popcount(first_of_each(sector, lanes, &followed));
+    return (int) lanes_in(first_of_each(sector, lanes, &followed));
 }
 
 static int count_sharing(const Shape *s, int lane)
@@ -166,6 +179,30 @@ static int passes_of(const Shape *s, uint32_t phase, int unit_bytes, bool each_l
     return most;
 }
 
+/* The same for lanes within 64 rows of the banks, without a branch that depends on their addresses.
+ */
+static int passes_in_rows(const Shape *s, uint32_t phase, int unit_bytes, bool each_lane)
+{
+    const int shift = __builtin_ctz((unsigned) unit_bytes);
+    const unsigned columns = BANKS * BANK_BYTES / (unsigned) unit_bytes;
+    const int to_row = __builtin_ctz(columns) + shift;
+    const int64_t first_row = (s->low + s->start) >> to_row;
+    uint64_t rows[BANKS] = { 0 };
+    uint8_t in_column[BANKS] = { 0 };
+    int most = 0;
+
+    for (uint32_t left = phase; left; left &= left - 1) {
+        const int64_t at = (int64_t) s->delta[first_lane(left)] + s->start;
+        const unsigned column = (unsigned) (at >> shift) & (columns - 1);
+        const int64_t row = (at >> to_row) - first_row;
+        const bool is_new = each_lane | !(rows[column] >> row & 1);
+        rows[column] |= (uint64_t) 1 << row;
+        in_column[column] = (uint8_t) (in_column[column] + is_new);
+        most = in_column[column] > most ? in_column[column] : most;
+    }
+    return most;
+}
+
 /* Measured on an H200 (390 patterns: 4, 8 and 16 bytes per lane, loads and stores; no exception):
  *
  * The warp is cut into phases of 32 lanes (up to 4 bytes per lane), 16 (8 bytes) or 8 (16 bytes).
@@ -191,7 +228,9 @@ static void count_wavefronts(Shape *s, bool each_lane)
         uint32_t phase = s->mask & lanes << first;
         if (!phase)
             continue;
-        s->wavefronts += passes_of(s, phase, unit, each_lane);
+        s->wavefronts += s->high - s->low < ROWS * BANKS * BANK_BYTES
+                             ? passes_in_rows(s, phase, unit, each_lane)
+                             : passes_of(s, phase, unit, each_lane);
         s->ideal++;
     }
 }
@@ -284,10 +323,14 @@ int shape_sectors(const Shape *shape, uint32_t lanes)
 /* The start in a sector is enough: other sectors only rotate the banks. */
 int shape_wavefronts(const Shape *shape)
 {
-    Shape as_shared = *shape;
+    Shape as_shared;
 
-    count_wavefronts(&as_shared, false);
-    return as_shared.wavefronts;
+    if (!shape->l1_wavefronts) {
+        as_shared = *shape;
+        count_wavefronts(&as_shared, false);
+        ((Shape *) shape)->l1_wavefronts = as_shared.wavefronts; /* as in shape_find_leaders() */
+    }
+    return shape->l1_wavefronts;
 }
 
 /* ptxas emits a loop for atomics on shared memory that the hardware lacks: on floating-point
@@ -301,10 +344,11 @@ static bool is_loop(const Step *step, int bytes)
 static void work_out(Shape *s, const Step *step)
 {
     s->rounds = s->round_lanes = 0;
+    s->l1_wavefronts = 0;
     s->has_leaders = false;
     find_extent(s);
     s->aligned = is_aligned(s);
-    s->asked = __builtin_popcount(s->mask) * s->bytes;
+    s->asked = (int) lanes_in(s->mask) * s->bytes;
     if (s->kind == ACCESS_ATOMIC && is_warp_reduced((Treatment) step->treatment)) {
         s->sectors = s->wavefronts = s->ideal = 1;
         s->loop_loads = s->loop_ideal = 0;
@@ -325,6 +369,7 @@ static void work_out(Shape *s, const Step *step)
 void shape_move(Shape *s, uint8_t start)
 {
     s->start = start;
+    s->l1_wavefronts = 0;
     s->aligned = is_aligned(s);
     s->sectors = count_sectors(s, s->mask);
 }

@@ -32,11 +32,13 @@ typedef struct Shape {
     bool aligned;      /* each lane is aligned to `bytes` */
     bool linear;       /* all lanes are active, with consecutive addresses in lane order */
     bool uniform;      /* all lanes have the same address */
-    bool has_leaders;  /* `leaders` and `followed` are set: see shape_leaders() */
+    bool has_leaders;  /* `leaders`, `followed` and `in_row` are set: see shape_leaders() */
+    bool in_row;       /* the leaders are consecutive lanes, with consecutive addresses */
     uint32_t leaders, followed;
     int asked; /* bytes requested by all active lanes */
     int sectors;
     int wavefronts, ideal, loop_loads, loop_ideal;
+    int l1_wavefronts; /* see shape_wavefronts(); 0: not counted yet */
     int rounds,
         round_lanes; /* rounds of the loop after the first, and the lanes waiting in them, summed */
     /* For ops/memory.c: the allocation that all lanes accessed last, while memory_changes is: */
@@ -64,7 +66,7 @@ static inline Shape *shape_last(const Step *step, Space space)
 /* Changes the start of a load's or store's shape in global memory. */
 void shape_move(Shape *shape, uint8_t start);
 
-/* Sets `leaders` and `followed`, which few accesses need. */
+/* Sets `leaders`, `followed` and `in_row`, which few accesses need. */
 void shape_find_leaders(const Shape *shape);
 
 /* The first lane at each address. */
@@ -81,6 +83,13 @@ static inline uint32_t shape_followed(const Shape *shape)
     if (!shape->has_leaders)
         shape_find_leaders(shape);
     return shape->followed;
+}
+
+static inline bool shape_in_row(const Shape *shape)
+{
+    if (!shape->has_leaders)
+        shape_find_leaders(shape);
+    return shape->in_row;
 }
 
 /* The wavefronts of an access to the L1 as to shared memory: the L1 has the same banks. */

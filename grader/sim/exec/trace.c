@@ -1,5 +1,6 @@
 /* trace.c - records what a warp executed, for the time model. */
 #include "sim/exec/trace.h"
+#include "sim/base/common.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,12 +65,11 @@ void trace_run(Warp *warp, int pc, bool skipped)
         trace->code = NULL;
         return;
     }
-    trace->runs[trace->run_count++] =
-        (TraceRun){ .first = (uint32_t) pc,
-                    .function = function_of(warp),
-                    .count = 1,
-                    .skipped = skipped,
-                    .lanes = (uint8_t) __builtin_popcount(warp->active) };
+    trace->runs[trace->run_count++] = (TraceRun){ .first = (uint32_t) pc,
+                                                  .function = function_of(warp),
+                                                  .count = 1,
+                                                  .skipped = skipped,
+                                                  .lanes = (uint8_t) lanes_in(warp->active) };
     trace->code = warp->code;
     trace->next = (uint32_t) pc + 1;
     trace->active = warp->active;
@@ -136,11 +136,12 @@ static void find_one_line(const Access *x, TouchedLines *lines)
     lines->count = 1;
     lines->line[0] = at / LINE_BYTES;
     lines->sectors[0] = (uint8_t) ((2u << end) - (1u << first));
-    lines->bytes[0] = (uint16_t) (__builtin_popcount(x->mask) * x->bytes);
+    lines->bytes[0] = (uint16_t) ((int) lanes_in(x->mask) * x->bytes);
 }
 
 static void find_lines(const Access *x, TouchedLines *lines)
 {
+    const uint64_t origin = x->allocation ? origin_of(x->allocation) : 0;
     const int bytes = x->bytes;
     uint64_t highest = 0;
     int last = -1;
@@ -148,8 +149,8 @@ static void find_lines(const Access *x, TouchedLines *lines)
     lines->count = 0;
     for (uint32_t left = x->mask; left; left &= left - 1) {
         const int lane = first_lane(left);
-        const Allocation *a = x->allocation ? x->allocation : x->of[lane];
-        const uint64_t at = x->address[lane] - origin_of(a), line = at / LINE_BYTES;
+        const uint64_t at = x->address[lane] - (x->allocation ? origin : origin_of(x->of[lane]));
+        const uint64_t line = at / LINE_BYTES;
         const unsigned first = at % LINE_BYTES / SECTOR_BYTES;
         const unsigned end = (unsigned) (at % LINE_BYTES + (uint64_t) bytes - 1) / SECTOR_BYTES;
         if (last < 0 || lines->line[last] != line)

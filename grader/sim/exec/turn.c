@@ -4,19 +4,12 @@
  * something that only other warps can do, so they get a turn. If this repeats turn after turn while
  * no other warp makes progress, it waits forever, which blocks.c reports. */
 #include "sim/exec/warp.h"
+#include "sim/base/common.h"
 #include "sim/exec/loops.h"
 #include "sim/exec/trace.h"
 #include "sim/exec/walk.h"
 
 #include <stdlib.h>
-
-/* Inlined: without an option for the processor's popcount instruction, gcc calls a function. */
-static inline unsigned lanes_in(uint32_t mask)
-{
-    mask -= mask >> 1 & 0x55555555;
-    mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
-    return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
-}
 
 static inline __attribute__((always_inline)) uint32_t lanes_for(const Warp *warp, const Step *step)
 {
@@ -26,11 +19,9 @@ static inline __attribute__((always_inline)) uint32_t lanes_for(const Warp *warp
            (step->guard_negated ? ~warp->predicates[step->guard] : warp->predicates[step->guard]);
 }
 
-static inline __attribute__((always_inline)) void note_step(Warp *warp, int pc, uint32_t mask,
-                                                            bool traced)
+static inline __attribute__((always_inline)) void note_step(Launch *launch, Warp *warp, int pc,
+                                                            uint32_t mask, bool traced)
 {
-    Launch *launch = warp->block->launch;
-
     launch->clock++;
     if (traced)
         trace_step(warp, pc, !mask);
@@ -46,7 +37,7 @@ static inline __attribute__((always_inline)) void run_step(Warp *warp, bool trac
     const uint32_t mask = lanes_for(warp, step);
     Count *count = warp->counts + pc;
 
-    note_step(warp, pc, mask, traced);
+    note_step(warp->block->launch, warp, pc, mask, traced);
     if (step->loop)
         loop_round(warp, step, mask);
     if (mask) {
@@ -72,6 +63,7 @@ static void count_idle(Count *count, uint32_t active, uint32_t mask)
  * after a fault. */
 static inline __attribute__((always_inline)) int run_straight(Warp *warp, int most, bool traced)
 {
+    Launch *launch = warp->block->launch;
     const int pc = warp->pc;
     const Step *step = warp->code->steps + pc;
     const uint32_t active = warp->active;
@@ -81,7 +73,7 @@ static inline __attribute__((always_inline)) int run_straight(Warp *warp, int mo
 
     for (; i < most && warp->state == WARP_READY; i++, step++) {
         const uint32_t mask = lanes_for(warp, step);
-        note_step(warp, pc + i, mask, traced);
+        note_step(launch, warp, pc + i, mask, traced);
         if (mask != active)
             count_idle(count + i, active, mask);
         if (mask)

@@ -1,5 +1,6 @@
 /* walk.c - moves lanes through an automaton. */
 #include "sim/exec/walk.h"
+#include "sim/base/common.h"
 
 #include <stdlib.h>
 
@@ -42,11 +43,28 @@ static void regroup(Warp *warp, const struct WalkGroup *moved, int count)
         add_to(warp->groups, &warp->group_count, moved[i].lanes, moved[i].state);
 }
 
+/* The frequent case: the warp is one group, and all of its lanes move. */
+static void move_only(Walk *walk, struct WalkGroup *group, int block)
+{
+    WalkCell *cell = cell_at(walk, group->state, block);
+
+    if (!cell)
+        return;
+    cell->lanes += lanes_in(group->lanes);
+    cell->parts++;
+    group->state = cell->to - 1;
+}
+
 void walk_step(Warp *warp, int block)
 {
     Walk *walk = warp->block->launch->walk;
     struct WalkGroup moved[LANES];
     int count = 0;
+
+    if (warp->group_count == 1 && !(warp->groups->lanes & ~warp->active)) {
+        move_only(walk, warp->groups, block);
+        return;
+    }
 
     for (int i = 0; i < warp->group_count; i++) {
         const uint32_t lanes = warp->groups[i].lanes & warp->active;
@@ -56,7 +74,7 @@ void walk_step(Warp *warp, int block)
         if (!cell)
             continue;
         warp->groups[i].lanes &= ~lanes;
-        cell->lanes += (unsigned) __builtin_popcount(lanes);
+        cell->lanes += lanes_in(lanes);
         cell->parts++;
         cell->met += add_to(moved, &count, lanes, cell->to - 1);
     }

@@ -127,20 +127,23 @@ static void mark(CacheSet *set, int way, uint64_t byte)
     *marks = (*marks & ~(0xffull << shift)) | byte << shift;
 }
 
-void cache_ask(const Cache *cache, uint64_t line)
+bool cache_ask(const Cache *cache, uint64_t line)
 {
     const uint64_t hash = mixed(line);
     const size_t n = set_of(cache, hash);
     const CacheSet *set = &cache->sets[n];
     const CacheLine *lines = &cache->lines[n * (size_t) cache->ways];
+    bool is_here = false;
     int way = last_way(cache, set);
 
     for (int first = 0; first < cache->ways; first += MARKS_A_WORD) {
         uint64_t same = zero_bytes(set->marks[first / MARKS_A_WORD] ^ (hash & 0xff) * EACH_MARK);
         if (same)
             way = first + __builtin_ctzll(same) / MARK_BITS;
+        is_here |= same != 0;
     }
     __builtin_prefetch(&lines[way], 1);
+    return is_here;
 }
 
 CacheLine *cache_peek(const Cache *cache, uint64_t line)

@@ -9,9 +9,10 @@
 
 enum { WAVEFRONT_BYTES = 32 * 4 };
 
+/* Rounded up. Most lines and wavefronts are at most one part; a division takes far longer. */
 static uint64_t share(uint64_t n, int part)
 {
-    return (n + (uint64_t) part - 1) / (uint64_t) part;
+    return n <= (uint64_t) part ? n > 0 : (n + (uint64_t) part - 1) / (uint64_t) part;
 }
 
 void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until)
@@ -287,9 +288,10 @@ void lsu_ask(const Sm *sm, const PlayedWarp *w)
 
     for (int i = 0; i < step->accesses; i++) {
         const uint64_t *words = w->access[step->access + i];
+        const bool is_load = trace_kind(*words) == TRACE_LOAD;
         for (int lines = trace_following(*words); lines > 0; lines--) {
-            cache_ask(&sm->l1, trace_number(words[lines]));
-            if (!sm->answers.on)
+            const bool is_here = cache_ask(&sm->l1, trace_number(words[lines]));
+            if (!sm->answers.on && !(is_load && is_here))
                 memory_ask(sm->memory, trace_number(words[lines]));
         }
     }

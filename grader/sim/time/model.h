@@ -146,8 +146,8 @@ CacheLine *cache_line(Cache *cache, uint64_t line, bool *is_new, CacheLine *disp
 /* Replaces this many of the least recently used lines by other lines. */
 void cache_displace(Cache *cache, double lines);
 /* Prefetches the entry of a line that will be requested soon. Affects only the speed of the
- * simulator. */
-void cache_ask(const Cache *cache, uint64_t line);
+ * simulator. Returns whether the cache probably has the line. */
+bool cache_ask(const Cache *cache, uint64_t line);
 
 /* ---- Memory that all SMs share (sim/time/memory.c) ---- */
 
@@ -294,7 +294,7 @@ typedef struct FullTime {
     uint64_t at, issued_at; /* the last time that a block came or went */
 } FullTime;
 
-enum { SCHEDULER_SPARE = 8 }; /* bytes after `pipe` that may be read */
+enum { SCHEDULER_SPARE = 16 }; /* bytes after `pipe` that may be read */
 
 /* Warps are in order of arrival. */
 typedef struct Scheduler {
@@ -358,7 +358,17 @@ bool scheduler_has_vectors(void); /* whether this processor has AVX-512, to choo
  * further step. */
 bool warp_go_on(Sm *sm, PlayedWarp *w);
 /* When that step is ready. */
-uint64_t warp_wakes_at(const PlayedWarp *w);
+static inline uint64_t warp_wakes_at(const PlayedWarp *w)
+{
+    const Operation *o = w->step->operation;
+    const uint32_t *registers = w->step->registers;
+    uint64_t at = later(w->next, w->issued_until + o->held);
+
+    for (int i = 0; i < o->reads + o->writes; i++)
+        at = later(at, w->value[registers[i]].ready);
+    return at;
+}
+
 /* Sets the result of its current step, which `maker` produces. */
 void warp_set_result(Sm *sm, PlayedWarp *w, uint64_t at, const Operation *maker);
 void warp_commit(Sm *sm, PlayedWarp *w);

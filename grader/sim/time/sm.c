@@ -135,7 +135,7 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
     const Operation *o = w->step->operation;
     uint64_t result = now + o->busy - o->cycles + o->latency, start, cycles;
 
-    w->next = now + o->issues;
+    w->next = w->issued_until = now + o->issues;
     w->held_by = o;
     if (w->step->skipped)
         return;
@@ -237,7 +237,8 @@ static void issue(Sm *sm, Scheduler *s)
     if (warp_go_on(sm, w)) {
         s->wake[index] = warp_wakes_at(w);
         s->pipe[index] = next_pipe(sm, w);
-        lsu_ask(sm, w);
+        if (w->step->accesses)
+            lsu_ask(sm, w);
     } else {
         block->waiting -= waits; /* the barrier was the warp's last instruction */
         leave(sm, s, index, now);
@@ -267,16 +268,16 @@ static bool goes_on(const Scheduler *s, uint64_t until)
 static Scheduler *first_of(Sm *sm)
 {
     const int count = sm->gpu->device.schedulers_per_sm;
-    int first = sm->turn, i = first;
-    uint64_t at = sm->schedulers[first].best_at;
+    const Scheduler *const end = sm->schedulers + count;
+    Scheduler *s = sm->schedulers + sm->turn, *first = s;
+    uint64_t at = s->best_at;
 
     for (int k = 1; k < count; k++) {
-        i = next_scheduler(sm, i);
-        const uint64_t other = sm->schedulers[i].best_at;
-        first = other < at ? i : first;
-        at = other < at ? other : at;
+        s = s + 1 == end ? sm->schedulers : s + 1;
+        first = s->best_at < at ? s : first;
+        at = s->best_at < at ? s->best_at : at;
     }
-    return &sm->schedulers[first];
+    return first;
 }
 
 void sm_run(Sm *sm, uint64_t until)

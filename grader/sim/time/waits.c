@@ -70,7 +70,6 @@ void waits_issue(const Sm *sm, const Scheduler *s, int index, uint64_t now)
     tell(sm, w, WAIT_UNIT, o, ready, piped);
     tell(sm, w, WAITS, o, piped, now);
     w->issued += o->issues;
-    w->issued_until = now + o->issues;
 }
 
 void waits_end(const Sm *sm, const PlayedWarp *w)

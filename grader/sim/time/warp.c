@@ -155,17 +155,6 @@ bool warp_go_on(Sm *sm, PlayedWarp *w)
     }
 }
 
-uint64_t warp_wakes_at(const PlayedWarp *w)
-{
-    const Operation *o = w->step->operation;
-    const uint32_t *registers = w->step->registers;
-    uint64_t at = w->next + o->held;
-
-    for (int i = 0; i < o->reads + o->writes; i++)
-        at = later(at, w->value[registers[i]].ready);
-    return at;
-}
-
 /* ---- Groups of copies ---- */
 
 void warp_put_off(Sm *sm, PlayedWarp *w, uint64_t *time, uint64_t at)

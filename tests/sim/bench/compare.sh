@@ -16,8 +16,6 @@ kernels=${*:4}
 need_nvcc
 unset SIM_REPORT SIM_DEVICE SIM_SCHED SIM_BUDGET SIM_TABLE SIM_TIME
 export SIM_QUIET=1 SIM_THREADS=1 LC_ALL=C
-# The description of the device is next to the library.
-export SIM_DEVICES=$build/devices
 
 compile()
 {
@@ -49,17 +47,24 @@ settings()
     esac
 }
 
+# devices_of LIBRARY: the descriptions next to it, whose keys it knows; BUILD's if it was copied alone.
+devices_of()
+{
+    [ -d "$(dirname "$1")/devices" ] && dirname "$1" || echo "$build"
+}
+
 # least_ms LIBRARY KERNEL MODE
 least_ms()
 {
-    env $(settings "$3") LD_PRELOAD="$1" $(command_of "$2") | awk '{ print $3 }'
+    env $(settings "$3") SIM_DEVICES="$(devices_of "$1")/devices" LD_PRELOAD="$1" $(command_of "$2") |
+        awk '{ print $3 }'
 }
 
 # millions KERNEL: warp instructions per launch.
 millions()
 {
     local repetitions
-    repetitions=$(SIM_CHECKS=none SIM_REPORT=$work/report.json LD_PRELOAD=$library $(command_of "$1") | awk '{ print $4 }')
+    repetitions=$(SIM_CHECKS=none SIM_DEVICES=$build/devices SIM_REPORT=$work/report.json LD_PRELOAD=$library $(command_of "$1") | awk '{ print $4 }')
     awk -v repetitions="$repetitions" '/"record":"kernel"/ {
             match($0, /"warp_instructions":[0-9]+/)
             sum += substr($0, RSTART + 20, RLENGTH - 20)

@@ -178,11 +178,17 @@ INLINE void change_lanes(const Access *x, Change *change, size_t size, int vecto
 static void add_words(const Access *x)
 {
     const Lane32 *b = plane(x->warp, x->step->b);
+    const uint64_t *delta = x->delta;
+    char *host = x->host;
 
+    if (x->mask == ALL_LANES) {
+        for (int lane = 0; lane < LANES; lane++)
+            *(Lane32 *) (host + (ptrdiff_t) delta[lane]) += b[lane];
+        return;
+    }
     for (uint32_t left = x->mask; left; left &= left - 1) {
         const int lane = first_lane(left);
-        Lane32 *at = (Lane32 *) (x->host + (ptrdiff_t) x->delta[lane]);
-        *at += b[lane];
+        *(Lane32 *) (host + (ptrdiff_t) delta[lane]) += b[lane];
     }
 }
 

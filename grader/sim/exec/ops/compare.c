@@ -5,6 +5,7 @@
  * accepts.
  */
 #include "sim/exec/ops/rounding.h"
+#include "sim/base/common.h"
 
 /* ---- Storing an answer ---- */
 
@@ -276,7 +277,7 @@ INLINE uint32_t selp_chooses(Warp *warp, const Step *step, uint32_t mask)
 {
     const uint32_t chosen = predicate_of(warp, step->c, step->negated_c);
 
-    count_of(warp, step)->chosen += (unsigned) __builtin_popcount(chosen & mask);
+    count_of(warp, step)->chosen += lanes_in(chosen & mask);
     return chosen;
 }
 

@@ -5,6 +5,7 @@
  * again.
  */
 #include "sim/exec/warp.h"
+#include "sim/base/common.h"
 
 /* The lanes of `mask` with the same value as the first lane. */
 static uint32_t agreeing(const uint64_t values[LANES], uint32_t mask)
@@ -145,7 +146,7 @@ static void run_call_register(Warp *warp, const Step *step, uint32_t mask)
         return;
     }
     if (lanes != mask) {
-        count_of(warp, step)->lanes -= (unsigned) __builtin_popcount(mask & ~lanes);
+        count_of(warp, step)->lanes -= lanes_in(mask & ~lanes);
         warp_split(warp, step, next, lanes, next - 1, mask & ~lanes, next - 1);
         if (warp->state != WARP_READY)
             return;

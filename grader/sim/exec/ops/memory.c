@@ -4,7 +4,7 @@
  * mover for the type and the register's width copies the bytes to or from the planes. Cache hints
  * and .nc have no effect here.
  */
-#include "sim/exec/access.h"
+#include "sim/exec/access_count.h"
 #include "sim/exec/ops/handlers.h"
 
 /* ---- Movers: one element of each lane ---- */
@@ -236,7 +236,7 @@ INLINE bool take_addresses(Access *x, const Shape *s)
 }
 
 /* The allocation that holds the address, if it needs no further checks than its bounds. */
-static Allocation *plain_allocation(Shape *s, uint64_t address, AccessKind kind)
+INLINE Allocation *plain_allocation(Shape *s, uint64_t address, AccessKind kind)
 {
     if (s->memory_changes == memory_changes && address - s->allocation->base < s->allocation->bytes)
         return s->allocation;
@@ -248,7 +248,7 @@ static Allocation *plain_allocation(Shape *s, uint64_t address, AccessKind kind)
     return a;
 }
 
-static bool find_global_again(Access *x, Shape *s)
+INLINE bool find_global_again(Access *x, Shape *s)
 {
     const uint64_t first = x->address[0];
     Allocation *a = plain_allocation(s, first, x->kind);
@@ -265,7 +265,7 @@ static bool find_global_again(Access *x, Shape *s)
     return true;
 }
 
-static bool find_shared_again(Access *x, const Shape *s)
+INLINE bool find_shared_again(Access *x, const Shape *s)
 {
     const Block *block = x->warp->block;
     const int64_t first = (int64_t) x->address[0];
@@ -365,7 +365,7 @@ INLINE void run_again(Warp *warp, const Step *step, uint32_t mask, AccessKind ki
     x.delta = s->delta;
     x.linear = s->linear;
     x.uniform = s->uniform;
-    access_count(&x);
+    access_count_one(&x);
     if (warp->block->launch->watched)
         access_observe(&x);
     if (step->size != 4 || step->data_size != 4 || step->vector > 1)

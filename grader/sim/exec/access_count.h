@@ -1,0 +1,71 @@
+/* access_count.h - counts the cost of an access: the frequent part, which loads and stores inline.
+ */
+#ifndef SIM_EXEC_ACCESS_COUNT_H
+#define SIM_EXEC_ACCESS_COUNT_H
+
+#include "sim/exec/trace.h"
+
+/* The counters of an allocation at the step's line, which it makes if necessary; NULL if out of
+ * memory, in which case the report lacks them. */
+ArrayCount *access_find_array(Launch *launch, const Step *step, const Allocation *a, Count *count);
+
+static inline void access_count_array(Access *x, const Allocation *a, int sectors, int bytes)
+{
+    Launch *launch = x->warp->block->launch;
+    Count *count = count_of(x->warp, x->step);
+    ArrayCount *array = count->array_of == a->number ? &launch->arrays[count->array]
+                                                     : access_find_array(launch, x->step, a, count);
+
+    if (!array)
+        return;
+    if (x->kind == ACCESS_LOAD) {
+        array->load_requests++;
+        array->load_sectors += (uint64_t) sectors;
+        array->load_bytes += (uint64_t) bytes;
+    } else if (x->kind == ACCESS_STORE) {
+        array->store_requests++;
+        array->store_sectors += (uint64_t) sectors;
+        array->store_bytes += (uint64_t) bytes;
+    } else {
+        array->atomic_requests++;
+        array->atomic_sectors += (uint64_t) sectors;
+        array->atomic_bytes += (uint64_t) bytes;
+    }
+}
+
+static inline void access_count_sectors(Access *x, int sectors, int bytes)
+{
+    Count *count = count_of(x->warp, x->step);
+
+    count->requests++;
+    count->sectors += (uint64_t) sectors;
+    count->bytes += (uint64_t) bytes;
+}
+
+static inline void access_count_shared(Access *x)
+{
+    Count *count = count_of(x->warp, x->step);
+
+    count->wavefronts += (uint64_t) x->shape->wavefronts;
+    count->ideal += (uint64_t) x->shape->ideal;
+    count->loop_loads += (uint64_t) x->shape->loop_loads;
+    count->loop_ideal += (uint64_t) x->shape->loop_ideal;
+    count->rounds += (uint64_t) x->shape->rounds;
+    count->round_lanes += (uint64_t) x->shape->round_lanes;
+}
+
+/* As access_count(), if all lanes access one allocation. Constant and local memory are not counted
+ * here: on hardware they have separate caches and counters. */
+static inline void access_count_one(Access *x)
+{
+    if (x->space == SPACE_GLOBAL) {
+        access_count_sectors(x, x->shape->sectors, x->shape->asked);
+        access_count_array(x, x->allocation, x->shape->sectors, x->shape->asked);
+    } else if (x->space == SPACE_SHARED) {
+        access_count_shared(x);
+    }
+    if (x->warp->trace)
+        trace_access(x);
+}
+
+#endif
