@@ -41,7 +41,7 @@ static double open_row(Memory *memory, uint64_t line, double now)
 static void write_ahead(Memory *memory, double now)
 {
     const double dirtied = memory->atoms_dirtied * memory->write_cycles - memory->ahead_all;
-    const double idle = now - memory->dram_free;
+    const double idle = now - latest(memory->dram_free, memory->rows_free);
     const double more = idle < dirtied ? idle : dirtied;
 
     if (more > 0) {
@@ -52,9 +52,8 @@ static void write_ahead(Memory *memory, double now)
 
 static double transfer(Memory *memory, uint64_t line, double cycles, double now)
 {
-    const double open = open_row(memory, line, now);
-
     write_ahead(memory, now);
+    const double open = open_row(memory, line, now);
     memory->dram_free = latest(memory->dram_free, now) + cycles;
     memory->dram_busy += cycles;
     return latest(memory->dram_free, open);
