@@ -36,13 +36,38 @@ static double open_row(Memory *memory, uint64_t line, double now)
     return memory->rows_free;
 }
 
+/* While the DRAM has nothing else to do, the L2 lets it write dirty lines that will be displaced
+ * later, at most as many as the launch has dirtied. */
+static void write_ahead(Memory *memory, double now)
+{
+    const double dirtied = memory->atoms_dirtied * memory->write_cycles - memory->ahead_all;
+    const double idle = now - latest(memory->dram_free, memory->rows_free);
+    const double more = idle < dirtied ? idle : dirtied;
+
+    if (more > 0) {
+        memory->ahead += more;
+        memory->ahead_all += more;
+    }
+}
+
 static double transfer(Memory *memory, uint64_t line, double cycles, double now)
 {
+    write_ahead(memory, now);
     const double open = open_row(memory, line, now);
-
     memory->dram_free = latest(memory->dram_free, now) + cycles;
     memory->dram_busy += cycles;
     return latest(memory->dram_free, open);
+}
+
+/* What a displaced line needs, unless that was done while the DRAM was idle. */
+static void transfer_displaced(Memory *memory, uint64_t line, double cycles, double now)
+{
+    if (memory->ahead < cycles) {
+        transfer(memory, line, cycles, now);
+        return;
+    }
+    memory->ahead -= cycles;
+    memory->dram_busy += cycles;
 }
 
 double memory_read_atoms(Memory *memory, uint64_t line, double atoms, double now)
@@ -55,7 +80,13 @@ void memory_write_atoms(Memory *memory, uint64_t line, double atoms, double now)
 {
     memory->write_bytes += atoms * memory->atom_sectors * SECTOR_BYTES;
     memory->write_busy += atoms * memory->write_cycles;
-    transfer(memory, line, atoms * memory->write_cycles, now);
+    transfer_displaced(memory, line, atoms * memory->write_cycles, now);
+}
+
+static void fill_atoms_of(Memory *memory, uint64_t line, double atoms, double now)
+{
+    memory->read_bytes += atoms * memory->atom_sectors * SECTOR_BYTES;
+    transfer_displaced(memory, line, atoms * memory->read_cycles, now);
 }
 
 double memory_dram_busy(const Memory *memory)
@@ -80,7 +111,7 @@ static void write_back(Memory *memory, const CacheLine *line, double now)
     const unsigned partial = line->dirty & (unsigned) ~line->valid;
 
     if (partial && memory->fills)
-        memory_read_atoms(memory, line->line, memory->atoms[partial], now);
+        fill_atoms_of(memory, line->line, memory->atoms[partial], now);
     memory_write_atoms(memory, line->line, memory->atoms[line->dirty], now);
 }
 
@@ -97,8 +128,8 @@ static CacheLine *line_of(Memory *memory, uint64_t address, double now)
     if (displaced.line != NO_LINE && displaced.dirty)
         write_back(memory, &displaced, now);
     else if (displaced.line == NO_LINE && memory->stand_in)
-        memory_write_atoms(memory, address,
-                           (double) memory->atoms_dirtied / (double) (memory->lines_in + 1), now);
+        memory_write_atoms(memory, address, memory->atoms_dirtied / (double) (memory->lines_in + 1),
+                           now);
     memory->lines_in++;
     return line;
 }
@@ -231,8 +262,7 @@ uint64_t memory_load(Memory *memory, int half, uint64_t address, unsigned sector
 
 static void put(Memory *memory, CacheLine *line, unsigned sectors, unsigned bytes)
 {
-    memory->atoms_dirtied +=
-        (unsigned) (memory->atoms[line->dirty | sectors] - memory->atoms[line->dirty]);
+    memory->atoms_dirtied += memory->atoms[line->dirty | sectors] - memory->atoms[line->dirty];
     for (int i = 0; i < SECTORS; i++) {
         if (!(sectors >> i & 1))
             continue;
@@ -444,5 +474,6 @@ void memory_model_begin(Memory *memory)
     memory->read_bytes = memory->write_bytes = 0;
     memory->l2_hits = memory->l2_misses = 0;
     memory->stand_in = 0;
-    memory->lines_in = memory->atoms_dirtied = 0;
+    memory->lines_in = 0;
+    memory->atoms_dirtied = memory->ahead = memory->ahead_all = 0;
 }

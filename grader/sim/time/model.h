@@ -196,7 +196,11 @@ typedef struct Memory {
     /* For a launch whose blocks are not all played: the part of the L2 that the other blocks would
      * have filled with dirty lines. */
     bool stand_in; /* a line that displaces no other costs as much as the average line will */
-    uint64_t lines_in, atoms_dirtied;
+    uint64_t lines_in;
+    double atoms_dirtied; /* since the launch began */
+    /* Cycles in which the DRAM, otherwise idle, wrote lines of the L2 that have not been displaced
+     * yet; and all such cycles of this launch. */
+    double ahead, ahead_all;
 } Memory;
 
 /* How busy its queues are. All SMs see what it was when their turn of a few cycles began, whichever

@@ -44,9 +44,7 @@ static CacheLine *line_of(Memory *memory, uint64_t address, double now, CacheWor
         memory_write_atoms(memory, displaced.line, atoms_of(memory, words_in((*words)->dirty)),
                            now);
     else if (displaced.line == NO_LINE && memory->stand_in)
-        memory_write_atoms(memory, address,
-                           atoms_of(memory, (double) memory->atoms_dirtied) /
-                               (double) (memory->lines_in + 1),
+        memory_write_atoms(memory, address, memory->atoms_dirtied / (double) (memory->lines_in + 1),
                            now);
     memory->lines_in++;
     **words = (CacheWords){ 0 };
@@ -69,10 +67,9 @@ static uint64_t fetch(Memory *memory, CacheLine *line, CacheWords *there, uint32
     return later(line->ready, memory_up(turn));
 }
 
-/* `atoms_dirtied` counts words here. */
 static void put(Memory *memory, CacheWords *there, uint32_t words)
 {
-    memory->atoms_dirtied += (uint64_t) words_in(words & ~there->dirty);
+    memory->atoms_dirtied += atoms_of(memory, words_in(words & ~there->dirty));
     there->here |= words;
     there->dirty |= words;
 }
