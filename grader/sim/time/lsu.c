@@ -71,10 +71,28 @@ static uint64_t load_line_of_l2(Sm *sm, uint64_t word, uint64_t at, uint64_t *mi
     return answers_request(sm, TRACE_LOAD, word, at, 0);
 }
 
+enum { FREE_WAVEFRONTS = 4 }; /* of a load, which its queue passes on at once */
+
+/* Each scheduler has a queue of its own in front of the unit, which repeats an access for further
+ * wavefronts every 2.25 cycles: an H200 takes 23, 46 and 81 cycles per load of one warp with 8, 16
+ * and 32 wavefronts, and 8, 16 and 32 with warps of all schedulers (tests/sim/time/mechanisms,
+ * rows.sum). Returns when the last wavefront of the current load has begun. */
+static uint64_t pass_queue(Sm *sm, const PlayedWarp *w, uint64_t start, uint64_t wavefronts)
+{
+    uint64_t *queue = &sm->queue_free[w->scheduler % sm->gpu->device.schedulers_per_sm];
+    const uint64_t begin = later(*queue, start);
+
+    if (wavefronts <= FREE_WAVEFRONTS)
+        return start;
+    *queue = begin + wavefronts * 9 / 4;
+    return *queue - 1;
+}
+
 /* `banks`: the cycles in which the L1's banks deliver the words. */
-static uint64_t load_lines(Sm *sm, const Operation *o, const uint64_t *words, int count,
+static uint64_t load_lines(Sm *sm, const PlayedWarp *w, const uint64_t *words, int count,
                            uint64_t start, uint64_t banks)
 {
+    const Operation *o = w->step->operation;
     const Device *device = &sm->gpu->device;
     uint64_t sectors = 0, missed = 0, there = 0, cycles;
 
@@ -90,17 +108,22 @@ static uint64_t load_lines(Sm *sm, const Operation *o, const uint64_t *words, in
     cycles = later(cycles, banks);
     lsu_keep(sm, false, start,
              start + later(cycles, share(missed * SECTOR_BYTES, device->l1_fill_bytes)));
-    return time_later(sm, there, start + cycles - 1 + l1_latency(device, words[0]));
+    start = later(start + cycles - 1, pass_queue(sm, w, start, cycles));
+    return time_later(sm, there, start + l1_latency(device, words[0]));
 }
 
 enum { L2_QUEUE = 300 }; /* cycles by which slices of the L2 may be behind */
 
-/* The L1 allocates a stored line, but keeps only whole sectors. Atomics are executed in the L2. */
-static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_part)
+/* The L1 allocates a stored line, but sectors written in part are only valid if they were before
+ * (tests/sim/time/mechanisms, rows.update). Atomics are executed in the L2. */
+static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_part, bool is_atomic)
 {
     CacheLine *line = l1_line(sm, address);
 
-    line->valid = (uint8_t) (is_part ? line->valid & ~sectors : line->valid | sectors);
+    if (is_atomic)
+        line->valid &= (uint8_t) ~sectors;
+    else if (!is_part)
+        line->valid |= (uint8_t) sectors;
 }
 
 /* How long a line occupies the path of stores: a cycle per sector, and one more where lanes write
@@ -137,7 +160,7 @@ static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t s
         sm->store_free = at + cycles;
         sm->stores_busy += (double) cycles;
         there = time_later(sm, there, answers_request(sm, kind, words[i], at, 0));
-        keep_written(sm, trace_number(words[i]), sectors, atomic || amount < SECTOR_BYTES);
+        keep_written(sm, trace_number(words[i]), sectors, amount < SECTOR_BYTES, atomic);
     }
     start += later((uint64_t) count, 1);
     lsu_keep(sm, false, begin, sm->store_free > start + queue ? sm->store_free - queue : start);
@@ -175,7 +198,7 @@ static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64
                           w->step->operation->cycles);
     else
         at = kind == TRACE_LOAD
-                 ? load_lines(sm, w->step->operation, words, trace_following(head), start,
+                 ? load_lines(sm, w, words, trace_following(head), start,
                               later(trace_wavefronts(head), w->step->operation->cycles))
                  : store_lines(sm, words, trace_following(head), start, kind);
     if (kind != TRACE_LOAD && kind != TRACE_LOCAL_STORE)
@@ -239,7 +262,7 @@ uint64_t lsu_play_stack(Sm *sm, PlayedWarp *w, uint64_t now)
     if (by_words)
         return words_access(sm, kind, lines, count / 2, start, o->cycles);
     return o->access.is_store ? store_lines(sm, lines, count, start, kind)
-                              : load_lines(sm, o, lines, count, start, o->cycles);
+                              : load_lines(sm, w, lines, count, start, o->cycles);
 }
 
 /* ---- Lanes that another warp's instruction serves ---- */

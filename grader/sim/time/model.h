@@ -315,6 +315,8 @@ typedef struct Scheduler {
     bool has_vectors;
 } Scheduler;
 
+enum { MOST_SCHEDULERS = 16 }; /* per SM: sim/device/device.c */
+
 typedef struct Sm {
     struct Gpu *gpu;
     Memory *memory;
@@ -323,14 +325,15 @@ typedef struct Sm {
     Cache l1;
     Scheduler *schedulers;
     uint64_t lsu_free, store_free; /* of the load/store unit; of the path of stores to the L2 */
-    uint64_t accepted;             /* when the L2 will have accepted the stores so far */
-    PlayedBlock *ended;            /* since the last check */
-    int resident;                  /* resident blocks */
-    uint64_t started;              /* since the kernel began */
-    const PlayedBlock *oldest;     /* of the resident blocks */
-    int next_place;                /* the scheduler of the next block's first warp */
-    int turn;                      /* the scheduler that comes first if several could */
-    PlayedWarp *spare;             /* free list, linked by `next_spare` */
+    uint64_t queue_free[MOST_SCHEDULERS]; /* of each scheduler, in front of that unit */
+    uint64_t accepted;                    /* when the L2 will have accepted the stores so far */
+    PlayedBlock *ended;                   /* since the last check */
+    int resident;                         /* resident blocks */
+    uint64_t started;                     /* since the kernel began */
+    const PlayedBlock *oldest;            /* of the resident blocks */
+    int next_place;                       /* the scheduler of the next block's first warp */
+    int turn;                             /* the scheduler that comes first if several could */
+    PlayedWarp *spare;                    /* free list, linked by `next_spare` */
     PlayedBlock *spare_blocks;
     uint64_t issued;
     uint64_t l1_hits, l1_misses;
