@@ -152,6 +152,20 @@ static const PipeRow *machine_row(const Step *step, const LoweredStep *lowered)
     }
 }
 
+/* ex2.approx, rsqrt.approx and their like without .ftz: two products around the special function,
+ * under a predicate that tells small operands (ptxas 13.0). sin.approx: a product before it. */
+static void add_scaling(const OperationMaker *maker, const LoweredStep *lowered, Operation *to)
+{
+    const Device *device = maker->device;
+    const int issues = lowered->place < 0 ? 1 : issues_of(lowered);
+
+    if (issues > 2)
+        to->latency = (uint16_t) (to->latency + 2 * device->alu_latency + device->guard_latency);
+    else if (issues > 1)
+        to->latency = (uint16_t) (to->latency + device->alu_latency);
+    to->issues = (uint8_t) issues;
+}
+
 static bool is_guard(const OperationMaker *maker, const Instruction *in)
 {
     const Operand *to = in ? operand_of(maker, in, 0) : NULL;
@@ -185,6 +199,8 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
     to->busy = (uint16_t) (to->issues * to->cycles);
     if (is_sequence)
         set_sequence(maker, &correction->sequence, to);
+    else if (step->class_ == CLASS_SFU && issues == 1)
+        add_scaling(maker, &lowered, to);
     const bool is_constant = to->action == DO_ACCESS && lies_near(step);
     if (lowered.is_absent && (to->action == DO_COMPUTE || to->action == DO_SEQUENCE ||
                               to->action == DO_SHUFFLE || is_constant))
