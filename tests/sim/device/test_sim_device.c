@@ -147,9 +147,9 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":87: copy_engines appears twice" },
-        { "copy_engines: 2\nsms: 8", ":87: sms appears twice" },
-        { "copy_engines: 2\nwheels: 4", ":87: unknown key `wheels`" },
+        { "copy_engines: 2\ncopy_engines: 2", ":88: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":88: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":88: unknown key `wheels`" },
         { "copy_engines 2", ":87: expected `key: value`" },
         { "copy_engines:", ":87: copy_engines must be a whole number, not ``" },
         { "copy_engines: two", ":87: copy_engines must be a whole number, not `two`" },
