@@ -41,8 +41,10 @@ enum {
     MACHINE_EXIT = 0x14d,
     MACHINE_RET = 0x150,
     MACHINE_KILL = 0x15b,
+    MACHINE_LDC = 0x182,
     MACHINE_LDL = 0x183,
     MACHINE_STL = 0x187,
+    MACHINE_S2UR = 0x1c3,
     MACHINE_OPERATION_BITS = 0x1ff,
 };
 

@@ -293,7 +293,7 @@ static bool is_vote(const OperationMaker *maker, const Step *step)
     return step->in->op == OP_vote;
 }
 
-static bool is_predicate_logic(const OperationMaker *maker, const Step *step)
+bool is_predicate_logic(const OperationMaker *maker, const Step *step)
 {
     (void) maker;
     return step->in->type_count && step->in->types[0] == TYPE_PRED && step->in->op != OP_setp &&

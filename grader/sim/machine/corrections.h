@@ -34,6 +34,8 @@ extern const PipeRow pipe_of_product, uniform_datapath; /* integers */
 extern const PipeRow
     either_pipe; /* an addition that may use the integer pipe or that of products */
 
+/* An operation between predicates, but no comparison. */
+bool is_predicate_logic(const OperationMaker *maker, const Step *step);
 /* The pipe of the step's class or opcode. */
 const PipeRow *pipe_row(const Step *step);
 /* How ptxas treats the step differently from one instruction on that pipe; NULL: it does not. */

@@ -471,6 +471,43 @@ static void take_meetings(const Finder *finder, Lowered *lowered)
     }
 }
 
+/* ---- Hidden waits ---- */
+
+static bool is_hidden(const MachineInstruction *in)
+{
+    enum { NO_BARRIER = 7 };
+    const unsigned operation = flow_operation(in);
+
+    return (operation == MACHINE_LDC || operation == MACHINE_S2UR) &&
+           in->write_barrier != NO_BARRIER;
+}
+
+static void take_wait(const Finder *finder, const MachineBlock *block, int i, Lowered *lowered)
+{
+    const unsigned barrier = 1u << instruction_at(finder, i)->write_barrier;
+    int between = 0, user = i;
+
+    do {
+        between += instruction_at(finder, user)->stall;
+        if (++user == block->first + block->count)
+            return;
+    } while (!(instruction_at(finder, user)->wait & barrier));
+    const int at = step_of(finder, user);
+    if (at >= 0 && lowered->steps[at].block == finder->block_of[user])
+        lowered->waits[lowered->wait_count++] =
+            (HiddenWait){ .at = at, .of = step_of(finder, i), .between = between };
+}
+
+static void take_waits(const Finder *finder, Lowered *lowered)
+{
+    for (int b = 0; b < finder->lowering->block_count; b++) {
+        const MachineBlock *block = &finder->lowering->blocks[b];
+        for (int i = block->first; block->is_reached && i < block->first + block->count; i++)
+            if (is_hidden(instruction_at(finder, i)))
+                take_wait(finder, block, i, lowered);
+    }
+}
+
 bool lowered_make(Lowered *lowered, const Lowering *lowering, const Code *code)
 {
     Finder finder;
@@ -487,12 +524,14 @@ bool lowered_make(Lowered *lowered, const Lowering *lowering, const Code *code)
         lowered->accesses = calloc((size_t) lowering->code.count + 1, sizeof *lowered->accesses);
         lowered->places = calloc((size_t) lowering->code.count + 1, sizeof *lowered->places);
         lowered->meetings = calloc((size_t) lowering->block_count + 1, sizeof *lowered->meetings);
+        lowered->waits = calloc((size_t) lowering->code.count + 1, sizeof *lowered->waits);
         well = lowered->steps && lowered->accesses && lowered->places && lowered->meetings &&
-               place_accesses(&finder);
+               lowered->waits && place_accesses(&finder);
     }
     if (well) {
         take_blocks(&finder, lowered);
         take_meetings(&finder, lowered);
+        take_waits(&finder, lowered);
     }
     close_finder(&finder);
     if (!well)
@@ -506,5 +545,6 @@ void lowered_free(Lowered *lowered)
     free(lowered->accesses);
     free(lowered->places);
     free(lowered->meetings);
+    free(lowered->waits);
     *lowered = (Lowered){ 0 };
 }

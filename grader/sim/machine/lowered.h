@@ -22,6 +22,13 @@ typedef struct Meeting {
     int of; /* the step whose line the BSYNC has: the last one before it; -1: unknown */
 } Meeting;
 
+/* A step's instruction waits for one that PTX lacks: a parameter or the address of shared memory,
+ * which the machine reads where it needs it (LDC, S2UR). */
+typedef struct HiddenWait {
+    int at, of;  /* the steps of both */
+    int between; /* cycles from the one to the other, without the wait */
+} HiddenWait;
+
 typedef struct LoweredStep {
     bool branches;    /* one of its instructions does */
     bool is_absent;   /* its basic block is in the machine code, but no instruction has its line */
@@ -44,6 +51,8 @@ typedef struct Lowered {
     int place_count;
     Meeting *meetings;
     int meeting_count;
+    HiddenWait *waits;
+    int wait_count;
     uint32_t stack_words; /* the words that its accesses touch are below */
 } Lowered;
 

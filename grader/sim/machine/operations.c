@@ -391,6 +391,22 @@ static void hold_up(const OperationMaker *maker)
     }
 }
 
+/* Constants at a computed address and special registers are steps of PTX, with latencies of their
+ * own. */
+static void wait_for_hidden(const OperationMaker *maker)
+{
+    Operation *operations = maker->made->operations;
+
+    for (int i = 0; i < maker->lowered.wait_count; i++) {
+        const HiddenWait *wait = &maker->lowered.waits[i];
+        const bool is_step = wait->of >= 0 && (operations[wait->of].action == DO_LOCAL ||
+                                               operations[wait->of].pipe == PIPE_SFU);
+        const int left = maker->device->hidden_latency - wait->between;
+        if (!is_step && left > operations[wait->at].held)
+            operations[wait->at].held = (uint16_t) left;
+    }
+}
+
 /* The first step with an instruction that lanes execute that do not take the branch; -1: none. */
 static int first_under(const OperationMaker *maker, int branch)
 {
@@ -424,11 +440,29 @@ static void wait_for_predicates(const OperationMaker *maker)
     }
 }
 
+/* Logic of predicates that the machine code lacks is part of the comparisons. */
+static void pass_guard(OperationMaker *maker, const Instruction *in)
+{
+    for (int k = 1; k < in->count; k++) {
+        const Operand *from = operand_of(maker, in, k);
+        if (from && from->kind == OPERAND_REGISTER && from->index >= 0)
+            maker->guards[from->index] = true;
+    }
+}
+
 static void find_guards(OperationMaker *maker)
 {
+    const Code *code = maker->code;
+
     for (int i = 0; i < maker->function->instruction_count; i++)
         if (maker->function->instructions[i].guard >= 0)
             maker->guards[maker->function->instructions[i].guard] = true;
+    for (int i = code->step_count - 1; i >= 0 && maker->lowered.steps; i--) {
+        const Step *step = &code->steps[i];
+        if (step->in && is_predicate_logic(maker, step) && maker->lowered.steps[i].is_absent &&
+            is_guard(maker, step->in))
+            pass_guard(maker, step->in);
+    }
 }
 
 static bool make_all(OperationMaker *maker)
@@ -453,6 +487,7 @@ static bool make_all(OperationMaker *maker)
     if (!merge_loads(maker) || !add_stacks(maker))
         return false;
     hold_up(maker);
+    wait_for_hidden(maker);
     wait_for_predicates(maker);
     find_stretches(maker);
     share_additions(maker);

@@ -266,6 +266,7 @@ typedef struct PlayedWarp {
     const uint64_t **access; /* of the stretch */
     int access_room;
     int scheduler;   /* of all SMs */
+    int lanes;       /* active in its current stretch */
     uint32_t turn;   /* how often its scheduler had played the stretch before */
     uint64_t next;   /* the earliest cycle in which it may issue again */
     uint64_t stored; /* when its last store arrives */

@@ -90,7 +90,7 @@ static const char sound[] =
     "fp64_latency: 8\n"
     "sfu_latency: 18\n"
     "shuffle_latency: 23\n"
-    "branch_latency: 6\nguard_latency: 9\nmeeting_cycles: 17\n"
+    "branch_latency: 6\nguard_latency: 9\nmeeting_cycles: 17\nhidden_latency: 30\n"
     "barrier_latency: 20\n"
     "shared_cycle_bytes: 128\nshared_latency: 29\n"
     "l1_latency: 38\n"
@@ -124,7 +124,7 @@ static const char sound[] =
     "atomic_pass_ns: 0.73\n"
     "issue_us: 0\nevent_us: 0\n"
     "local_latency: 33\nlocal_merge_cycles: 2\n";
-/* Each case adds line 87, which should be "copy_engines: 2". */
+/* Each case adds line 88, which should be "copy_engines: 2". */
 
 static char scratch[64];
 
@@ -147,26 +147,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":88: copy_engines appears twice" },
-        { "copy_engines: 2\nsms: 8", ":88: sms appears twice" },
-        { "copy_engines: 2\nwheels: 4", ":88: unknown key `wheels`" },
-        { "copy_engines 2", ":87: expected `key: value`" },
-        { "copy_engines:", ":87: copy_engines must be a whole number, not ``" },
-        { "copy_engines: two", ":87: copy_engines must be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":87: copy_engines must be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":87: copy_engines must be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":87: copy_engines must be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":87: copy_engines must be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":87: copy_engines must be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":87: copy_engines must be a whole number, not `1..2`" },
-        { "copy_engines: .", ":87: copy_engines must be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":87: copy_engines must be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":87: copy_engines must be a whole number, not `nan`" },
-        { "copy_engines: 65", ":87: copy_engines is 65: it must be from 0 to 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":89: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":89: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":89: unknown key `wheels`" },
+        { "copy_engines 2", ":88: expected `key: value`" },
+        { "copy_engines:", ":88: copy_engines must be a whole number, not ``" },
+        { "copy_engines: two", ":88: copy_engines must be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":88: copy_engines must be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":88: copy_engines must be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":88: copy_engines must be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":88: copy_engines must be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":88: copy_engines must be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":88: copy_engines must be a whole number, not `1..2`" },
+        { "copy_engines: .", ":88: copy_engines must be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":88: copy_engines must be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":88: copy_engines must be a whole number, not `nan`" },
+        { "copy_engines: 65", ":88: copy_engines is 65: it must be from 0 to 64" },
         { "copy_engines: 99999999999",
-          ":87: copy_engines is 99999999999: it must be from 0 to 64" },
+          ":88: copy_engines is 99999999999: it must be from 0 to 64" },
         { "copy_engines: 9999999999999999999999",
-          ":87: copy_engines must be a whole number, not `9999999999999999999999`" },
+          ":88: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
