@@ -22,8 +22,8 @@ static bool machine_cycles(const Device *device, const char *ptx, double *result
 
 /* ---- Meetings ---- */
 
-/* A branch that ptxas keeps, since a loop of atomics is under it: BSSY and BSYNC. */
-#define PART(n)                                                                                    \
+/* A branch over a loop of atomics, which ptxas keeps, with BSSY and BSYNC. */
+#define DIVERGE(n)                                                                                 \
     "setp.lt.u32 %p1, %r2, 7;\n@%p1 bra SKIP" n ";\nROUND" n ":\n"                                 \
     "atom.global.add.u32 %r8, [%rd1], 1;\nadd.s32 %r7, %r7, %r8;\n"                                \
     "setp.lt.s32 %p2, %r7, %r3;\n@%p2 bra ROUND" n ";\nSKIP" n ":\nadd.s32 %r0, %r0, %r7;\n"
@@ -31,33 +31,33 @@ static bool machine_cycles(const Device *device, const char *ptx, double *result
 static const struct {
     const char *ptx;
     int meetings;
-} parted[] = {
+} diverged[] = {
     { KERNEL("add.s32 %r0, %r1, 1;\n"), 0 },
-    { KERNEL("mov.u32 %r7, %r1;\n" PART("1")), 1 },
-    { KERNEL("mov.u32 %r7, %r1;\n" PART("1") PART("2")), 2 },
+    { KERNEL("mov.u32 %r7, %r1;\n" DIVERGE("1")), 1 },
+    { KERNEL("mov.u32 %r7, %r1;\n" DIVERGE("1") DIVERGE("2")), 2 },
     /* The slow path of a division is part of its latency. */
     { KERNEL("cvt.rn.f32.u32 %f1, %r1;\ncvt.rn.f32.u32 %f2, %r3;\ndiv.rn.f32 %f3, %f1, %f2;\n"
              "mov.b32 %r0, %f3;\n"),
       0 },
 };
 
-static void a_warp_that_was_parted_meets(void)
+static void a_diverged_warp_takes_time_to_reconverge(void)
 {
     Device device = plain;
     double with, without;
 
     device.meeting_cycles = 200;
-    for (size_t i = 0; i < sizeof parted / sizeof *parted; i++) {
-        if (!machine_cycles(&device, parted[i].ptx, &with))
+    for (size_t i = 0; i < sizeof diverged / sizeof *diverged; i++) {
+        if (!machine_cycles(&device, diverged[i].ptx, &with))
             return;
-        CU_ASSERT_FATAL(machine_cycles(&plain, parted[i].ptx, &without));
-        CU_ASSERT_EQUAL(with - without, 200 * parted[i].meetings);
+        CU_ASSERT_FATAL(machine_cycles(&plain, diverged[i].ptx, &without));
+        CU_ASSERT_EQUAL(with - without, 200 * diverged[i].meetings);
     }
 }
 
 /* ---- Predicates ---- */
 
-/* A chain of additions, and a comparison with its result. The store needs neither. */
+/* A comparison with the result of a chain, so that the predicate is the last value to be ready. */
 #define COMPARED                                                                                   \
     "add.s32 %r7, %r1, %r3;\nmul.lo.s32 %r7, %r7, %r7;\nmul.lo.s32 %r7, %r7, %r7;\n"               \
     "mul.lo.s32 %r7, %r7, %r7;\nsetp.lt.s32 %p1, %r7, 7;\n"
@@ -71,7 +71,7 @@ static const struct {
     { KERNEL(COMPARED "@%p1 bra PAST;\nadd.s32 %r0, %r1, 77;\nPAST:\n"), 1 },
 };
 
-/* ptxas puts a predicate in place of a branch over few instructions. Such an instruction did not
+/* ptxas replaces a branch over few instructions by a predicate. The first of them once did not
  * wait for the predicate. */
 static void an_instruction_under_a_predicate_waits_for_it(void)
 {
@@ -107,7 +107,8 @@ CU_SuiteInfo test_sim_time_machine = {
     .pName = "test_sim_time_machine",
     .pTests =
         (CU_TestInfo[]){
-            { "a warp that was parted meets", a_warp_that_was_parted_meets },
+            { "a diverged warp takes time to reconverge",
+              a_diverged_warp_takes_time_to_reconverge },
             { "an instruction under a predicate waits for it",
               an_instruction_under_a_predicate_waits_for_it },
             { "small operands are scaled", small_operands_are_scaled },

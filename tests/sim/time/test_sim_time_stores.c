@@ -48,8 +48,8 @@ static double last_store(int slices, unsigned bytes, int lines)
     return (double) last - plain.store_latency;
 }
 
-/* All slices together accept a sector per cycle here, so one of them needs 96 cycles for it, or 95
- * % of that. Rows that threads write by themselves return to few slices (own). */
+/* All slices together accept a sector per cycle here, so one slice needs 0.95 * 96 cycles for it.
+ * Rows that threads write by themselves return to few slices (own). */
 static void sectors_written_in_part_wait_for_their_slice(void)
 {
     static const struct {
