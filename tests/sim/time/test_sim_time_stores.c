@@ -86,8 +86,8 @@ static double cycles_of_stores(int slices, const char *store, int threads)
     return play(&device, (Trial){ .ptx = ptx, .threads = threads }).cycles;
 }
 
-/* Stores to a slice that is behind wait in the SM, so a warp goes on only when the slice has nearly
- * caught up. */
+/* Stores to a slice that is behind wait in the SM, so a warp continues only when the slice has
+ * nearly caught up. */
 static void slices_that_are_behind_hold_up_an_sm(void)
 {
     static const struct {
