@@ -173,7 +173,7 @@ second
 runtime()
 {
     local name
-    for name in late pinned turns sticky calls sizes grids endless forks ends; do
+    for name in late pinned turns sticky calls sizes grids endless forks ends issued; do
         build $name "$here/runtime/$name.cu" -cudart shared --no-compress
     done
     build per_thread "$here/runtime/per_thread.cu" -cudart shared --no-compress \
@@ -198,6 +198,9 @@ one for all: wrong" "" env SIM_CHECKS=races ./turns
         env SIM_BUDGET=3000000 ./endless barrier
     try "fork before the GPU is used" 0 ok '' ./forks before
     try "fork after" 0 ok 'this process was forked from one that had already used the GPU' ./forks
+    sed 's/^issue_us:[^#]*/issue_us: 4 /; s/^event_us:[^#]*/event_us: 0.5 /' \
+        "$build/devices/teaching.txt" > slow_host.txt
+    try "the host's time per launch" 0 ok '' env SIM_TIME=1 SIM_DEVICE=./slow_host.txt ./issued
     unset LD_PRELOAD
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/util.h"
 #include "sim/machine/flow.h"
+#include "sim/machine/lowered.h"
 #include "sim/sim_launch.h"
 
 #include <unistd.h>
@@ -53,6 +54,52 @@ static inline Lowering *lower(const Built *built, int arch, const char *ptx)
     lowering = lowering_of_cubin(built->cubin, built->size, arch, module, "k");
     module_free(module);
     return lowering;
+}
+
+/* A kernel `k` and what its machine code says about its steps. */
+typedef struct Sample {
+    Built built;
+    Module *module;
+    Code *code;
+    Lowering *lowering;
+    Lowered lowered;
+} Sample;
+
+/* Returns false if there is no ptxas. Free with forget. */
+static inline bool know(const char *ptx, int arch, Sample *known)
+{
+    static const uint64_t variables[] = { 1 << 20 };
+    char why[200];
+
+    if (!build(ptx, arch, &known->built))
+        return false;
+    known->module = module_parse(ptx, strlen(ptx), why, sizeof why);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(known->module);
+    known->code = code_make(known->module, 0, variables, why, sizeof why);
+    known->lowering = lower(&known->built, arch, ptx);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(known->code);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(known->lowering);
+    CU_ASSERT_TRUE_FATAL(lowered_make(&known->lowered, known->lowering, known->code));
+    return true;
+}
+
+static inline void forget(Sample *known)
+{
+    lowered_free(&known->lowered);
+    lowering_free(known->lowering);
+    code_free(known->code);
+    module_free(known->module);
+    free(known->built.cubin);
+}
+
+/* The n-th step of an opcode. */
+static inline const LoweredStep *step_of(const Sample *known, Op op, int n)
+{
+    for (int i = 0; i < known->code->step_count; i++)
+        if (known->code->steps[i].in && known->code->steps[i].in->op == op && !n--)
+            return &known->lowered.steps[i];
+    CU_FAIL_FATAL("no such step");
+    return NULL;
 }
 
 /* The threads that execute the machine's loads from global memory, and the warps. */

@@ -1,6 +1,5 @@
 /* test_sim_lowered.c - what machine code, made by ptxas when the test runs, says about the steps of
  * PTX, and the time of kernels with it. Without the toolkit, these tests only say so. */
-#include "sim/machine/lowered.h"
 #include "sim/sim_machine.h"
 #include "sim/sim_time.h"
 #include "sim/time/model.h"
@@ -33,50 +32,6 @@ static const char *live_values(const char *directive)
                10 + i);
     append(at, TEXT, "%s", SPILLS_END);
     return at;
-}
-
-typedef struct Sample {
-    Built built;
-    Module *module;
-    Code *code;
-    Lowering *lowering;
-    Lowered lowered;
-} Sample;
-
-static bool know(const char *ptx, int arch, Sample *known)
-{
-    static const uint64_t variables[] = { 1 << 20 };
-    char why[200];
-
-    if (!build(ptx, arch, &known->built))
-        return false;
-    known->module = module_parse(ptx, strlen(ptx), why, sizeof why);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(known->module);
-    known->code = code_make(known->module, 0, variables, why, sizeof why);
-    known->lowering = lower(&known->built, arch, ptx);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(known->code);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(known->lowering);
-    CU_ASSERT_TRUE_FATAL(lowered_make(&known->lowered, known->lowering, known->code));
-    return true;
-}
-
-static void forget(Sample *known)
-{
-    lowered_free(&known->lowered);
-    lowering_free(known->lowering);
-    code_free(known->code);
-    module_free(known->module);
-    free(known->built.cubin);
-}
-
-/* The n-th step of an opcode. */
-static const LoweredStep *step_of(const Sample *known, Op op, int n)
-{
-    for (int i = 0; i < known->code->step_count; i++)
-        if (known->code->steps[i].in && known->code->steps[i].in->op == op && !n--)
-            return &known->lowered.steps[i];
-    CU_FAIL_FATAL("no such step");
-    return NULL;
 }
 
 /* ---- Which steps have instructions ---- */
@@ -387,6 +342,84 @@ static void the_machine_code_tells_which_loads_are_merged(void)
     forget(&known);
 }
 
+/* Eight neighbouring words are two loads of 16 bytes. Each of the six words without an instruction
+ * goes to one of its own 16 bytes; two were once loaded with words 0 to 2 and 3 to 6. */
+static void loads_of_sixteen_bytes_are_merged(void)
+{
+    static const char ptx[] =
+        HEAD ".shared .align 16 .b8 s[8192];\n" BEGIN
+             "mov.u32 %r8, s;\nshl.b32 %r9, %r1, 5;\nadd.s32 %r11, %r8, %r9;\n"
+             "st.shared.u32 [%r11], %r1;\nbar.sync 0;\n"
+             "ld.shared.u32 %r20, [%r11];\nld.shared.u32 %r21, [%r11+4];\n"
+             "ld.shared.u32 %r22, [%r11+8];\nld.shared.u32 %r23, [%r11+12];\n"
+             "ld.shared.u32 %r24, [%r11+16];\nld.shared.u32 %r25, [%r11+20];\n"
+             "ld.shared.u32 %r26, [%r11+24];\nld.shared.u32 %r27, [%r11+28];\n"
+             "mad.lo.s32 %r0, %r20, %r21, %r22;\nmad.lo.s32 %r0, %r0, %r23, %r24;\n"
+             "mad.lo.s32 %r0, %r0, %r25, %r26;\nmad.lo.s32 %r0, %r0, %r27, %r27;\n" END;
+    Sample known;
+    Operations operations;
+    int first = -1, loads = 0;
+
+    if (!know(ptx, 90, &known))
+        return;
+    CU_ASSERT_TRUE_FATAL(operations_make(&operations, known.code, &plain, 0, known.lowering));
+    for (int i = 0; i < known.code->step_count; i++) {
+        const Step *step = &known.code->steps[i];
+        const Operation *o = &operations.operations[i];
+        if (step->in->op != OP_ld || step->space != SPACE_SHARED)
+            continue;
+        const int to = known.code->function->operands[step->in->first].index;
+        first = first < 0 ? to : first;
+        if (o->action == NO_INSTRUCTION)
+            continue;
+        loads++;
+        CU_ASSERT_EQUAL(o->writes, 4);
+        for (int k = 0; k < o->writes; k++)
+            CU_ASSERT_EQUAL(
+                ((int) operations.registers[o->first + o->reads + (uint32_t) k] - first) / 4,
+                (to - first) / 4);
+    }
+    CU_ASSERT_EQUAL(loads, 2);
+    operations_free(&operations);
+    forget(&known);
+}
+
+static uint8_t action_of_branch(const Sample *known, const Lowering *lowering)
+{
+    const ptrdiff_t at = step_of(known, OP_bra, 0) - known->lowered.steps;
+    Operations operations;
+    uint8_t action;
+
+    CU_ASSERT_TRUE_FATAL(operations_make(&operations, known->code, &plain, 0, lowering));
+    action = operations.operations[at].action;
+    operations_free(&operations);
+    return action;
+}
+
+#define OVER(body) KERNEL("setp.lt.u32 %p1, %r2, 7;\n@%p1 bra PAST;\n" body "PAST:\n")
+
+/* A branch over few instructions is taken for a predicate, unless the machine code has it: ptxas
+ * keeps one over a shuffle. The instruction under a predicate waits for it. */
+static void branches_of_the_machine_code_stay(void)
+{
+    static const struct {
+        const char *ptx;
+        Action action;
+    } rows[] = {
+        { OVER("add.s32 %r0, %r1, 77;\n"), DO_COMPUTE },
+        { OVER("shfl.sync.idx.b32 %r0, %r1, 7, 31, -1;\n"), DO_BRANCH },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Sample known;
+        if (!know(rows[i].ptx, 90, &known))
+            return;
+        CU_ASSERT_EQUAL(action_of_branch(&known, NULL), NO_INSTRUCTION);
+        CU_ASSERT_EQUAL(action_of_branch(&known, known.lowering), rows[i].action);
+        forget(&known);
+    }
+}
+
 /* A constant is an operand of another instruction. Each was modelled as a load: chain_pairs (blind
  * set) was 1.7 times too slow. */
 static void constants_in_memory_are_operands(void)
@@ -428,6 +461,8 @@ CU_SuiteInfo test_sim_lowered = {
             { "loads of several rounds overlap", loads_of_several_rounds_overlap },
             { "the machine code tells which loads are merged",
               the_machine_code_tells_which_loads_are_merged },
+            { "loads of 16 bytes are merged", loads_of_sixteen_bytes_are_merged },
+            { "branches of the machine code stay", branches_of_the_machine_code_stay },
             { "constants in memory are operands", constants_in_memory_are_operands },
             CU_TEST_INFO_NULL,
         },

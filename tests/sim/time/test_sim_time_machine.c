@@ -1,0 +1,117 @@
+/* test_sim_time_machine.c - waits that only the machine code shows, which ptxas makes when the test
+ * runs. Without the toolkit, these tests only say so. */
+#include "sim/sim_machine.h"
+#include "sim/sim_time.h"
+
+/* The cycles of one warp. Returns false if there is no ptxas. */
+static bool machine_cycles(const Device *device, const char *ptx, double *result)
+{
+    Trial trial = { .ptx = ptx, .n = 1 };
+    Lowering *lowering;
+    Built built;
+
+    if (!build(ptx, 90, &built))
+        return false;
+    trial.lowering = lowering = lower(&built, 90, ptx);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(lowering);
+    *result = play(device, trial).cycles;
+    lowering_free(lowering);
+    free(built.cubin);
+    return true;
+}
+
+/* ---- Meetings ---- */
+
+/* A branch over a loop of atomics, which ptxas keeps, with BSSY and BSYNC. */
+#define DIVERGE(n)                                                                                 \
+    "setp.lt.u32 %p1, %r2, 7;\n@%p1 bra SKIP" n ";\nROUND" n ":\n"                                 \
+    "atom.global.add.u32 %r8, [%rd1], 1;\nadd.s32 %r7, %r7, %r8;\n"                                \
+    "setp.lt.s32 %p2, %r7, %r3;\n@%p2 bra ROUND" n ";\nSKIP" n ":\nadd.s32 %r0, %r0, %r7;\n"
+
+static const struct {
+    const char *ptx;
+    int meetings;
+} diverged[] = {
+    { KERNEL("add.s32 %r0, %r1, 1;\n"), 0 },
+    { KERNEL("mov.u32 %r7, %r1;\n" DIVERGE("1")), 1 },
+    { KERNEL("mov.u32 %r7, %r1;\n" DIVERGE("1") DIVERGE("2")), 2 },
+    /* The slow path of a division is part of its latency. */
+    { KERNEL("cvt.rn.f32.u32 %f1, %r1;\ncvt.rn.f32.u32 %f2, %r3;\ndiv.rn.f32 %f3, %f1, %f2;\n"
+             "mov.b32 %r0, %f3;\n"),
+      0 },
+};
+
+static void a_diverged_warp_takes_time_to_reconverge(void)
+{
+    Device device = plain;
+    double with, without;
+
+    device.meeting_cycles = 200;
+    for (size_t i = 0; i < sizeof diverged / sizeof *diverged; i++) {
+        if (!machine_cycles(&device, diverged[i].ptx, &with))
+            return;
+        CU_ASSERT_FATAL(machine_cycles(&plain, diverged[i].ptx, &without));
+        CU_ASSERT_EQUAL(with - without, 200 * diverged[i].meetings);
+    }
+}
+
+/* ---- Predicates ---- */
+
+/* A comparison with the result of a chain, so that the predicate is the last value to be ready. */
+#define COMPARED                                                                                   \
+    "add.s32 %r7, %r1, %r3;\nmul.lo.s32 %r7, %r7, %r7;\nmul.lo.s32 %r7, %r7, %r7;\n"               \
+    "mul.lo.s32 %r7, %r7, %r7;\nsetp.lt.s32 %p1, %r7, 7;\n"
+
+static const struct {
+    const char *ptx;
+    int waits;
+} guarded[] = {
+    { KERNEL(COMPARED "selp.u32 %r0, %r1, %r2, %p1;\n"), 0 },
+    { KERNEL(COMPARED "@%p1 add.s32 %r0, %r1, 77;\n"), 1 },
+    { KERNEL(COMPARED "@%p1 bra PAST;\nadd.s32 %r0, %r1, 77;\nPAST:\n"), 1 },
+};
+
+/* ptxas replaces a branch over few instructions by a predicate. The first of them once did not
+ * wait for the predicate. */
+static void an_instruction_under_a_predicate_waits_for_it(void)
+{
+    Device device = plain;
+    double with, without;
+
+    device.guard_latency = 50;
+    for (size_t i = 0; i < sizeof guarded / sizeof *guarded; i++) {
+        if (!machine_cycles(&device, guarded[i].ptx, &with))
+            return;
+        CU_ASSERT_FATAL(machine_cycles(&plain, guarded[i].ptx, &without));
+        CU_ASSERT_DOUBLE_EQUAL(with - without, 50 * guarded[i].waits, 3);
+    }
+}
+
+#define POWER(opcode) KERNEL("cvt.rn.f32.u32 %f1, %r1;\n" opcode " %f2, %f1;\nmov.b32 %r0, %f2;\n")
+
+/* Without .ftz, a product before the special function and one after it keep small operands right,
+ * both under a predicate. */
+static void small_operands_are_scaled(void)
+{
+    Device device = plain;
+    double plainly, scaled;
+
+    device.guard_latency = 50;
+    if (!machine_cycles(&device, POWER("ex2.approx.ftz.f32"), &plainly))
+        return;
+    CU_ASSERT_FATAL(machine_cycles(&device, POWER("ex2.approx.f32"), &scaled));
+    CU_ASSERT_EQUAL(scaled - plainly, 2 * plain.alu_latency + 50);
+}
+
+CU_SuiteInfo test_sim_time_machine = {
+    .pName = "test_sim_time_machine",
+    .pTests =
+        (CU_TestInfo[]){
+            { "a diverged warp takes time to reconverge",
+              a_diverged_warp_takes_time_to_reconverge },
+            { "an instruction under a predicate waits for it",
+              an_instruction_under_a_predicate_waits_for_it },
+            { "small operands are scaled", small_operands_are_scaled },
+            CU_TEST_INFO_NULL,
+        },
+};
