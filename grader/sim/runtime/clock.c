@@ -72,7 +72,7 @@ static TimelineItem *add(Stream *stream)
     return item;
 }
 
-/* The host goes on after this time. */
+/* The host continues after this time. */
 static void host_works(int64_t ps)
 {
     TimelineItem *item = timeline_add(timeline, 0);

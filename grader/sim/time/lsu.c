@@ -103,8 +103,9 @@ static uint64_t load_lines(Sm *sm, const PlayedWarp *w, const uint64_t *words, i
                            o->past_l1 ? load_line_of_l2(sm, words[i], at, &missed)
                                       : load_line(sm, words[i], at, &missed));
     }
+    /* An H200 takes 1, 2 and 4 cycles per load of 4, 8 and 16 bytes per lane, aligned or not. */
     cycles = later(share((uint64_t) count, device->l1_lines),
-                   share(sectors * SECTOR_BYTES, device->l1_load_bytes));
+                   sectors * SECTOR_BYTES / (uint64_t) device->l1_load_bytes);
     cycles = later(cycles, banks);
     lsu_keep(sm, false, start,
              start + later(cycles, share(missed * SECTOR_BYTES, device->l1_fill_bytes)));

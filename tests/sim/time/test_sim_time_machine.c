@@ -51,7 +51,8 @@ static void a_diverged_warp_takes_time_to_reconverge(void)
         if (!machine_cycles(&device, diverged[i].ptx, &with))
             return;
         CU_ASSERT_FATAL(machine_cycles(&plain, diverged[i].ptx, &without));
-        CU_ASSERT_EQUAL(with - without, 200 * diverged[i].meetings);
+        /* Before it meets, the warp has divided, which takes as long instead of a branch. */
+        CU_ASSERT_EQUAL(with - without, (200 + 200 - device.branch_latency) * diverged[i].meetings);
     }
 }
 
