@@ -39,8 +39,8 @@ static void ask_for_more(const PlayedWarp *w)
 }
 
 /* The lanes that leave a loop or a branch first come to the place where all meet again by
- * themselves, and wait there; then the warp continues with others. On an H200 that costs as much as a
- * meeting. */
+ * themselves, and wait there; then the warp continues with others. On an H200 that costs as much as
+ * a meeting. */
 static void divide(const Sm *sm, PlayedWarp *w)
 {
     const Device *device = &sm->gpu->device;
