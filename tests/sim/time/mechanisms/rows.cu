@@ -1,14 +1,16 @@
 // rows.cu - threads that work on rows of their own, as naive kernels do: each load and store of a
 // warp touches 32 lines. The rows stay in the L1.
 //
-// Rows: rows.HOW.BYTES.GAP.W   ns per step of a warp, W warps on each SM. A row has 32 elements of
-//       BYTES; the rows of neighbouring threads are GAP bytes apart. HOW: read (the address of each
-//       load needs the load before), sum (loads may overlap), copy (load, add what the last step
-//       left, store into another row), update (the same into the same place), write (stores only).
-//       few: on 4 SMs. stack.HOW.W   the same with an array of each thread's own in local memory:
-//       push (a store, then a load elsewhere), walk (each load's index needs the load before),
-//       update own.LINES.STRIDE.SMS.W   ns per store of W warps on SMS SMs; a warp stores to LINES
-//       lines, and its next store is STRIDE bytes on, in 32 places
+// rows.HOW.BYTES.GAP.W: ns per step of a warp, W warps on each SM. A row has 32 elements of BYTES;
+// the rows of neighbouring threads are GAP bytes apart. HOW: read (the address of each load needs
+// the load before), sum (loads may overlap), copy (load, add what the last step left, store into
+// another row), update (the same into the same place), write (stores only). few: on 4 SMs.
+//
+// stack.HOW.W: the same with an array of each thread's own in local memory: push (a store, then a
+// load elsewhere), walk (each load's index needs the load before), update.
+//
+// own.LINES.STRIDE.SMS.W: ns per store of W warps on SMS SMs; a warp stores to LINES lines, and its
+// next store is STRIDE bytes on, in 32 places.
 #include "measure.cuh"
 
 enum { ELEMENTS = 32, FEW = 4 };
