@@ -18,11 +18,38 @@ static double selected_share(const Copies *copies, int count, const Selected *se
     return plain && selected->or_zero ? 1 - selected->share : selected->share;
 }
 
+/* Whether ptxas keeps the array in registers, although the index is not constant: then it compares
+ * the index with each one, and the guarded instructions select one of all elements. */
+static bool is_selection(const Copies *copies, int count, const Step *step)
+{
+    int guarded = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (copies[i].counterparts)
+            return false;
+        guarded += copies[i].guarded_all;
+    }
+    return guarded > 1 && step->space == SPACE_LOCAL &&
+           (step->class_ == CLASS_LOAD || step->class_ == CLASS_STORE);
+}
+
+/* A load has one unguarded move besides, a store has none. */
+static double selection_share(const Copies *copies, int count, const Step *step)
+{
+    int most = 0;
+
+    for (int i = 0; i < count; i++)
+        most = copies[i].guarded_all > most ? copies[i].guarded_all : most;
+    return 1.0 / (most + (step->class_ == CLASS_LOAD));
+}
+
 /* Threads whose guard is true, of all that execute the line's instructions of this kind. */
 static double guard_share(const FlowFinder *finder, int from, int count, const LineCount *line)
 {
     double guarded = 0, plain = 0, value = line->lanes;
 
+    if (is_selection(&finder->copies[from], count, line->step))
+        return selection_share(&finder->copies[from], count, line->step);
     if (is_warp_reduced(line->step->treatment))
         value = line->warps;
     for (int i = from; i < from + count; i++) {

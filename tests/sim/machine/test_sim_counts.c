@@ -32,6 +32,36 @@ static void a_choice_guards_an_addition(void)
     release(&counted);
 }
 
+/* An array of 4 words whose index differs by lane. ptxas keeps it in registers, and selects one by
+ * comparisons and guarded moves; all lanes were counted for each of them (blind set, subsets_gray
+ * 1.38 and both bytecode launches 1.36 times the threads). */
+static void an_array_in_registers_is_selected_from(void)
+{
+    static const char ptx[] = HEAD BEGIN
+        ".local .align 16 .b8 array[16];\nmov.u64 %rd8, array;\ncvta.local.u64 %rd9, %rd8;\n"
+        "ld.global.u32 %r8, [%rd2];\nmul.lo.u32 %r9, %r8, %r1;\n"
+        "xor.b32 %r10, %r9, %r8;\nmul.lo.u32 %r11, %r10, %r9;\n"
+        "st.local.u32 [%rd8], %r8;\nst.local.u32 [%rd8+4], %r9;\n"
+        "st.local.u32 [%rd8+8], %r10;\nst.local.u32 [%rd8+12], %r11;\n"
+        "and.b32 %r12, %r1, 3;\nmul.wide.u32 %rd10, %r12, 4;\nadd.s64 %rd11, %rd8, %rd10;\n"
+        "ld.local.u32 %r0, [%rd11];\n" END;
+    Counted counted;
+    int local = 0, guarded = 0;
+
+    if (!count_kernel(&counted, ptx, 0))
+        return;
+    for (int i = 0; i < counted.lowering->code.count; i++) {
+        const MachineInstruction *in = &counted.lowering->code.instructions[i];
+        local += (in->opcode & MACHINE_OPERATION_BITS) == MACHINE_LDL;
+        guarded += is_guarded(in);
+    }
+    CU_ASSERT_EQUAL_FATAL(local, 0);
+    CU_ASSERT_TRUE_FATAL(guarded >= 3);
+    /* Each of 3 guarded moves is for a quarter of the lanes. */
+    CU_ASSERT_TRUE(counted.all.instructions * LANES - counted.all.threads > 2 * THREADS);
+    release(&counted);
+}
+
 /* ptxas puts loads that never run before an asynchronous copy (blind set, staged_async). */
 static void some_instructions_never_run(void)
 {
@@ -251,6 +281,7 @@ CU_SuiteInfo test_sim_counts = {
     .pTests =
         (CU_TestInfo[]){
             { "a choice guards an addition", a_choice_guards_an_addition },
+            { "an array in registers is selected from", an_array_in_registers_is_selected_from },
             { "some instructions never run", some_instructions_never_run },
             { "lanes leave unrolled loops apart", lanes_leave_unrolled_loops_apart },
             { "rounds are counted by powers of two", rounds_are_counted_by_powers_of_two },
