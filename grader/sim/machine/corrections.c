@@ -100,7 +100,7 @@ static bool is_branch_none(const OperationMaker *maker, const Step *step)
 {
     const ptrdiff_t at = step - maker->code->steps;
 
-    return maker->none[at] && !(maker->lowered.steps && maker->lowered.steps[at].branches);
+    return maker->none[at] && !(maker->lowered.steps && maker->lowered.steps[at].has_branch);
 }
 
 /* A kernel parameter at a fixed offset, or a function parameter that registers can hold. Larger or

@@ -82,7 +82,7 @@ static double *guard_shares(const FlowFinder *finder)
 
 /* The nearest unguarded instruction before the line that is in the same block of the machine code,
  * but in an earlier one of the PTX: all threads execute it, and a branch then chose some of them.
- * NULL: there is none. */
+ * Returns NULL if there is no such instruction. */
 static const LineCount *chosen_from(const FlowFinder *finder, int b, const LineCount *line)
 {
     const MachineBlock *block = &finder->lowering->blocks[b];

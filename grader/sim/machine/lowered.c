@@ -289,7 +289,7 @@ static bool is_absent(const Finder *finder, int at, int block)
            (block == ANYWHERE || !is_later(finder, finder->step_at[line], block));
 }
 
-static bool branches(const Finder *finder, int at)
+static bool has_branch(const Finder *finder, int at)
 {
     for (int i = finder->uses[at].first; i >= 0; i = finder->next[i])
         if (flow_operation(instruction_at(finder, i)) == MACHINE_BRA)
@@ -334,7 +334,7 @@ static void take_places(const Finder *finder, int at, int block, Lowered *lowere
 static LoweredStep lower_step(const Finder *finder, int at, int block, bool complete, int copies)
 {
     const StepUse use = uses_in(finder, at, block);
-    LoweredStep step = { .branches = branches(finder, at),
+    LoweredStep step = { .has_branch = has_branch(finder, at),
                          .is_absent = is_absent(finder, at, complete ? block : ANYWHERE),
                          .block = block,
                          .place = use.first,

@@ -30,7 +30,7 @@ typedef struct HiddenWait {
 } HiddenWait;
 
 typedef struct LoweredStep {
-    bool branches;    /* one of its instructions does */
+    bool has_branch;  /* one of its instructions is a branch */
     bool is_absent;   /* its basic block is in the machine code, but no instruction has its line */
     int block, place; /* of the machine code: the basic block that has most copies of the step's
                        * block, and the index of the step's first instruction there; place -1: it

@@ -380,7 +380,7 @@ static void find_rounds(OperationMaker *maker)
 
 /* Copies of one meeting, in an unrolled loop, have the same steps. Slow paths of quotients and
  * roots are part of their latency. */
-static void hold_up(const OperationMaker *maker)
+static void wait_for_meetings(const OperationMaker *maker)
 {
     Operation *operations = maker->made->operations;
 
@@ -486,7 +486,7 @@ static bool make_all(OperationMaker *maker)
     }
     if (!merge_loads(maker) || !add_stacks(maker))
         return false;
-    hold_up(maker);
+    wait_for_meetings(maker);
     wait_for_hidden(maker);
     wait_for_predicates(maker);
     find_stretches(maker);

@@ -180,10 +180,10 @@ typedef struct Work {
     WorkKind kind;
     struct Work *next;
     Stream *stream;
-    uint64_t number;   /* 1, 2, ... in the order of issue, over all streams */
-    uint64_t executed; /* warp instructions */
-    double ms;         /* modelled time of a kernel */
-    bool of_graph;
+    uint64_t number;               /* 1, 2, ... in the order of issue, over all streams */
+    uint64_t executed;             /* warp instructions */
+    double ms;                     /* modelled time of a kernel */
+    bool of_graph;                 /* the host has issued it with its graph */
     struct TimelineItem *item;     /* kept until the work is done; NULL: time is not modelled */
     struct TimelineItem *complete; /* the end of a kernel's children; NULL: it has none */
     union {

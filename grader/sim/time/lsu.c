@@ -103,7 +103,7 @@ static uint64_t load_lines(Sm *sm, const PlayedWarp *w, const uint64_t *words, i
                            o->past_l1 ? load_line_of_l2(sm, words[i], at, &missed)
                                       : load_line(sm, words[i], at, &missed));
     }
-    /* An H200 takes 1, 2 and 4 cycles per load of 4, 8 and 16 bytes per lane, aligned or not. */
+    /* Loads that begin within a line take no longer (tests/sim/time/mechanisms, shift). */
     cycles = later(share((uint64_t) count, device->l1_lines),
                    sectors * SECTOR_BYTES / (uint64_t) device->l1_load_bytes);
     cycles = later(cycles, banks);
@@ -113,7 +113,9 @@ static uint64_t load_lines(Sm *sm, const PlayedWarp *w, const uint64_t *words, i
     return time_later(sm, there, start + l1_latency(device, words[0]));
 }
 
-enum { L2_QUEUE = 300 }; /* cycles by which slices of the L2 may be behind */
+/* Cycles by which slices of the L2 may be behind; fitted to rows of `own` and `store` of an H200.
+ */
+enum { L2_QUEUE = 300 };
 
 /* The L1 allocates a stored line, but sectors written in part are only valid if they were before
  * (tests/sim/time/mechanisms, rows.update). Atomics are executed in the L2. */

@@ -11,6 +11,9 @@
 //
 // own.LINES.STRIDE.SMS.W: ns per store of W warps on SMS SMs; a warp stores to LINES lines, and its
 // next store is STRIDE bytes on, in 32 places.
+//
+// shift.BYTES.ELEMENTS.W: ns per load of BYTES per lane from the L1, of neighbouring elements; the
+// first one is ELEMENTS after a multiple of 128 bytes.
 #include "measure.cuh"
 
 enum { ELEMENTS = 32, FEW = 4 };
@@ -182,6 +185,48 @@ static void own_rows()
             own_row(lines, 4, count, 1);
 }
 
+// ---- Alignment ----
+
+template <class T> __global__ void shifted(const T *x, int *out, int rounds)
+{
+    const T *const from = x + threadIdx.x % 32 + threadIdx.x / 32 * 32;
+    int sum[8] = { 0 };
+
+    for (int r = 0; r < rounds; r++)
+#pragma unroll
+        for (int k = 0; k < 8; k++) // the place differs, so that no load can be left out
+            sum[k] += first(from[k * 128 + (mixed(r) & 7) * 32]);
+    for (int k = 1; k < 8; k++)
+        sum[0] += sum[k];
+    if (sum[0] == 77)
+        *out = sum[0];
+}
+
+template <class T> static void shift_row(int elements, int warps)
+{
+    const int rounds = 100 / (share > 8 ? 8 : share), count = sms;
+    const T *const x = (const T *) from + elements;
+    int *const o = out;
+    char name[48];
+    const auto launch = [=](int many) {
+        return timed([=] { shifted<T><<<count, 32 * warps>>>(x, o, many); });
+    };
+    const double ns = launch(3 * rounds) - launch(rounds);
+
+    snprintf(name, sizeof name, "shift.%d.%d.%d", (int) sizeof(T), elements, warps);
+    row(name, ns / (2 * rounds) / 8 / warps, "ns");
+}
+
+static void shift_rows()
+{
+    for (int warps : { 8, 32 }) {
+        for (int elements : { 0, 1, 4, 8, 31 })
+            shift_row<int>(elements, warps);
+        shift_row<unsigned char>(0, warps), shift_row<unsigned char>(1, warps);
+        shift_row<int4>(0, warps), shift_row<int4>(1, warps);
+    }
+}
+
 int main(int argc, char **argv)
 {
     open(argc, argv);
@@ -197,6 +242,8 @@ int main(int argc, char **argv)
     }
     if (is_wanted("own"))
         own_rows();
+    if (is_wanted("shift"))
+        shift_rows();
     if (is_wanted("stack")) {
         stack_rows<PUSH>();
         stack_rows<WALK>();
