@@ -11,10 +11,13 @@
 //                                          marker whose grid is the line's number, and the launch
 //
 // Exit status 1: a result differs from the host's.
+#include "algebra.cuh"
 #include "atomics.cuh"
+#include "biology.cuh"
 #include "bytes.cuh"
 #include "cells.cuh"
 #include "ciphers.cuh"
+#include "codes.cuh"
 #include "control.cuh"
 #include "dense.cuh"
 #include "fields.cuh"
@@ -39,6 +42,7 @@
 #include "physics.cuh"
 #include "puzzles.cuh"
 #include "records.cuh"
+#include "rendering.cuh"
 #include "scenes.cuh"
 #include "science.cuh"
 #include "sequences.cuh"
@@ -47,12 +51,16 @@
 #include "solvers.cuh"
 #include "sorting.cuh"
 #include "stencils.cuh"
+#include "stores.cuh"
 #include "streaming.cuh"
 #include "styles.cuh"
 #include "tables.cuh"
 #include "tabular.cuh"
+#include "training.cuh"
 #include "trees.cuh"
+#include "vision.cuh"
 #include "windows.cuh"
+#include "worlds.cuh"
 
 #include <cstring>
 
