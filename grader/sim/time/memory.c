@@ -330,12 +330,15 @@ static double *unit_of(Memory *memory, uint64_t line)
 /* The cycles of a pass. The more units are busy, the more often one of them is idle while the next
  * update for it is still queued in its SM, behind updates for others. With n updates in flight
  * to u units, each unit works for n / (n + u - 1) of the time. */
-static double pass_cycles(const Memory *memory, double now)
+static double pass_cycles(const Memory *memory, double own, double now)
 {
-    int busy = 0;
+    double busy = 0;
 
+    if (own <= now)
+        return memory->pass_cycles;
     for (int i = 0; i < ATOMIC_UNITS; i++)
-        busy += memory->unit_free[i] > now;
+        if (memory->unit_free[i] > now)
+            busy += fmin(1, (memory->unit_free[i] - now) / (own - now));
     return memory->pass_cycles * (1 + (busy > 1 ? busy - 1.0 : 0) / UPDATES_SENT);
 }
 
@@ -352,7 +355,7 @@ uint64_t memory_update(Memory *memory, CacheLine *line, TraceKind kind, uint64_t
                        uint64_t here)
 {
     double *unit = unit_of(memory, trace_number(word));
-    const double passes = trace_passes(word) * pass_cycles(memory, (double) here);
+    const double passes = trace_passes(word) * pass_cycles(memory, *unit, (double) here);
     const double begin = latest(latest((double) here, *unit), line->busy);
 
     note_wait(memory, (double) here, begin);

@@ -49,6 +49,14 @@ typedef struct Renamer {
     int last_round;
 } Renamer;
 
+static bool has(const uint32_t *names, int count, uint32_t name)
+{
+    for (int i = 0; i < count; i++)
+        if (names[i] == name)
+            return true;
+    return false;
+}
+
 static uint32_t highest(const Planned *steps, int count)
 {
     uint32_t most = 0;
@@ -68,6 +76,17 @@ static uint32_t place_for(Renamer *renamer, const Planned *step, uint32_t name)
     return renamer->now[name] = step->round == renamer->last_round ? name : renamer->next++;
 }
 
+/* Whether ptxas adds only once to a pointer or counter for several rounds, whose loads then use it
+ * with offsets of their own. The addition may still have several instructions. */
+static bool is_merged_addition(const Renamer *renamer, const Planned *step)
+{
+    const Operation *o = step->operation;
+
+    return o->action == DO_COMPUTE && o->place_count <= renamer->last_round && o->reads && o->writes == 1 &&
+           !step->skipped && step->round < renamer->last_round &&
+           has(step->registers, o->reads, step->registers[o->reads]);
+}
+
 /* A load that is merged with an earlier one is ready when that one is. */
 static void rename_step(Renamer *renamer, Planned *step, uint32_t *to)
 {
@@ -78,7 +97,8 @@ static void rename_step(Renamer *renamer, Planned *step, uint32_t *to)
     for (int i = 0; i < o->reads; i++)
         to[i] = is_merged ? renamer->merged[names[o->reads]] : renamer->now[names[i]];
     for (int i = o->reads; i < o->reads + o->writes; i++)
-        to[i] = place_for(renamer, step, names[i]);
+        to[i] = is_merged_addition(renamer, step) ? renamer->next++
+                                                  : place_for(renamer, step, names[i]);
     if (!is_merged && o->writes)
         renamer->merged[names[o->reads]] = to[o->reads];
     step->registers = to;
