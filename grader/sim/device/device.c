@@ -108,6 +108,7 @@ static const Field fields[] = {
     FIELD(memory_rows_per_ns, REAL, 0, 1e4),
     FIELD(blocks_per_ns, REAL, 0, 1e4),
     FIELD(l2_halves, WHOLE, 1, 2),
+    FIELD(l1_merging_lines, WHOLE, 0, 32),
     FIELD(l2_slices, WHOLE, 0, 256),
     FIELD(l2_far_latency, WHOLE, 0, 10000),
     FIELD(block_start_cycles, WHOLE, 0, 100000),

@@ -25,7 +25,8 @@ typedef enum TraceKind {
     TRACE_STORE,
     TRACE_LOCAL_STORE,
     TRACE_ATOMIC,        /* on floating-point numbers */
-    TRACE_INTEGER_ATOMIC /* any other */
+    TRACE_INTEGER_ATOMIC, /* any other */
+    TRACE_MERGED_STORE    /* in no trace: the SM has added it to an earlier store */
 } TraceKind;
 
 /* Added to line numbers of local memory; lines of global memory have smaller numbers. */

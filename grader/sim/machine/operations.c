@@ -80,15 +80,18 @@ static int words_a_lane(const Step *step)
     return bytes > 4 ? bytes / 4 : 1;
 }
 
-/* For a sequence, `latency` is what remains of that of the whole. */
-static void set_sequence(const OperationMaker *maker, const Sequence *sequence, Operation *to)
+/* For a sequence, `latency` is what remains of that of the whole. If it has fewer instructions than
+ * usual, each pipe has its share of them. */
+static void set_sequence(const OperationMaker *maker, const Correction *correction, Operation *to)
 {
     const Device *device = maker->device;
+    const Sequence *sequence = &correction->sequence;
+    const int on_pipe = sequence->on_pipe * to->issues / correction->issues;
     const int chain = sequence->sfu * device->sfu_latency + sequence->fp64 * device->fp64_latency +
                       sequence->alu * device->alu_latency;
-    const int left = chain - (sequence->on_pipe - 1) * to->cycles;
+    const int left = chain - (on_pipe - 1) * to->cycles;
 
-    to->busy = (uint16_t) (sequence->on_pipe * to->cycles);
+    to->busy = (uint16_t) (on_pipe * to->cycles);
     to->latency = (uint16_t) (left > to->cycles ? left : to->cycles);
 }
 
@@ -110,12 +113,12 @@ static LoweredStep lowered_step(const OperationMaker *maker, const Step *step)
 }
 
 /* Per execution, rounded, but at least one. */
-static int issues_of(const LoweredStep *lowered)
+static int issues_of(const LoweredStep *lowered, int most)
 {
     const int copies = lowered->copies > 0 ? lowered->copies : 1;
     const int issues = (lowered->issues + copies / 2) / copies;
 
-    return issues < 1 ? 1 : least(issues, MOST_ISSUES);
+    return issues < 1 ? 1 : least(issues, most);
 }
 
 /* Where ptxas unrolled a loop, not every copy has a counter and a branch. */
@@ -157,7 +160,7 @@ static const PipeRow *machine_row(const Step *step, const LoweredStep *lowered)
 static void add_scaling(const OperationMaker *maker, const LoweredStep *lowered, Operation *to)
 {
     const Device *device = maker->device;
-    const int issues = lowered->place < 0 ? 1 : issues_of(lowered);
+    const int issues = lowered->place < 0 ? 1 : issues_of(lowered, MOST_ISSUES);
 
     if (issues > 2)
         to->latency = (uint16_t) (to->latency + 2 * device->alu_latency + device->guard_latency);
@@ -186,7 +189,12 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
     const PipeRow *row = known                           ? known
                          : correction && correction->row ? correction->row
                                                          : pipe_row(step);
-    const int issues = known ? issues_of(&lowered) : correction ? correction->issues : 1;
+    /* Divisions by the same number share instructions. */
+    const bool is_counted = is_long && step->size <= 4 && lowered.place >= 0 && !lowered.has_branch;
+    const int issues = known        ? issues_of(&lowered, MOST_ISSUES)
+                       : is_counted ? issues_of(&lowered, correction->issues)
+                       : correction ? correction->issues
+                                    : 1;
 
     *to = (Operation){ .action = (uint8_t) (issues ? row->action : NO_INSTRUCTION),
                        .pipe = (uint8_t) pipe_on(maker->device, row->pipe),
@@ -198,7 +206,7 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
                        .keep = groups_kept(maker, step->in) };
     to->busy = (uint16_t) (to->issues * to->cycles);
     if (is_sequence)
-        set_sequence(maker, &correction->sequence, to);
+        set_sequence(maker, correction, to);
     else if (step->class_ == CLASS_SFU && issues == 1)
         add_scaling(maker, &lowered, to);
     const bool is_constant = to->action == DO_ACCESS && lies_near(step);

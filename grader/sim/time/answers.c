@@ -88,6 +88,8 @@ static uint64_t ask(Sm *sm, TraceKind kind, uint64_t word, uint64_t at)
     case TRACE_ATOMIC:
     case TRACE_INTEGER_ATOMIC:
         return memory_atomic(sm->memory, kind, word, at);
+    case TRACE_MERGED_STORE:
+        return memory_merge(sm->memory, line, trace_sectors(word), trace_amount(word), at);
     default:
         return store(sm, word, at);
     }

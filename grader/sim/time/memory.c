@@ -307,6 +307,13 @@ uint64_t memory_store(Memory *memory, uint64_t address, unsigned sectors, unsign
     return memory_up(turn) + (uint64_t) memory->store_latency;
 }
 
+uint64_t memory_merge(Memory *memory, uint64_t address, unsigned sectors, unsigned bytes,
+                      uint64_t now)
+{
+    put(memory, line_of(memory, address, (double) now), sectors, bytes);
+    return now + (uint64_t) memory->store_latency;
+}
+
 /* Records that an update waits for another update of its line. */
 static void note_wait(Memory *memory, double from, double until)
 {

@@ -226,6 +226,9 @@ static inline void memory_ask(const Memory *memory, uint64_t line)
 uint64_t memory_load(Memory *memory, int half, uint64_t line, unsigned sectors, uint64_t now);
 uint64_t memory_store(Memory *memory, uint64_t line, unsigned sectors, unsigned bytes,
                       uint64_t now);
+/* The same for bytes that an earlier store takes along. */
+uint64_t memory_merge(Memory *memory, uint64_t line, unsigned sectors, unsigned bytes,
+                      uint64_t now);
 uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t now);
 /* For how long an atomic, a word of the trace, blocks its line. */
 double memory_atomic_cycles(const Memory *memory, TraceKind kind, uint64_t word);
@@ -299,6 +302,13 @@ typedef struct FullTime {
     uint64_t at, issued_at; /* the last time that a block came or went */
 } FullTime;
 
+/* A line that an SM has stored to in part, and these sectors of it. */
+typedef struct StoredLine {
+    uint64_t line;
+    unsigned sectors;
+} StoredLine;
+enum { MOST_MERGING = 32 }; /* an H200 has more than 16 */
+
 enum { SCHEDULER_SPARE = 16 }; /* bytes after `pipe` that may be read */
 
 /* Warps are in order of arrival. */
@@ -325,6 +335,8 @@ typedef struct Sm {
     int half; /* of the L2, next to it */
     Cache l1;
     Scheduler *schedulers;
+    StoredLine merging[MOST_MERGING]; /* the last ones stored to in part, latest first */
+    int merging_count;
     uint64_t lsu_free, store_free; /* of the load/store unit; of the path of stores to the L2 */
     uint64_t queue_free[MOST_SCHEDULERS]; /* of each scheduler, in front of that unit */
     uint64_t accepted;                    /* when the L2 will have accepted the stores so far */

@@ -475,6 +475,7 @@ bool sm_begin(Sm *sm, double l1_bytes)
         scheduler_choose(s);
     }
     sm->lsu_free = sm->store_free = sm->accepted = 0;
+    sm->merging_count = 0;
     memset(sm->queue_free, 0, sizeof sm->queue_free);
     sm->issued = sm->l1_hits = sm->l1_misses = 0;
     sm->shared_busy = sm->l1_busy = sm->stores_busy = 0;

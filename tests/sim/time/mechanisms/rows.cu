@@ -6,6 +6,9 @@
 // the load before), sum (loads may overlap), copy (load, add what the last step left, store into
 // another row), update (the same into the same place), write (stores only). few: on 4 SMs.
 //
+// fresh.LINES.GAP.W: ns per load of a warp that sums rows of 64 words which are in the L2 only; it touches LINES lines, each
+// by neighbouring lanes with words of their own. GAP: bytes from row to row.
+//
 // stack.HOW.W: the same with an array of each thread's own in local memory: push (a store, then a
 // load elsewhere), walk (each load's index needs the load before), update.
 //
@@ -101,6 +104,48 @@ template <How HOW> static void all_rows()
     row_of<int4, HOW>(512, 1, sms);
 }
 
+// ---- Rows in the L2: those of each round are new ----
+
+__global__ void fresh(const unsigned char *in, int lines, int gap, int rounds, int *out)
+{
+    const int lane = threadIdx.x % 32, warp = blockIdx.x * blockDim.x / 32 + threadIdx.x / 32;
+    const int each = 32 / lines, warps = gridDim.x * blockDim.x / 32;
+    int sum = 0;
+
+    for (int r = 0; r < rounds; r++) {
+        const int row = (r * warps + warp) * lines + lane / each;
+        const int *x = (const int *) (in + (size_t) row * gap) + lane % each;
+#pragma unroll 16
+        for (int k = 0; k < 64 / each; k++)
+            sum += x[k * each];
+    }
+    if (sum == 77)
+        *out = sum;
+}
+
+static void fresh_row(int lines, int gap, int warps)
+{
+    const int rounds = 8 / warps, count = sms;
+    const unsigned char *const x = from;
+    int *const o = out;
+    char name[48];
+    const auto launch = [=](int many) {
+        return timed([=] { fresh<<<count, 32 * warps>>>(x, lines, gap, many, o); });
+    };
+    const double ns = launch(2 * rounds) - launch(rounds);
+
+    snprintf(name, sizeof name, "fresh.%d.%d.%d", lines, gap, warps);
+    row(name, ns / rounds / (64 * lines / 32.0), "ns");
+}
+
+static void fresh_rows()
+{
+    for (int warps : { 1, 2, 4, 8 }) {
+        fresh_row(32, 256, warps), fresh_row(32, 264, warps);
+        fresh_row(8, 256, warps), fresh_row(8, 264, warps);
+    }
+}
+
 // ---- Local memory ----
 
 enum StackHow { PUSH, WALK, STACK_UPDATE };
@@ -180,9 +225,11 @@ static void own_rows()
         for (int count : { 4, 33, 132 })
             for (int warps : { 1, 2, 8 })
                 own_row(32, stride, count, warps);
-    for (int lines : { 1, 4, 8, 16 })
-        for (int count : { 4, 132 })
-            own_row(lines, 4, count, 1);
+    for (int lines : { 1, 4, 8, 16 }) {
+        own_row(lines, 4, 4, 1);
+        for (int warps : { 1, 2, 4, 8 })
+            own_row(lines, 4, 132, warps), own_row(lines, 128, 132, warps);
+    }
 }
 
 // ---- Alignment ----
@@ -230,7 +277,7 @@ static void shift_rows()
 int main(int argc, char **argv)
 {
     open(argc, argv);
-    from = array<unsigned char>((size_t) sms * 256 * 512 + 4096);
+    from = array<unsigned char>((size_t) sms * 256 * 544 + 4096);
     to = array<unsigned char>((size_t) sms * 256 * (32 * 128 + 128) + 4096);
     out = array<int>(1);
     if (is_wanted("rows")) {
@@ -240,6 +287,8 @@ int main(int argc, char **argv)
         all_rows<UPDATE>();
         all_rows<WRITE>();
     }
+    if (is_wanted("fresh"))
+        fresh_rows();
     if (is_wanted("own"))
         own_rows();
     if (is_wanted("shift"))
