@@ -210,14 +210,11 @@ static void place_specials(CodeMaker *maker)
     }
 }
 
-static bool place_registers(CodeMaker *maker)
+/* Gives predicates to predicates, and planes of their own to registers that are no temporaries. */
+static bool place_kept(CodeMaker *maker, const Life *lives)
 {
     Code *code = maker->code;
 
-    maker->slot = calloc((size_t) maker->function->register_count + 1, sizeof *maker->slot);
-    if (!maker->slot)
-        return refuse(maker, "out of memory");
-    code->predicates = FIRST_PREDICATE;
     for (int i = 0; i < maker->function->register_count; i++) {
         PtxType type = maker->function->registers[i].type;
         int planes = (type_size(type) + 3) / 4;
@@ -225,15 +222,31 @@ static bool place_registers(CodeMaker *maker)
             maker->slot[i] = code->predicates++;
             continue;
         }
+        if (lives[i].shares)
+            continue;
         maker->slot[i] = code->planes;
         code->planes += planes > 0 ? planes : 1;
         if (code->planes > MOST_PLANES)
             return refuse(maker, "%.*s has too many registers", maker->function->name.length,
                           maker->function->name.at);
     }
+    return true;
+}
+
+static bool place_registers(CodeMaker *maker)
+{
+    Code *code = maker->code;
+    Life *lives = find_lives(maker->function);
+
+    maker->slot = calloc((size_t) maker->function->register_count + 1, sizeof *maker->slot);
+    code->predicates = FIRST_PREDICATE;
+    bool well = lives && maker->slot ? place_kept(maker, lives) : refuse(maker, "out of memory");
+    code->temporaries = code->planes;
+    well = well && place_temporaries(maker, lives);
+    free(lives);
     maker->unwanted = code->planes;
     code->planes += SPARE_PLANES;
-    return true;
+    return well;
 }
 
 /* ---- The whole layout ---- */
