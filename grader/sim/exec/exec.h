@@ -73,6 +73,7 @@ struct Step {
         } jump;         /* bra, call */
         struct {
             bool strong, release; /* as in Access */
+            bool words;           /* four bytes per lane, to or from a plane of such lanes */
             uint8_t mover;        /* MOVER_STORE ... */
         } memory;                 /* ld, st */
         struct {

@@ -298,6 +298,7 @@ WITH_VECTORS static void find_extent(Shape *s)
         high = delta > high ? delta : high;
         bent |= (uint64_t) (delta ^ (int64_t) i * s->bytes);
         any |= s->delta[i];
+        s->narrow[i] = (uint32_t) delta;
     }
     s->low = low;
     s->high = high;

@@ -208,32 +208,111 @@ static void run(Warp *warp, const Step *step, uint32_t mask, AccessKind kind)
 
 /* ---- The frequent case: a full warp repeats the pattern of the step's last access ---- */
 
-/* Sets the addresses. Returns whether they have the pattern of the shape. */
-INLINE bool take_addresses(Access *x, const Shape *s)
+/* Whether addresses of 8 or 4 bytes have the pattern of the shape, in any place. */
+INLINE bool is_wide(const Shape *s, const Lane64 *address)
 {
-    const Step *step = x->step;
-    const Lane32 *narrow = plane(x->warp, step->a);
-    const Lane64 *wide = plane(x->warp, step->a);
-    const uint64_t offset = (uint64_t) step->offset;
     uint64_t differ = 0;
 
-    if (step->address_size == 4 && step->a >= 0) {
-        const uint64_t first = narrow[0] + (uint32_t) offset;
-        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)
-        {
-            x->address[i] = narrow[i] + (uint32_t) offset;
-            differ |= (x->address[i] - first) ^ s->delta[i];
-        }
-    } else {
-        const uint64_t first = wide[0] + offset;
-        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)
-        {
-            x->address[i] = wide[i] + offset;
-            differ |= (x->address[i] - first) ^ s->delta[i];
-        }
-    }
+    for (int i = 0; i < LANES; i++)
+        differ |= (address[i] - address[0]) ^ s->delta[i];
     return !differ;
 }
+
+INLINE bool is_narrow(const Shape *s, const Lane32 *address)
+{
+    uint32_t differ = 0;
+
+    for (int i = 0; i < LANES; i++)
+        differ |= (address[i] - address[0]) ^ s->narrow[i];
+    return !differ;
+}
+
+/* Moves data of four bytes per lane. */
+INLINE void move_words(const Shape *s, AccessKind kind, char *host, Lane32 *data)
+{
+    typedef uint32_t __attribute__((may_alias, aligned(1))) Word;
+    const uint64_t *delta = s->delta;
+    Word *at = (Word *) host;
+
+    if (kind == ACCESS_STORE && !s->linear) {
+        _Pragma("GCC unroll 8") for (int i = 0; i < LANES; i++) *
+            (Word *) (host + (ptrdiff_t) delta[i]) = data[i];
+    } else if (kind == ACCESS_STORE) {
+        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++) at[i] = data[i];
+    } else if (s->linear) {
+        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++) data[i] = at[i];
+    } else if (s->uniform) {
+        const uint32_t value = *at;
+        for (int i = 0; i < LANES; i++)
+            data[i] = value;
+    } else {
+        _Pragma("GCC unroll 8") for (int i = 0; i < LANES; i++) data[i] =
+            *(const Word *) (host + (ptrdiff_t) delta[i]);
+    }
+}
+
+#if defined __x86_64__
+#include <immintrin.h>
+
+AVX512 INLINE bool is_wide_avx512(const Shape *s, const Lane64 *address)
+{
+    const __m512i first = _mm512_set1_epi64((int64_t) address[0]);
+    unsigned differ = 0;
+
+    for (int i = 0; i < LANES; i += 8)
+        differ |= _mm512_cmpneq_epi64_mask(_mm512_sub_epi64(_mm512_loadu_si512(address + i), first),
+                                           _mm512_load_si512(s->delta + i));
+    return !differ;
+}
+
+AVX512 INLINE bool is_narrow_avx512(const Shape *s, const Lane32 *address)
+{
+    const __m512i first = _mm512_set1_epi32((int32_t) address[0]);
+    unsigned differ = 0;
+
+    for (int i = 0; i < LANES; i += 16)
+        differ |= _mm512_cmpneq_epi32_mask(_mm512_sub_epi32(_mm512_loadu_si512(address + i), first),
+                                           _mm512_load_si512(s->narrow + i));
+    return !differ;
+}
+
+/* Loads words that lie close together: all 32 that they span, which are then put in order. */
+AVX512 INLINE void load_window(const Shape *s, const char *host, Lane32 *data)
+{
+    enum { HALF = LANES / 2 };
+    const uint64_t words = (uint64_t) (s->high - s->low) / sizeof(Lane32) + 1;
+    const uint64_t there = (1ull << words) - 1; /* words <= 32 */
+    const char *from = host + s->low;
+    const __m512i low = _mm512_maskz_loadu_epi32((__mmask16) there, from);
+    const __m512i high =
+        _mm512_maskz_loadu_epi32((__mmask16) (there >> HALF), from + HALF * sizeof(Lane32));
+    const __m512i least = _mm512_set1_epi32((int32_t) s->low);
+
+    for (int i = 0; i < LANES; i += HALF) {
+        const __m512i bytes = _mm512_sub_epi32(_mm512_load_si512(s->narrow + i), least);
+        const __m512i value = _mm512_permutex2var_epi32(low, _mm512_srli_epi32(bytes, 2), high);
+        _mm512_storeu_si512(data + i, value);
+    }
+}
+
+AVX512 INLINE void move_words_avx512(const Shape *s, AccessKind kind, char *host, Lane32 *data)
+{
+    const bool is_near = s->high - s->low < LANES * (int64_t) sizeof(Lane32);
+
+    if (kind == ACCESS_LOAD && is_near && !s->linear && !s->uniform)
+        load_window(s, host, data);
+    else
+        move_words(s, kind, host, data);
+}
+#else
+#define is_wide_avx512    is_wide
+#define is_narrow_avx512  is_narrow
+#define move_words_avx512 move_words
+#endif
+
+#define is_wide_avx2    is_wide
+#define is_narrow_avx2  is_narrow
+#define move_words_avx2 move_words
 
 /* The allocation that holds the address, if it needs no further checks than its bounds. */
 INLINE Allocation *plain_allocation(Shape *s, uint64_t address, AccessKind kind)
@@ -248,9 +327,8 @@ INLINE Allocation *plain_allocation(Shape *s, uint64_t address, AccessKind kind)
     return a;
 }
 
-INLINE bool find_global_again(Access *x, Shape *s)
+INLINE bool find_global_again(Access *x, Shape *s, uint64_t first)
 {
-    const uint64_t first = x->address[0];
     Allocation *a = plain_allocation(s, first, x->kind);
 
     if (!a)
@@ -265,126 +343,110 @@ INLINE bool find_global_again(Access *x, Shape *s)
     return true;
 }
 
-INLINE bool find_shared_again(Access *x, const Shape *s)
+INLINE bool find_shared_again(Access *x, const Shape *s, uint64_t first)
 {
     const Block *block = x->warp->block;
-    const int64_t first = (int64_t) x->address[0];
     const int unit = x->bytes < 4 ? 4 : x->bytes; /* as in shape_of() */
 
-    if (!s->aligned || (first & (unit - 1)) != s->start || first > INT32_MAX ||
-        first + s->low < 0 || s->high > (int64_t) block->shared_bytes - x->bytes - first)
+    if (!s->aligned || (first & (uint64_t) (unit - 1)) != s->start || first > INT32_MAX ||
+        (int64_t) first + s->low < 0 ||
+        s->high > (int64_t) block->shared_bytes - x->bytes - (int64_t) first)
         return false;
-    x->remote = false;
+    x->allocation = NULL;
     x->host = (char *) block->shared + first;
     return true;
 }
 
-#if defined __x86_64__
-#include <immintrin.h>
-
-/* Loads words that lie close together: all 32 that they span, which are then put in order. */
-__attribute__((target("avx512f"))) static void load_window(const Access *x, Lane32 *data)
+/* The access as run() would have opened it. */
+INLINE void complete(Access *x, Warp *warp, const Step *step, AccessKind kind, char *host,
+                     Allocation *allocation)
 {
-    enum { HALF = LANES / 2, QUARTER = LANES / 4 };
-    const uint64_t words = (uint64_t) (x->shape->high - x->shape->low) / sizeof(Lane32) + 1;
-    const uint64_t there = (1ull << words) - 1; /* words <= 32 */
-    const char *from = x->host + x->shape->low;
-    const __m512i low = _mm512_maskz_loadu_epi32((__mmask16) there, from);
-    const __m512i high =
-        _mm512_maskz_loadu_epi32((__mmask16) (there >> HALF), from + HALF * sizeof(Lane32));
-    const __m512i least = _mm512_set1_epi64(x->shape->low);
+    const Shape *s = shape_last(step, (Space) step->space);
 
-    for (int i = 0; i < LANES; i += HALF) {
-        const __m512i a = _mm512_sub_epi64(_mm512_loadu_si512(x->delta + i), least);
-        const __m512i b = _mm512_sub_epi64(_mm512_loadu_si512(x->delta + i + QUARTER), least);
-        const __m512i bytes = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(a)),
-                                                 _mm512_cvtepi64_epi32(b), 1);
-        const __m512i value = _mm512_permutex2var_epi32(low, _mm512_srli_epi32(bytes, 2), high);
-        _mm512_storeu_si512(data + i, value);
-    }
+    begin(x, warp, step, ALL_LANES, kind);
+    x->shape = s;
+    x->delta = s->delta;
+    x->linear = s->linear;
+    x->uniform = s->uniform;
+    x->remote = false;
+    x->host = host;
+    x->allocation = allocation;
 }
 
-static bool has_window(const Access *x)
+static __attribute__((noinline)) void observe_again(Warp *warp, const Step *step, AccessKind kind,
+                                                    char *host, Allocation *allocation)
 {
-    return simd_level == SIMD_AVX512 &&
-           x->shape->high - x->shape->low < LANES * (int64_t) sizeof(Lane32);
-}
-#else
-static void load_window(const Access *x, Lane32 *data)
-{
-    (void) x, (void) data;
-}
-
-static bool has_window(const Access *x)
-{
-    (void) x;
-    return false;
-}
-#endif
-
-/* Moves data of four bytes per lane. */
-INLINE void move_words(const Access *x, Lane32 *data)
-{
-    typedef uint32_t __attribute__((may_alias, aligned(1))) Word;
-    char *host = x->host;
-    const uint64_t *delta = x->delta;
-    Word *at = (Word *) host;
-
-    if (x->kind == ACCESS_STORE && !x->linear) {
-        _Pragma("GCC unroll 8") for (int i = 0; i < LANES; i++) *
-            (Word *) (host + (ptrdiff_t) delta[i]) = data[i];
-    } else if (x->kind == ACCESS_STORE) {
-        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++) at[i] = data[i];
-    } else if (x->linear) {
-        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++) data[i] = at[i];
-    } else if (x->uniform) {
-        const uint32_t value = *at;
-        for (int i = 0; i < LANES; i++)
-            data[i] = value;
-    } else if (has_window(x)) {
-        load_window(x, data);
-    } else {
-        _Pragma("GCC unroll 8") for (int i = 0; i < LANES; i++) data[i] =
-            *(const Word *) (host + (ptrdiff_t) delta[i]);
-    }
-}
-
-INLINE void run_again(Warp *warp, const Step *step, uint32_t mask, AccessKind kind)
-{
-    Shape *s = shape_last(step, (Space) step->space);
     Access x;
 
-    begin(&x, warp, step, mask, kind);
-    if (mask != ALL_LANES || s->step != step->number || s->mask != ALL_LANES ||
-        !take_addresses(&x, s) ||
-        !(x.space == SPACE_SHARED ? find_shared_again(&x, s) : find_global_again(&x, s))) {
-        run(warp, step, mask, kind);
-        return;
-    }
-    x.shape = s;
-    x.delta = s->delta;
-    x.linear = s->linear;
-    x.uniform = s->uniform;
-    access_count_one(&x);
+    complete(&x, warp, step, kind, host, allocation);
+    access_addresses(x.address, warp, step->a, step->address_size, step->offset);
+    if (warp->trace)
+        trace_access(&x);
     if (warp->block->launch->watched)
         access_observe(&x);
-    if (step->size != 4 || step->data_size != 4 || step->vector > 1)
-        move_data(&x);
-    else if (kind == ACCESS_STORE || step->d >= 0)
-        move_words(&x, plane(warp, kind == ACCESS_STORE ? step->b : step->d));
 }
 
-INLINE void load_again_lanes(Warp *warp, const Step *step, uint32_t mask)
+static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, AccessKind kind,
+                                                 char *host, Allocation *allocation)
 {
-    run_again(warp, step, mask, ACCESS_LOAD);
-}
-COMPILE(load_again)
+    Access x;
 
-INLINE void store_again_lanes(Warp *warp, const Step *step, uint32_t mask)
-{
-    run_again(warp, step, mask, ACCESS_STORE);
+    complete(&x, warp, step, kind, host, allocation);
+    move_data(&x);
 }
-COMPILE(store_again)
+
+#define AGAIN(TARGET, suffix)                                                                      \
+    TARGET INLINE bool find_again##suffix(Access *x, Shape *s)                                     \
+    {                                                                                              \
+        const Step *step = x->step;                                                                \
+        const void *address = plane(x->warp, step->a);                                             \
+        const bool narrow = step->address_size == 4 && step->a >= 0;                               \
+        const uint64_t first = narrow ? *(const Lane32 *) address + (uint32_t) step->offset        \
+                                      : *(const Lane64 *) address + (uint64_t) step->offset;       \
+                                                                                                   \
+        if (x->mask != ALL_LANES || s->step != step->number || s->mask != ALL_LANES)               \
+            return false;                                                                          \
+        if (!(narrow ? is_narrow##suffix(s, address) : is_wide##suffix(s, address)))               \
+            return false;                                                                          \
+        if (x->space == SPACE_SHARED)                                                              \
+            return find_shared_again(x, s, first);                                                 \
+        return !narrow && find_global_again(x, s, first);                                          \
+    }                                                                                              \
+                                                                                                   \
+    TARGET INLINE void run_again##suffix(Warp *warp, const Step *step, uint32_t mask,              \
+                                         AccessKind kind)                                          \
+    {                                                                                              \
+        Shape *s = shape_last(step, (Space) step->space);                                          \
+        const int data = kind == ACCESS_STORE ? step->b : step->d;                                 \
+        Access x;                                                                                  \
+                                                                                                   \
+        begin(&x, warp, step, mask, kind);                                                         \
+        if (!find_again##suffix(&x, s)) {                                                          \
+            run(warp, step, mask, kind);                                                           \
+            return;                                                                                \
+        }                                                                                          \
+        x.shape = s;                                                                               \
+        access_count_untraced(&x);                                                                 \
+        if (warp->trace || warp->block->launch->watched)                                           \
+            observe_again(warp, step, kind, x.host, x.allocation);                                 \
+        if (!step->memory.words)                                                                   \
+            move_again(warp, step, kind, x.host, x.allocation);                                    \
+        else if (kind == ACCESS_STORE || data >= 0)                                                \
+            move_words##suffix(s, kind, x.host, plane(warp, data));                                \
+    }                                                                                              \
+                                                                                                   \
+    TARGET static void load_again##suffix(Warp *warp, const Step *step, uint32_t mask)             \
+    {                                                                                              \
+        run_again##suffix(warp, step, mask, ACCESS_LOAD);                                          \
+    }                                                                                              \
+                                                                                                   \
+    TARGET static void store_again##suffix(Warp *warp, const Step *step, uint32_t mask)            \
+    {                                                                                              \
+        run_again##suffix(warp, step, mask, ACCESS_STORE);                                         \
+    }
+AGAIN(, )
+AGAIN(AVX2, _avx2)
+AGAIN(AVX512, _avx512)
 
 static void run_load(Warp *warp, const Step *step, uint32_t mask)
 {
@@ -443,6 +505,7 @@ static bool bind_move_memory(Step *step, const Instruction *in, AccessKind kind)
         return false;
     if (!mover_of(step) || (kind == ACCESS_STORE && in->space == SPACE_CONST))
         return false;
+    step->memory.words = step->size == 4 && step->data_size == 4 && step->vector == 1;
     static Run *const again[2][SIMD_LEVELS] = { RUN(load_again), RUN(store_again) };
     step->run = kind == ACCESS_STORE ? run_store : run_load;
     if (step->space == SPACE_GLOBAL || step->space == SPACE_SHARED)
