@@ -482,6 +482,31 @@ static void run_load_param(Warp *warp, const Step *step, uint32_t mask)
                            plane(warp, data_slot(step, ACCESS_LOAD, e)));
 }
 
+/* The frequent case: one word, or two, for all lanes. */
+INLINE void load_param_lanes(Warp *warp, const Step *step, uint32_t mask)
+{
+    const Launch *launch = warp->block->launch;
+    const uint64_t at = (uint64_t) step->offset;
+    const uint8_t *from = launch->params + at;
+
+    if (mask != ALL_LANES || step->vector > 1 || step->d < 0 || step->size < 4 ||
+        step->size != step->data_size || at >= launch->param_bytes ||
+        step->size > launch->param_bytes - at) {
+        run_load_param(warp, step, mask);
+    } else if (step->size == 4) {
+        Lane32 *d = plane(warp, step->d), value;
+        memcpy(&value, from, sizeof value);
+        for (int i = 0; i < LANES; i++)
+            d[i] = value;
+    } else {
+        Lane64 *d = plane(warp, step->d), value;
+        memcpy(&value, from, sizeof value);
+        for (int i = 0; i < LANES; i++)
+            d[i] = value;
+    }
+}
+COMPILE(load_param)
+
 /* ---- Binding ---- */
 
 static bool bind_move_memory(Step *step, const Instruction *in, AccessKind kind)
@@ -507,11 +532,12 @@ static bool bind_move_memory(Step *step, const Instruction *in, AccessKind kind)
         return false;
     step->memory.words = step->size == 4 && step->data_size == 4 && step->vector == 1;
     static Run *const again[2][SIMD_LEVELS] = { RUN(load_again), RUN(store_again) };
+    static Run *const param[SIMD_LEVELS] = RUN(load_param);
     step->run = kind == ACCESS_STORE ? run_store : run_load;
     if (step->space == SPACE_GLOBAL || step->space == SPACE_SHARED)
         step->run = again[kind == ACCESS_STORE][simd_now()];
     if (kind == ACCESS_LOAD && in->space == SPACE_PARAM && step->kernel_param && step->a == -1)
-        step->run = run_load_param;
+        step->run = param[simd_now()];
     return true;
 }
 
