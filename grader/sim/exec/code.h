@@ -49,6 +49,7 @@ bool is_kernel_param(const CodeMaker *maker, int variable);
 typedef struct Life {
     int first, last;
     bool seen, shares; /* shares: it is a temporary, which may share its plane */
+    bool is_set;       /* by the function's first basic block, which all lanes execute first */
 } Life;
 Life *find_lives(const Function *function); /* by register; the caller frees it */
 bool place_temporaries(CodeMaker *maker, Life *lives);

@@ -210,19 +210,24 @@ static void place_specials(CodeMaker *maker)
     }
 }
 
-/* Gives predicates to predicates, and planes of their own to registers that are no temporaries. */
-static bool place_kept(CodeMaker *maker, const Life *lives)
+static void place_predicates(CodeMaker *maker)
+{
+    maker->code->predicates = FIRST_PREDICATE;
+    for (int i = 0; i < maker->function->register_count; i++)
+        if (maker->function->registers[i].type == TYPE_PRED)
+            maker->slot[i] = maker->code->predicates++;
+}
+
+/* Gives planes of their own to registers that are no temporaries: those that the first basic block
+ * sets, or the others. */
+static bool place_kept(CodeMaker *maker, const Life *lives, bool set)
 {
     Code *code = maker->code;
 
     for (int i = 0; i < maker->function->register_count; i++) {
         PtxType type = maker->function->registers[i].type;
         int planes = (type_size(type) + 3) / 4;
-        if (type == TYPE_PRED) {
-            maker->slot[i] = code->predicates++;
-            continue;
-        }
-        if (lives[i].shares)
+        if (type == TYPE_PRED || lives[i].shares || lives[i].is_set != set)
             continue;
         maker->slot[i] = code->planes;
         code->planes += planes > 0 ? planes : 1;
@@ -233,19 +238,26 @@ static bool place_kept(CodeMaker *maker, const Life *lives)
     return true;
 }
 
+static bool place_all(CodeMaker *maker, Life *lives)
+{
+    if (!lives || !maker->slot)
+        return refuse(maker, "out of memory");
+    place_predicates(maker);
+    if (!place_kept(maker, lives, false))
+        return false;
+    maker->code->temporaries = maker->code->planes;
+    return place_kept(maker, lives, true) && place_temporaries(maker, lives);
+}
+
 static bool place_registers(CodeMaker *maker)
 {
-    Code *code = maker->code;
     Life *lives = find_lives(maker->function);
 
     maker->slot = calloc((size_t) maker->function->register_count + 1, sizeof *maker->slot);
-    code->predicates = FIRST_PREDICATE;
-    bool well = lives && maker->slot ? place_kept(maker, lives) : refuse(maker, "out of memory");
-    code->temporaries = code->planes;
-    well = well && place_temporaries(maker, lives);
+    const bool well = place_all(maker, lives);
     free(lives);
-    maker->unwanted = code->planes;
-    code->planes += SPARE_PLANES;
+    maker->unwanted = maker->code->planes;
+    maker->code->planes += SPARE_PLANES;
     return well;
 }
 

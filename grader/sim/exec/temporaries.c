@@ -1,9 +1,11 @@
-/* temporaries.c - registers that are used within one basic block only share their planes.
+/* temporaries.c - registers that are written before they are read; those that are used within one
+ * basic block only share their planes.
  *
  * PTX has a new register for nearly every result. If each of them had its own plane, a block's
  * registers would not fit into the processor's first cache, and all would have to be cleared when a
  * block begins. A temporary is written, by all active lanes, before it is read, so it needs no
- * clearing; and after its last use another one can take its plane.
+ * clearing; and after its last use another one can take its plane. Registers that the kernel's
+ * first basic block writes keep their planes, but need no clearing either.
  *
  * Registers that other lanes may read (shfl, mma ...) are no temporaries: such a read finds the old
  * value even if the lane is elsewhere. Neither are the sources of an f32 product, because a FUSED
@@ -28,8 +30,10 @@ static void see_register(Scan *scan, int reg, bool writes)
         life->seen = true;
         life->first = scan->at;
         life->shares = writes;
+        life->is_set = writes && !scan->block;
     }
     life->shares &= scan->shares && life->first >= scan->block;
+    life->is_set &= scan->shares;
     life->last = scan->at;
 }
 
