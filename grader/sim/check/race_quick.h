@@ -1,7 +1,7 @@
 /* race_quick.h - the fast paths of the race checker, for plain loads and stores, and for atomics on
- * shared memory. Nearly all plain ones access words that no other thread has accessed since the last
- * barrier. A function that returns false leaves the access to race_visit(). All are inlined, since
- * they run for each lane. */
+ * shared memory. Nearly all plain ones access words that no other thread has accessed since the
+ * last barrier. A function that returns false leaves the access to race_visit(). All are inlined,
+ * since they run for each lane. */
 #ifndef SIM_CHECK_RACE_QUICK_H
 #define SIM_CHECK_RACE_QUICK_H
 

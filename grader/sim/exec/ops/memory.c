@@ -4,8 +4,7 @@
  * mover for the type and the register's width copies the bytes to or from the planes. Cache hints
  * and .nc have no effect here.
  */
-#include "sim/exec/access_count.h"
-#include "sim/exec/ops/handlers.h"
+#include "sim/exec/ops/memory.h"
 
 /* ---- Movers: one element of each lane ---- */
 
@@ -118,7 +117,7 @@ static int data_slot(const Step *step, AccessKind kind, int element)
     return kind == ACCESS_STORE ? step->b : step->d;
 }
 
-static void lane_value(const Access *x, int lane, uint8_t *bytes)
+void memory_lane_value(const Access *x, int lane, uint8_t *bytes)
 {
     const Step *step = x->step;
 
@@ -126,20 +125,6 @@ static void lane_value(const Access *x, int lane, uint8_t *bytes)
         const uint8_t *from = plane(x->warp, data_slot(step, ACCESS_STORE, e));
         memcpy(bytes + e * step->size, from + lane * step->data_size, step->size);
     }
-}
-
-/* Sets everything but the addresses. */
-INLINE void begin(Access *x, Warp *warp, const Step *step, uint32_t mask, AccessKind kind)
-{
-    x->warp = warp;
-    x->step = step;
-    x->mask = mask;
-    x->space = (Space) step->space;
-    x->kind = kind;
-    x->bytes = step->size * step->vector;
-    x->strong = step->memory.strong;
-    x->release = step->memory.release;
-    x->value = kind == ACCESS_STORE ? lane_value : NULL;
 }
 
 /* The frequent case of ld.v4.f32 in a full warp: loads all elements of a lane together. */
@@ -167,7 +152,7 @@ static bool load_four(const Access *x)
     return true;
 }
 
-static void move_data(const Access *x)
+void memory_move(const Access *x)
 {
     const Step *step = x->step;
     Mover *mover = mover_of(step);
@@ -185,15 +170,15 @@ static bool move(Access *x)
 {
     if (!access_open(x))
         return false;
-    move_data(x);
+    memory_move(x);
     return true;
 }
 
-static void run(Warp *warp, const Step *step, uint32_t mask, AccessKind kind)
+void memory_run(Warp *warp, const Step *step, uint32_t mask, AccessKind kind)
 {
     Access x;
 
-    begin(&x, warp, step, mask, kind);
+    memory_begin(&x, warp, step, mask, kind);
     access_addresses(x.address, warp, step->a, step->address_size, step->offset);
     if (step->space != SPACE_GENERIC) {
         move(&x);
@@ -206,256 +191,14 @@ static void run(Warp *warp, const Step *step, uint32_t mask, AccessKind kind)
     }
 }
 
-/* ---- The frequent case: a full warp repeats the pattern of the step's last access ---- */
-
-/* Whether addresses of 8 or 4 bytes have the pattern of the shape, in any place. */
-INLINE bool is_wide(const Shape *s, const Lane64 *address)
-{
-    uint64_t differ = 0;
-
-    for (int i = 0; i < LANES; i++)
-        differ |= (address[i] - address[0]) ^ s->delta[i];
-    return !differ;
-}
-
-INLINE bool is_narrow(const Shape *s, const Lane32 *address)
-{
-    uint32_t differ = 0;
-
-    for (int i = 0; i < LANES; i++)
-        differ |= (address[i] - address[0]) ^ s->narrow[i];
-    return !differ;
-}
-
-/* Moves data of four bytes per lane. */
-INLINE void move_words(const Shape *s, AccessKind kind, char *host, Lane32 *data)
-{
-    typedef uint32_t __attribute__((may_alias, aligned(1))) Word;
-    const uint64_t *delta = s->delta;
-    Word *at = (Word *) host;
-
-    if (kind == ACCESS_STORE && !s->linear) {
-        _Pragma("GCC unroll 8") for (int i = 0; i < LANES; i++) *
-            (Word *) (host + (ptrdiff_t) delta[i]) = data[i];
-    } else if (kind == ACCESS_STORE) {
-        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++) at[i] = data[i];
-    } else if (s->linear) {
-        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++) data[i] = at[i];
-    } else if (s->uniform) {
-        const uint32_t value = *at;
-        for (int i = 0; i < LANES; i++)
-            data[i] = value;
-    } else {
-        _Pragma("GCC unroll 8") for (int i = 0; i < LANES; i++) data[i] =
-            *(const Word *) (host + (ptrdiff_t) delta[i]);
-    }
-}
-
-#if defined __x86_64__
-#include <immintrin.h>
-
-AVX512 INLINE bool is_wide_avx512(const Shape *s, const Lane64 *address)
-{
-    const __m512i first = _mm512_set1_epi64((int64_t) address[0]);
-    unsigned differ = 0;
-
-    for (int i = 0; i < LANES; i += 8)
-        differ |= _mm512_cmpneq_epi64_mask(_mm512_sub_epi64(_mm512_loadu_si512(address + i), first),
-                                           _mm512_load_si512(s->delta + i));
-    return !differ;
-}
-
-AVX512 INLINE bool is_narrow_avx512(const Shape *s, const Lane32 *address)
-{
-    const __m512i first = _mm512_set1_epi32((int32_t) address[0]);
-    unsigned differ = 0;
-
-    for (int i = 0; i < LANES; i += 16)
-        differ |= _mm512_cmpneq_epi32_mask(_mm512_sub_epi32(_mm512_loadu_si512(address + i), first),
-                                           _mm512_load_si512(s->narrow + i));
-    return !differ;
-}
-
-/* Loads words that lie close together: all 32 that they span, which are then put in order. */
-AVX512 INLINE void load_window(const Shape *s, const char *host, Lane32 *data)
-{
-    enum { HALF = LANES / 2 };
-    const uint64_t words = (uint64_t) (s->high - s->low) / sizeof(Lane32) + 1;
-    const uint64_t there = (1ull << words) - 1; /* words <= 32 */
-    const char *from = host + s->low;
-    const __m512i low = _mm512_maskz_loadu_epi32((__mmask16) there, from);
-    const __m512i high =
-        _mm512_maskz_loadu_epi32((__mmask16) (there >> HALF), from + HALF * sizeof(Lane32));
-    const __m512i least = _mm512_set1_epi32((int32_t) s->low);
-
-    for (int i = 0; i < LANES; i += HALF) {
-        const __m512i bytes = _mm512_sub_epi32(_mm512_load_si512(s->narrow + i), least);
-        const __m512i value = _mm512_permutex2var_epi32(low, _mm512_srli_epi32(bytes, 2), high);
-        _mm512_storeu_si512(data + i, value);
-    }
-}
-
-AVX512 INLINE void move_words_avx512(const Shape *s, AccessKind kind, char *host, Lane32 *data)
-{
-    const bool is_near = s->high - s->low < LANES * (int64_t) sizeof(Lane32);
-
-    if (kind == ACCESS_LOAD && is_near && !s->linear && !s->uniform)
-        load_window(s, host, data);
-    else
-        move_words(s, kind, host, data);
-}
-#else
-#define is_wide_avx512    is_wide
-#define is_narrow_avx512  is_narrow
-#define move_words_avx512 move_words
-#endif
-
-#define is_wide_avx2    is_wide
-#define is_narrow_avx2  is_narrow
-#define move_words_avx2 move_words
-
-/* The allocation that holds the address, if it needs no further checks than its bounds. */
-INLINE Allocation *plain_allocation(Shape *s, uint64_t address, AccessKind kind)
-{
-    if (s->memory_changes == memory_changes && address - s->allocation->base < s->allocation->bytes)
-        return s->allocation;
-    Allocation *a = memory_find(address);
-    if (!a || a->forbidden || (a->kind == VARIABLE_CONST && kind != ACCESS_LOAD))
-        return NULL;
-    s->allocation = a;
-    s->memory_changes = memory_changes;
-    return a;
-}
-
-INLINE bool find_global_again(Access *x, Shape *s, uint64_t first)
-{
-    Allocation *a = plain_allocation(s, first, x->kind);
-
-    if (!a)
-        return false;
-    if (s->start != first % SECTOR_BYTES)
-        shape_move(s, (uint8_t) (first % SECTOR_BYTES));
-    const int64_t off = (int64_t) (first - a->base);
-    if (!s->aligned || s->low < -off || s->high > (int64_t) a->bytes - x->bytes - off)
-        return false;
-    x->allocation = a;
-    x->host = a->host + off;
-    return true;
-}
-
-INLINE bool find_shared_again(Access *x, const Shape *s, uint64_t first)
-{
-    const Block *block = x->warp->block;
-    const int unit = x->bytes < 4 ? 4 : x->bytes; /* as in shape_of() */
-
-    if (!s->aligned || (first & (uint64_t) (unit - 1)) != s->start || first > INT32_MAX ||
-        (int64_t) first + s->low < 0 ||
-        s->high > (int64_t) block->shared_bytes - x->bytes - (int64_t) first)
-        return false;
-    x->allocation = NULL;
-    x->host = (char *) block->shared + first;
-    return true;
-}
-
-/* The access as run() would have opened it. */
-INLINE void complete(Access *x, Warp *warp, const Step *step, AccessKind kind, char *host,
-                     Allocation *allocation)
-{
-    const Shape *s = shape_last(step, (Space) step->space);
-
-    begin(x, warp, step, ALL_LANES, kind);
-    x->shape = s;
-    x->delta = s->delta;
-    x->linear = s->linear;
-    x->uniform = s->uniform;
-    x->remote = false;
-    x->host = host;
-    x->allocation = allocation;
-}
-
-static __attribute__((noinline)) void observe_again(Warp *warp, const Step *step, AccessKind kind,
-                                                    char *host, Allocation *allocation)
-{
-    Access x;
-
-    complete(&x, warp, step, kind, host, allocation);
-    access_addresses(x.address, warp, step->a, step->address_size, step->offset);
-    if (warp->trace)
-        trace_access(&x);
-    if (warp->block->launch->watched)
-        access_observe(&x);
-}
-
-static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, AccessKind kind,
-                                                 char *host, Allocation *allocation)
-{
-    Access x;
-
-    complete(&x, warp, step, kind, host, allocation);
-    move_data(&x);
-}
-
-#define AGAIN(TARGET, suffix)                                                                      \
-    TARGET INLINE bool find_again##suffix(Access *x, Shape *s)                                     \
-    {                                                                                              \
-        const Step *step = x->step;                                                                \
-        const void *address = plane(x->warp, step->a);                                             \
-        const bool narrow = step->address_size == 4 && step->a >= 0;                               \
-        const uint64_t first = narrow ? *(const Lane32 *) address + (uint32_t) step->offset        \
-                                      : *(const Lane64 *) address + (uint64_t) step->offset;       \
-                                                                                                   \
-        if (x->mask != ALL_LANES || s->step != step->number || s->mask != ALL_LANES)               \
-            return false;                                                                          \
-        if (!(narrow ? is_narrow##suffix(s, address) : is_wide##suffix(s, address)))               \
-            return false;                                                                          \
-        if (x->space == SPACE_SHARED)                                                              \
-            return find_shared_again(x, s, first);                                                 \
-        return !narrow && find_global_again(x, s, first);                                          \
-    }                                                                                              \
-                                                                                                   \
-    TARGET INLINE void run_again##suffix(Warp *warp, const Step *step, uint32_t mask,              \
-                                         AccessKind kind)                                          \
-    {                                                                                              \
-        Shape *s = shape_last(step, (Space) step->space);                                          \
-        const int data = kind == ACCESS_STORE ? step->b : step->d;                                 \
-        Access x;                                                                                  \
-                                                                                                   \
-        begin(&x, warp, step, mask, kind);                                                         \
-        if (!find_again##suffix(&x, s)) {                                                          \
-            run(warp, step, mask, kind);                                                           \
-            return;                                                                                \
-        }                                                                                          \
-        x.shape = s;                                                                               \
-        access_count_untraced(&x);                                                                 \
-        if (warp->trace || warp->block->launch->watched)                                           \
-            observe_again(warp, step, kind, x.host, x.allocation);                                 \
-        if (!step->memory.words)                                                                   \
-            move_again(warp, step, kind, x.host, x.allocation);                                    \
-        else if (kind == ACCESS_STORE || data >= 0)                                                \
-            move_words##suffix(s, kind, x.host, plane(warp, data));                                \
-    }                                                                                              \
-                                                                                                   \
-    TARGET static void load_again##suffix(Warp *warp, const Step *step, uint32_t mask)             \
-    {                                                                                              \
-        run_again##suffix(warp, step, mask, ACCESS_LOAD);                                          \
-    }                                                                                              \
-                                                                                                   \
-    TARGET static void store_again##suffix(Warp *warp, const Step *step, uint32_t mask)            \
-    {                                                                                              \
-        run_again##suffix(warp, step, mask, ACCESS_STORE);                                         \
-    }
-AGAIN(, )
-AGAIN(AVX2, _avx2)
-AGAIN(AVX512, _avx512)
-
 static void run_load(Warp *warp, const Step *step, uint32_t mask)
 {
-    run(warp, step, mask, ACCESS_LOAD);
+    memory_run(warp, step, mask, ACCESS_LOAD);
 }
 
 static void run_store(Warp *warp, const Step *step, uint32_t mask)
 {
-    run(warp, step, mask, ACCESS_STORE);
+    memory_run(warp, step, mask, ACCESS_STORE);
 }
 
 /* A kernel parameter addressed by name: the same for all lanes. */
@@ -531,11 +274,10 @@ static bool bind_move_memory(Step *step, const Instruction *in, AccessKind kind)
     if (!mover_of(step) || (kind == ACCESS_STORE && in->space == SPACE_CONST))
         return false;
     step->memory.words = step->size == 4 && step->data_size == 4 && step->vector == 1;
-    static Run *const again[2][SIMD_LEVELS] = { RUN(load_again), RUN(store_again) };
     static Run *const param[SIMD_LEVELS] = RUN(load_param);
     step->run = kind == ACCESS_STORE ? run_store : run_load;
     if (step->space == SPACE_GLOBAL || step->space == SPACE_SHARED)
-        step->run = again[kind == ACCESS_STORE][simd_now()];
+        step->run = memory_again(kind);
     if (kind == ACCESS_LOAD && in->space == SPACE_PARAM && step->kernel_param && step->a == -1)
         step->run = param[simd_now()];
     return true;
