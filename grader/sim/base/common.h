@@ -26,6 +26,8 @@ static inline uint64_t later(uint64_t a, uint64_t b)
  * calls a function for __builtin_popcount(). */
 static inline unsigned lanes_in(uint32_t mask)
 {
+    if (mask == UINT32_MAX) /* nearly always */
+        return 32;
     mask -= mask >> 1 & 0x55555555;
     mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
     return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;

@@ -91,12 +91,17 @@ typedef struct Conflict {
 } Conflict;
 #define SOMEWHERE INT64_MAX
 
+typedef struct DeferredLoad DeferredLoad;
+
 /* block->shared_races: the checker's state for a block. Reused for later blocks. */
 typedef struct BlockRaces {
     struct BlockRaces *next; /* in the free list */
     SharedWords *words;
-    int block_epoch;             /* block->epoch at the last check */
-    uint32_t last_barrier;       /* the last epoch before the last barrier of the whole block */
+    int block_epoch;        /* block->epoch at the last check */
+    uint32_t last_barrier;  /* the last epoch before the last barrier of the whole block */
+    DeferredLoad *deferred; /* loads since then, none of which is recorded (race_defer.c) */
+    int deferred_count;
+    bool records_loads;          /* loads are recorded at once until the next such barrier */
     bool partial_sync;           /* since then, some warps have synchronised without the others */
     uint32_t now[WARPS_A_BLOCK]; /* current epoch of each warp */
     /* [v][w]: v is ordered after w's epochs up to this one */
@@ -164,6 +169,15 @@ void race_hand_over(Visit *visit);
 void race_visit(Visit *visit, RaceWord *word, int lane, uint64_t at);
 /* Checks whether lanes of one store write different values to the same address. */
 bool race_in_instruction(Visit *visit);
+
+/* ---- race_defer.c, race_shared.c ---- */
+
+/* Notes a load of shared memory for later. Returns false if it must be recorded now. */
+bool race_defer(const Visit *visit);
+/* Called before anything that changes how loads are recorded, or that they may race with. */
+void race_record_deferred(BlockRaces *r);
+/* Checks and records an access to shared memory. */
+void race_shared_words(Visit *visit);
 
 /* ---- race_words.c ---- */
 

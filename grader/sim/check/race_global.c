@@ -399,7 +399,7 @@ static bool visit_line(Visit *v, RaceLine *line, int lane, uint32_t shift)
         return true;
     }
     if (!race_load_quickly(v, &word, who, 0)) {
-        race_visit(v, &word, lane, v->x->address[lane]);
+        race_visit_copy(v, &word, lane, v->x->address[lane]);
         word.read.tag = (word.read.tag & ~(uint32_t) WHO_SHIFT) | shift;
     }
     line->side[READS] = word.read;

@@ -4,7 +4,8 @@
  * Every accessed word of memory has two Slots: its last write and its first read. (If an allocation
  * or a block's shared memory is accessed in units of less than 4 bytes, each byte has its own
  * Slots.) race_rules.c decides which accesses race, race_shared.c and race_global.c find the words
- * of an access, race_pool.c bounds the memory, race_report.c writes the findings.
+ * of an access, race_defer.c puts off loads of shared memory, race_pool.c bounds the memory,
+ * race_report.c writes the findings.
  *
  * Each synchronisation begins a new epoch of a warp. seen[v][w] is the last epoch of warp w that
  * happens before the current epoch of warp v. A barrier merges this knowledge for all warps that
@@ -118,6 +119,7 @@ static void free_blocks(void)
     while (state.free) {
         BlockRaces *next = state.free->next;
         free(state.free->words);
+        free(state.free->deferred);
         free(state.free);
         state.free = next;
     }
@@ -156,7 +158,8 @@ void race_launch_end(Launch *launch)
 static void order_all(BlockRaces *r, const Block *block)
 {
     r->block_epoch = block->epoch;
-    r->partial_sync = false;
+    r->partial_sync = r->records_loads = false;
+    r->deferred_count = 0;
     r->last_barrier = state.epoch;
     const uint32_t now = race_next_epoch();
     for (int v = 0; v < WARPS_A_BLOCK; v++)
@@ -209,6 +212,7 @@ void race_barrier(Block *block, uint32_t warps)
 
     if (!r)
         return;
+    race_record_deferred(r);
     for (uint32_t left = warps; left; left &= left - 1) {
         int v = first_lane(left);
         for (int w = 0; w < WARPS_A_BLOCK; w++)
@@ -230,6 +234,7 @@ void race_warp_sync(Warp *warp, uint32_t lanes)
     (void) lanes; /* treat the whole warp as synchronised: this may miss races, never invent one */
     if (!r || warp->number >= WARPS_A_BLOCK)
         return;
+    race_record_deferred(r);
     r->seen[warp->number][warp->number] = r->now[warp->number];
     r->now[warp->number] = race_next_epoch();
 }
@@ -256,6 +261,7 @@ static void release_in_block(BlockRaces *r, int w)
 
 static void acquire_in_block(BlockRaces *r, int v)
 {
+    race_record_deferred(r);
     for (int w = 0; w < WARPS_A_BLOCK; w++)
         r->seen[v][w] = later(r->seen[v][w], r->released[w]);
     r->partial_sync = true;

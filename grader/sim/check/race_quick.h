@@ -1,6 +1,7 @@
-/* race_quick.h - the fast path of the race checker, for plain loads and stores. Nearly all of them
- * access words that no other thread has accessed since the last barrier. A function that returns
- * false leaves the access to race_visit(). All are inlined, since they run for each lane. */
+/* race_quick.h - the fast paths of the race checker, for plain loads and stores, and for atomics on
+ * shared memory. Nearly all plain ones access words that no other thread has accessed since the
+ * last barrier. A function that returns false leaves the access to race_visit(). All are inlined,
+ * since they run for each lane. */
 #ifndef SIM_CHECK_RACE_QUICK_H
 #define SIM_CHECK_RACE_QUICK_H
 
@@ -64,6 +65,36 @@ static inline bool race_load_quickly(const Visit *v, RaceWord *word, uint32_t wh
     return race_join_quickly(v, &word->read, who, followed);
 }
 
+/* An atomic whose result is not used, on shared memory that nobody has read since the barrier:
+ * joins atomics of other threads, none of which happens before it. */
+static inline bool race_update_quickly(const Visit *v, RaceWord *word, uint32_t who,
+                                       uint32_t followed)
+{
+    const uint32_t thread = word->write.tag & WHO_THREAD;
+
+    if (word->read.when > v->ordered_until)
+        return false;
+    if (word->write.when <= v->ordered_until) {
+        word->write = (Slot){ v->now, who | followed | WHO_STRONG | v->site };
+        return true;
+    }
+    if (!(word->write.tag & WHO_STRONG) || thread == who ||
+        word->write.when <= v->r->seen[v->warp][thread / LANES])
+        return false;
+    word->write.tag |= thread / LANES == who / LANES ? WHO_SAME_WARP : WHO_OTHERS;
+    return true;
+}
+
+/* race_visit() of a copy, so that the caller's word can stay in registers: a Slot that is written
+ * to memory by halves and read as a whole would stall the processor. */
+static inline void race_visit_copy(Visit *v, RaceWord *word, int lane, uint64_t at)
+{
+    RaceWord copy = *word;
+
+    race_visit(v, &copy, lane, at);
+    *word = copy;
+}
+
 /* Any access of one lane to one word. */
 static inline void race_touch(Visit *v, RaceWord *word, int lane, uint64_t at)
 {
@@ -74,7 +105,10 @@ static inline void race_touch(Visit *v, RaceWord *word, int lane, uint64_t at)
         return;
     if (!v->strong && v->x->kind == ACCESS_LOAD && race_load_quickly(v, word, who, followed))
         return;
-    race_visit(v, word, lane, at);
+    if (v->strong && v->x->kind == ACCESS_ATOMIC && !v->is_global && !v->observes &&
+        race_update_quickly(v, word, who, followed))
+        return;
+    race_visit_copy(v, word, lane, at);
 }
 
 #endif

@@ -176,27 +176,37 @@ static bool visit_row(Visit *v, SharedWords *words)
     return true;
 }
 
-void race_shared(Access *x)
+void race_shared_words(Visit *v)
 {
-    Block *block = x->warp->block;
-    Visit v;
-    SharedWords *words;
+    Access *x = v->x;
+    SharedWords *words = words_of(v->r, x->warp->block->shared_bytes, x->bytes);
 
-    if (!race_begin_visit(&v, x) || !(words = words_of(v.r, block->shared_bytes, x->bytes)))
+    if (!words)
         return;
     if (x->strong)
-        race_hand_over(&v);
-    v.is_global = v.all_foreign = false;
-    v.ordered_until = v.before_block = v.r->last_barrier;
-    v.log2_grain = words->log2_grain;
+        race_hand_over(v);
+    v->is_global = v->all_foreign = false;
+    v->ordered_until = v->before_block = v->r->last_barrier;
+    v->log2_grain = words->log2_grain;
     if (x->kind == ACCESS_STORE && shape_followed(x->shape))
-        race_in_instruction(&v);
-    if (x->linear && !v.strong) {
-        visit_linear(&v, words);
-    } else if (v.strong || x->kind == ACCESS_ATOMIC || !visit_row(&v, words)) {
+        race_in_instruction(v);
+    if (x->linear && !v->strong) {
+        visit_linear(v, words);
+    } else if (v->strong || x->kind == ACCESS_ATOMIC || !visit_row(v, words)) {
         for (uint32_t left = shape_leaders(x->shape) & x->mask; left; left &= left - 1)
-            visit_lane(&v, words, first_lane(left));
+            visit_lane(v, words, first_lane(left));
     }
-    if (v.raced)
-        race_report(x, &v.conflict);
+    if (v->raced)
+        race_report(x, &v->conflict);
+}
+
+void race_shared(Access *x)
+{
+    Visit v;
+
+    if (!race_begin_visit(&v, x) || race_defer(&v))
+        return;
+    if (!v.r->records_loads)
+        race_record_deferred(v.r);
+    race_shared_words(&v);
 }

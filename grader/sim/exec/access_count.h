@@ -56,7 +56,7 @@ static inline void access_count_shared(Access *x)
 
 /* As access_count(), if all lanes access one allocation. Constant and local memory are not counted
  * here: on hardware they have separate caches and counters. */
-static inline void access_count_one(Access *x)
+static inline void access_count_untraced(Access *x)
 {
     if (x->space == SPACE_GLOBAL) {
         access_count_sectors(x, x->shape->sectors, x->shape->asked);
@@ -64,6 +64,11 @@ static inline void access_count_one(Access *x)
     } else if (x->space == SPACE_SHARED) {
         access_count_shared(x);
     }
+}
+
+static inline void access_count_one(Access *x)
+{
+    access_count_untraced(x);
     if (x->warp->trace)
         trace_access(x);
 }

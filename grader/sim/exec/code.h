@@ -45,6 +45,15 @@ bool refuse(CodeMaker *maker, const char *format, ...) __attribute__((format(pri
 bool lay_out(CodeMaker *maker, const Code *kernel);
 bool is_kernel_param(const CodeMaker *maker, int variable);
 
+/* temporaries.c: the instructions between which a register is used. */
+typedef struct Life {
+    int first, last;
+    bool seen, shares; /* shares: it is a temporary, which may share its plane */
+    bool is_set;       /* by the function's first basic block, which all lanes execute first */
+} Life;
+Life *find_lives(const Function *function); /* by register; the caller frees it */
+bool place_temporaries(CodeMaker *maker, Life *lives);
+
 /* operands.c: returns false if this instruction is not supported (that is reported when it is
  * executed), or with `why` filled in. */
 bool fill_operands(CodeMaker *maker, Step *step);

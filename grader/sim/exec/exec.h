@@ -73,6 +73,7 @@ struct Step {
         } jump;         /* bra, call */
         struct {
             bool strong, release; /* as in Access */
+            bool words;           /* four bytes per lane, to or from a plane of such lanes */
             uint8_t mover;        /* MOVER_STORE ... */
         } memory;                 /* ld, st */
         struct {
@@ -136,6 +137,7 @@ struct Code {
     int *variable_offset;  /* by variable index of the module: offset in param, local or shared
                             * memory */
     int specials;          /* planes 0 .. specials - 1 are filled when a warp starts */
+    int temporaries;       /* planes from here on are written before they are read */
     int *special_plane;    /* [SPECIAL * 3 + component]: plane, or -1 */
     int *local_plane;      /* by variable index: plane of a local variable's address, or -1 */
     int *fragments;        /* planes of the registers of matrices; see Step.tensor */

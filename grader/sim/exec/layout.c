@@ -210,30 +210,55 @@ static void place_specials(CodeMaker *maker)
     }
 }
 
-static bool place_registers(CodeMaker *maker)
+static void place_predicates(CodeMaker *maker)
+{
+    maker->code->predicates = FIRST_PREDICATE;
+    for (int i = 0; i < maker->function->register_count; i++)
+        if (maker->function->registers[i].type == TYPE_PRED)
+            maker->slot[i] = maker->code->predicates++;
+}
+
+/* Gives planes of their own to registers that are no temporaries: those that the first basic block
+ * sets, or the others. */
+static bool place_kept(CodeMaker *maker, const Life *lives, bool set)
 {
     Code *code = maker->code;
 
-    maker->slot = calloc((size_t) maker->function->register_count + 1, sizeof *maker->slot);
-    if (!maker->slot)
-        return refuse(maker, "out of memory");
-    code->predicates = FIRST_PREDICATE;
     for (int i = 0; i < maker->function->register_count; i++) {
         PtxType type = maker->function->registers[i].type;
         int planes = (type_size(type) + 3) / 4;
-        if (type == TYPE_PRED) {
-            maker->slot[i] = code->predicates++;
+        if (type == TYPE_PRED || lives[i].shares || lives[i].is_set != set)
             continue;
-        }
         maker->slot[i] = code->planes;
         code->planes += planes > 0 ? planes : 1;
         if (code->planes > MOST_PLANES)
             return refuse(maker, "%.*s has too many registers", maker->function->name.length,
                           maker->function->name.at);
     }
-    maker->unwanted = code->planes;
-    code->planes += SPARE_PLANES;
     return true;
+}
+
+static bool place_all(CodeMaker *maker, Life *lives)
+{
+    if (!lives || !maker->slot)
+        return refuse(maker, "out of memory");
+    place_predicates(maker);
+    if (!place_kept(maker, lives, false))
+        return false;
+    maker->code->temporaries = maker->code->planes;
+    return place_kept(maker, lives, true) && place_temporaries(maker, lives);
+}
+
+static bool place_registers(CodeMaker *maker)
+{
+    Life *lives = find_lives(maker->function);
+
+    maker->slot = calloc((size_t) maker->function->register_count + 1, sizeof *maker->slot);
+    const bool well = place_all(maker, lives);
+    free(lives);
+    maker->unwanted = maker->code->planes;
+    maker->code->planes += SPARE_PLANES;
+    return well;
 }
 
 /* ---- The whole layout ---- */

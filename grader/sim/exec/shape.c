@@ -179,28 +179,58 @@ static int passes_of(const Shape *s, uint32_t phase, int unit_bytes, bool each_l
     return most;
 }
 
-/* The same for lanes within 64 rows of the banks, without a branch that depends on their addresses.
- */
-static int passes_in_rows(const Shape *s, uint32_t phase, int unit_bytes, bool each_lane)
+/* The maximum number of bits in one of the words. */
+WITH_VECTORS static int most_bits(const uint64_t words[BANKS])
+{
+    uint64_t most = 0;
+
+    for (int i = 0; i < BANKS; i++) {
+        uint64_t x = words[i] - (words[i] >> 1 & 0x5555555555555555);
+        x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
+        x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0f;
+        x = (x * 0x0101010101010101) >> 56;
+        most = x > most ? x : most;
+    }
+    return (int) most;
+}
+
+/* Lanes per column, at most. */
+static int most_lanes(const Shape *s, uint32_t phase, int unit_bytes)
 {
     const int shift = __builtin_ctz((unsigned) unit_bytes);
     const unsigned columns = BANKS * BANK_BYTES / (unsigned) unit_bytes;
-    const int to_row = __builtin_ctz(columns) + shift;
-    const int64_t first_row = (s->low + s->start) >> to_row;
-    uint64_t rows[BANKS] = { 0 };
     uint8_t in_column[BANKS] = { 0 };
     int most = 0;
 
     for (uint32_t left = phase; left; left &= left - 1) {
         const int64_t at = (int64_t) s->delta[first_lane(left)] + s->start;
         const unsigned column = (unsigned) (at >> shift) & (columns - 1);
-        const int64_t row = (at >> to_row) - first_row;
-        const bool is_new = each_lane | !(rows[column] >> row & 1);
-        rows[column] |= (uint64_t) 1 << row;
-        in_column[column] = (uint8_t) (in_column[column] + is_new);
-        most = in_column[column] > most ? in_column[column] : most;
+        const int count = ++in_column[column];
+        most = count > most ? count : most;
     }
     return most;
+}
+
+/* Distinct words per column, at most: a bit for each row of the banks. */
+static int most_words(const Shape *s, uint32_t phase, int unit_bytes)
+{
+    const int shift = __builtin_ctz((unsigned) unit_bytes);
+    const unsigned columns = BANKS * BANK_BYTES / (unsigned) unit_bytes;
+    const int to_row = __builtin_ctz(columns) + shift;
+    const int64_t first_row = (s->low + s->start) >> to_row;
+    uint64_t rows[BANKS] = { 0 };
+
+    for (uint32_t left = phase; left; left &= left - 1) {
+        const int64_t at = (int64_t) s->delta[first_lane(left)] + s->start;
+        rows[(unsigned) (at >> shift) & (columns - 1)] |= 1ull << ((at >> to_row) - first_row);
+    }
+    return most_bits(rows);
+}
+
+/* The same as passes_of(), for lanes within 64 rows of the banks. */
+static int passes_in_rows(const Shape *s, uint32_t phase, int unit_bytes, bool each_lane)
+{
+    return each_lane ? most_lanes(s, phase, unit_bytes) : most_words(s, phase, unit_bytes);
 }
 
 /* Measured on an H200 (390 patterns: 4, 8 and 16 bytes per lane, loads and stores; no exception):
@@ -298,6 +328,7 @@ WITH_VECTORS static void find_extent(Shape *s)
         high = delta > high ? delta : high;
         bent |= (uint64_t) (delta ^ (int64_t) i * s->bytes);
         any |= s->delta[i];
+        s->narrow[i] = (uint32_t) delta;
     }
     s->low = low;
     s->high = high;

@@ -27,6 +27,7 @@ typedef struct Shape {
                       `bytes`, whichever is larger */
     _Alignas(64) uint64_t delta[LANES]; /* from the first active lane; 0 for inactive lanes */
     /* Derived from the key. */
+    uint32_t narrow[LANES]; /* delta, modulo 2^32 */
     int64_t low, high; /* of delta */
     uint8_t low_bits;  /* of all deltas, or-ed */
     bool aligned;      /* each lane is aligned to `bytes` */

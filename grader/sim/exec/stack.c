@@ -45,7 +45,7 @@ static void clear_registers(Warp *warp)
     const uint8_t unwritten = warp->block->launch->unwritten;
     size_t kept = (size_t) code->specials * PLANE;
 
-    memset(warp->registers + kept, unwritten, (size_t) code->planes * PLANE - kept);
+    memset(warp->registers + kept, unwritten, (size_t) code->temporaries * PLANE - kept);
     memset(warp->predicates + FIRST_PREDICATE, unwritten,
            (size_t) (code->predicates + 1 - FIRST_PREDICATE) * sizeof(uint32_t));
     memset(warp->params, unwritten, (size_t) code->param_bytes * LANES);

@@ -52,11 +52,19 @@ static inline __attribute__((always_inline)) void run_step(Warp *warp, bool trac
 }
 
 /* A plain step that not all active lanes execute. */
-static void count_idle(Count *count, uint32_t active, uint32_t mask)
+static __attribute__((noinline)) void count_idle(Count *count, uint32_t active, uint32_t mask)
 {
     count->lanes -= lanes_in(active & ~mask);
     count->executed -= !mask;
     count->skipped += !mask;
+}
+
+static void count_straight(Count *count, int steps, uint64_t lanes)
+{
+    count->begun++;
+    count->begun_lanes += lanes;
+    count[steps].begun--;
+    count[steps].begun_lanes -= lanes;
 }
 
 /* `most` plain steps in sequence, which are counted together. Returns the number executed: fewer
@@ -65,26 +73,24 @@ static inline __attribute__((always_inline)) int run_straight(Warp *warp, int mo
 {
     Launch *launch = warp->block->launch;
     const int pc = warp->pc;
-    const Step *step = warp->code->steps + pc;
+    const Step *const first = warp->code->steps + pc, *const end = first + most, *step = first;
     const uint32_t active = warp->active;
-    Count *count = warp->counts + pc;
-    const unsigned lanes = lanes_in(active);
-    int i = 0;
 
-    for (; i < most && warp->state == WARP_READY; i++, step++) {
-        const uint32_t mask = lanes_for(warp, step);
-        note_step(launch, warp, pc + i, mask, traced);
+    do {
+        const uint32_t mask = step->guard < 0 ? active : lanes_for(warp, step);
+        if (traced)
+            note_step(launch, warp, pc + (int) (step - first), mask, true);
         if (mask != active)
-            count_idle(count + i, active, mask);
+            count_idle(warp->counts + pc + (step - first), active, mask);
         if (mask)
             step->run(warp, step, mask);
-    }
-    count->begun++;
-    count->begun_lanes += lanes;
-    count[i].begun--;
-    count[i].begun_lanes -= lanes;
-    warp->pc = pc + i;
-    return i;
+    } while (++step < end && warp->state == WARP_READY);
+    const int steps = (int) (step - first);
+    if (!traced)
+        launch->clock += (uint64_t) steps;
+    count_straight(warp->counts + pc, steps, lanes_in(active));
+    warp->pc = pc + steps;
+    return steps;
 }
 
 /* Runs at most `most` steps. Compiled twice, so that untraced runs do not pay for tracing. */

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* NULL: the walk has failed. */
-static WalkCell *cell_at(Walk *walk, int state, int block)
+/* A cell that may not be known yet. NULL: the walk has failed. */
+static __attribute__((noinline)) WalkCell *make_cell(Walk *walk, int state, int block)
 {
     WalkCell **row = &walk->cells[state];
 
@@ -16,6 +16,13 @@ static WalkCell *cell_at(Walk *walk, int state, int block)
         cell->to = 1 + walk->next(walk, state, block);
     walk->failed = !cell || cell->to < 1;
     return walk->failed ? NULL : cell;
+}
+
+static inline WalkCell *cell_at(Walk *walk, int state, int block)
+{
+    WalkCell *row = walk->cells[state];
+
+    return row && row[block].to > 0 ? &row[block] : make_cell(walk, state, block);
 }
 
 /* Adds lanes to the group of their state. Returns false if it is new. */
@@ -55,16 +62,10 @@ static void move_only(Walk *walk, struct WalkGroup *group, int block)
     group->state = cell->to - 1;
 }
 
-void walk_step(Warp *warp, int block)
+static __attribute__((noinline)) void move_parts(Walk *walk, Warp *warp, int block)
 {
-    Walk *walk = warp->block->launch->walk;
     struct WalkGroup moved[LANES];
     int count = 0;
-
-    if (warp->group_count == 1 && !(warp->groups->lanes & ~warp->active)) {
-        move_only(walk, warp->groups, block);
-        return;
-    }
 
     for (int i = 0; i < warp->group_count; i++) {
         const uint32_t lanes = warp->groups[i].lanes & warp->active;
@@ -79,4 +80,14 @@ void walk_step(Warp *warp, int block)
         cell->met += add_to(moved, &count, lanes, cell->to - 1);
     }
     regroup(warp, moved, count);
+}
+
+void walk_step(Warp *warp, int block)
+{
+    Walk *walk = warp->block->launch->walk;
+
+    if (warp->group_count == 1 && !(warp->groups->lanes & ~warp->active))
+        move_only(walk, warp->groups, block);
+    else
+        move_parts(walk, warp, block);
 }

@@ -174,21 +174,22 @@ INLINE void change_lanes(const Access *x, Change *change, size_t size, int vecto
     }
 }
 
-/* The frequent case: 32-bit additions whose result is not used. */
+/* The frequent case: 32-bit additions. */
 static void add_words(const Access *x)
 {
-    const Lane32 *b = plane(x->warp, x->step->b);
+    const Step *step = x->step;
+    const Lane32 *b = plane(x->warp, step->b);
+    Lane32 *d = step->in->op == OP_atom && step->d >= 0 ? plane(x->warp, step->d) : NULL;
     const uint64_t *delta = x->delta;
     char *host = x->host;
 
-    if (x->mask == ALL_LANES) {
-        for (int lane = 0; lane < LANES; lane++)
-            *(Lane32 *) (host + (ptrdiff_t) delta[lane]) += b[lane];
-        return;
-    }
     for (uint32_t left = x->mask; left; left &= left - 1) {
         const int lane = first_lane(left);
-        *(Lane32 *) (host + (ptrdiff_t) delta[lane]) += b[lane];
+        Lane32 *at = (Lane32 *) (host + (ptrdiff_t) delta[lane]);
+        const uint32_t old = *at;
+        *at = old + b[lane];
+        if (d)
+            d[lane] = old;
     }
 }
 
@@ -196,7 +197,6 @@ static bool change_all(Access *x)
 {
     const Step *step = x->step;
     Change *change = changes[step->atomic.change].change;
-    const bool unused = step->in->op != OP_atom || step->d < 0;
 
     if (!access_open(x))
         return false;
@@ -206,7 +206,7 @@ static bool change_all(Access *x)
         change_lanes(x, change, step->size, step->vector);
     else if (step->size == 8)
         change_lanes(x, change, 8, 1);
-    else if (change == add_32 && unused && step->data_size == 4)
+    else if (change == add_32 && step->data_size == 4)
         add_words(x);
     else
         change_lanes(x, change, 4, 1);

@@ -7,6 +7,10 @@
 #include "sim/exec/ops/rounding.h"
 #include "sim/base/common.h"
 
+#if defined __x86_64__
+#include <immintrin.h>
+#endif
+
 /* ---- Storing an answer ---- */
 
 /* Combines the answer with the predicate c by .and, .or or .xor (step->mod), or not at all if that
@@ -28,7 +32,7 @@ static uint32_t combine(const Warp *warp, const Step *step, uint32_t answer)
 }
 
 /* p | q: the answer and its negation. */
-static void answer_setp(Warp *warp, const Step *step, uint32_t mask, uint32_t answer)
+static void answer_both(Warp *warp, const Step *step, uint32_t mask, uint32_t answer)
 {
     uint32_t p = combine(warp, step, answer), q = combine(warp, step, ~answer);
 
@@ -36,21 +40,59 @@ static void answer_setp(Warp *warp, const Step *step, uint32_t mask, uint32_t an
     set_predicate(warp, step->d2, mask, q);
 }
 
+INLINE void answer_setp(Warp *warp, const Step *step, uint32_t mask, uint32_t answer)
+{
+    if (step->mod || step->d2 >= 0)
+        answer_both(warp, step, mask, answer);
+    else
+        set_predicate(warp, step->d, mask, answer);
+}
+
 /* ---- setp ---- */
 
+/* A bit for each lane whose answer is not 0. */
+INLINE uint32_t gather(const int32_t answers[LANES])
+{
+    uint32_t answer = 0;
+
+    for (int i = 0; i < LANES; i++)
+        answer |= answers[i] ? lane_bit[i] : 0;
+    return answer;
+}
+
+#if defined __x86_64__
+AVX512 INLINE uint32_t gather_avx512(const int32_t answers[LANES])
+{
+    const uint32_t low = _mm512_movepi32_mask(_mm512_loadu_si512(answers));
+
+    return low | (uint32_t) _mm512_movepi32_mask(_mm512_loadu_si512(answers + LANES / 2)) << 16;
+}
+#else
+#define gather_avx512 gather
+#endif
+
+#define COMPARE_AT(TARGET, name, suffix, gather)                                                   \
+    TARGET static void name##suffix(Warp *warp, const Step *step, uint32_t mask)                   \
+    {                                                                                              \
+        int32_t answers[LANES];                                                                    \
+                                                                                                   \
+        name##_answers(warp, step, answers);                                                       \
+        answer_setp(warp, step, mask, gather(answers));                                            \
+    }
+
 #define COMPARE(name, A, B, in, expression)                                                        \
-    INLINE void name##_lanes(Warp *warp, const Step *step, uint32_t mask)                          \
+    INLINE void name##_answers(Warp *warp, const Step *step, int32_t answers[LANES])               \
     {                                                                                              \
         const A *a_plane = plane(warp, step->a), *b_plane = plane(warp, step->b);                  \
-        uint32_t answer = 0;                                                                       \
                                                                                                    \
         for (int i = 0; i < LANES; i++) {                                                          \
             B a = (B) in(a_plane[i]), b = (B) in(b_plane[i]);                                      \
-            answer |= (expression) ? lane_bit[i] : 0;                                              \
+            answers[i] = (expression) ? -1 : 0;                                                    \
         }                                                                                          \
-        answer_setp(warp, step, mask, answer);                                                     \
     }                                                                                              \
-    COMPILE(name)
+    COMPARE_AT(, name, , gather)                                                                   \
+    COMPARE_AT(AVX2, name, _avx2, gather)                                                          \
+    COMPARE_AT(AVX512, name, _avx512, gather_avx512)
 
 #define COMPARE_ORDER(suffix, L, B)                                                                \
     COMPARE(lt_##suffix, L, B, , a < b)                                                            \

@@ -112,31 +112,61 @@ bool bind_approx(Step *step, const Instruction *in); /* sim/exec/ops/approx.c */
     }
 
 /* d and a source may be the same plane but never overlap partially, so ivdep is safe. */
+#define FULL_LOOP(loads, expression)                                                               \
+    _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)                                           \
+    {                                                                                              \
+        loads;                                                                                     \
+        d[i] = (expression);                                                                       \
+    }
+#define PART_LOOP(loads, expression)                                                               \
+    const int32_t *chosen = lanes_of(warp, mask);                                                  \
+    _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)                                           \
+    {                                                                                              \
+        loads;                                                                                     \
+        __typeof__(*d) value = (expression), old = d[i];                                           \
+        d[i] = chosen[i] ? value : old;                                                            \
+    }
 #define LANE_LOOP(loads, expression)                                                               \
     if (mask == ALL_LANES) {                                                                       \
-        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)                                       \
-        {                                                                                          \
-            loads;                                                                                 \
-            d[i] = (expression);                                                                   \
-        }                                                                                          \
+        FULL_LOOP(loads, expression)                                                               \
     } else {                                                                                       \
-        const int32_t *chosen = lanes_of(warp, mask);                                              \
-        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)                                       \
-        {                                                                                          \
-            loads;                                                                                 \
-            __typeof__(*d) value = (expression), old = d[i];                                       \
-            d[i] = chosen[i] ? value : old;                                                        \
-        }                                                                                          \
+        PART_LOOP(loads, expression)                                                               \
+    }
+
+/* One level of a handler. The part of a warp has its own function, because its call of lanes_of()
+ * would make the full warp save registers. */
+#define HANDLER_AT(TARGET, name, suffix)                                                           \
+    TARGET static __attribute__((unused, noinline)) void name##_part##suffix(                      \
+        Warp *warp, const Step *step, uint32_t mask)                                               \
+    {                                                                                              \
+        name##_some(warp, step, mask);                                                             \
+    }                                                                                              \
+    TARGET static                                                                                  \
+        __attribute__((unused)) void name##suffix(Warp *warp, const Step *step, uint32_t mask)     \
+    {                                                                                              \
+        if (mask == ALL_LANES)                                                                     \
+            name##_all(warp, step, ALL_LANES);                                                     \
+        else                                                                                       \
+            name##_part##suffix(warp, step, mask);                                                 \
     }
 
 #define HANDLER(name, D, pointers, loads, expression)                                              \
-    INLINE void name##_lanes(Warp *warp, const Step *step, uint32_t mask)                          \
+    INLINE void name##_all(Warp *warp, const Step *step, uint32_t mask)                            \
+    {                                                                                              \
+        D *d = plane(warp, step->d);                                                               \
+        (void) mask;                                                                               \
+        pointers;                                                                                  \
+        FULL_LOOP(loads, expression)                                                               \
+    }                                                                                              \
+    INLINE void name##_some(Warp *warp, const Step *step, uint32_t mask)                           \
     {                                                                                              \
         D *d = plane(warp, step->d);                                                               \
         pointers;                                                                                  \
-        LANE_LOOP(loads, expression)                                                               \
+        PART_LOOP(loads, expression)                                                               \
     }                                                                                              \
-    COMPILE(name)
+    HANDLER_AT(, name, )                                                                           \
+    HANDLER_AT(AVX2, name, _avx2)                                                                  \
+    HANDLER_AT(AVX512, name, _avx512)
 
 #define SOURCE(A, name) const A *name##_plane = plane(warp, step->name)
 #define LOAD(A, name)   A name = name##_plane[i]

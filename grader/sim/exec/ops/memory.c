@@ -4,8 +4,7 @@
  * mover for the type and the register's width copies the bytes to or from the planes. Cache hints
  * and .nc have no effect here.
  */
-#include "sim/exec/access_count.h"
-#include "sim/exec/ops/handlers.h"
+#include "sim/exec/ops/memory.h"
 
 /* ---- Movers: one element of each lane ---- */
 
@@ -118,7 +117,7 @@ static int data_slot(const Step *step, AccessKind kind, int element)
     return kind == ACCESS_STORE ? step->b : step->d;
 }
 
-static void lane_value(const Access *x, int lane, uint8_t *bytes)
+void memory_lane_value(const Access *x, int lane, uint8_t *bytes)
 {
     const Step *step = x->step;
 
@@ -126,20 +125,6 @@ static void lane_value(const Access *x, int lane, uint8_t *bytes)
         const uint8_t *from = plane(x->warp, data_slot(step, ACCESS_STORE, e));
         memcpy(bytes + e * step->size, from + lane * step->data_size, step->size);
     }
-}
-
-/* Sets everything but the addresses. */
-INLINE void begin(Access *x, Warp *warp, const Step *step, uint32_t mask, AccessKind kind)
-{
-    x->warp = warp;
-    x->step = step;
-    x->mask = mask;
-    x->space = (Space) step->space;
-    x->kind = kind;
-    x->bytes = step->size * step->vector;
-    x->strong = step->memory.strong;
-    x->release = step->memory.release;
-    x->value = kind == ACCESS_STORE ? lane_value : NULL;
 }
 
 /* The frequent case of ld.v4.f32 in a full warp: loads all elements of a lane together. */
@@ -167,7 +152,7 @@ static bool load_four(const Access *x)
     return true;
 }
 
-static void move_data(const Access *x)
+void memory_move(const Access *x)
 {
     const Step *step = x->step;
     Mover *mover = mover_of(step);
@@ -185,15 +170,15 @@ static bool move(Access *x)
 {
     if (!access_open(x))
         return false;
-    move_data(x);
+    memory_move(x);
     return true;
 }
 
-static void run(Warp *warp, const Step *step, uint32_t mask, AccessKind kind)
+void memory_run(Warp *warp, const Step *step, uint32_t mask, AccessKind kind)
 {
     Access x;
 
-    begin(&x, warp, step, mask, kind);
+    memory_begin(&x, warp, step, mask, kind);
     access_addresses(x.address, warp, step->a, step->address_size, step->offset);
     if (step->space != SPACE_GENERIC) {
         move(&x);
@@ -206,194 +191,14 @@ static void run(Warp *warp, const Step *step, uint32_t mask, AccessKind kind)
     }
 }
 
-/* ---- The frequent case: a full warp repeats the pattern of the step's last access ---- */
-
-/* Sets the addresses. Returns whether they have the pattern of the shape. */
-INLINE bool take_addresses(Access *x, const Shape *s)
-{
-    const Step *step = x->step;
-    const Lane32 *narrow = plane(x->warp, step->a);
-    const Lane64 *wide = plane(x->warp, step->a);
-    const uint64_t offset = (uint64_t) step->offset;
-    uint64_t differ = 0;
-
-    if (step->address_size == 4 && step->a >= 0) {
-        const uint64_t first = narrow[0] + (uint32_t) offset;
-        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)
-        {
-            x->address[i] = narrow[i] + (uint32_t) offset;
-            differ |= (x->address[i] - first) ^ s->delta[i];
-        }
-    } else {
-        const uint64_t first = wide[0] + offset;
-        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)
-        {
-            x->address[i] = wide[i] + offset;
-            differ |= (x->address[i] - first) ^ s->delta[i];
-        }
-    }
-    return !differ;
-}
-
-/* The allocation that holds the address, if it needs no further checks than its bounds. */
-INLINE Allocation *plain_allocation(Shape *s, uint64_t address, AccessKind kind)
-{
-    if (s->memory_changes == memory_changes && address - s->allocation->base < s->allocation->bytes)
-        return s->allocation;
-    Allocation *a = memory_find(address);
-    if (!a || a->forbidden || (a->kind == VARIABLE_CONST && kind != ACCESS_LOAD))
-        return NULL;
-    s->allocation = a;
-    s->memory_changes = memory_changes;
-    return a;
-}
-
-INLINE bool find_global_again(Access *x, Shape *s)
-{
-    const uint64_t first = x->address[0];
-    Allocation *a = plain_allocation(s, first, x->kind);
-
-    if (!a)
-        return false;
-    if (s->start != first % SECTOR_BYTES)
-        shape_move(s, (uint8_t) (first % SECTOR_BYTES));
-    const int64_t off = (int64_t) (first - a->base);
-    if (!s->aligned || s->low < -off || s->high > (int64_t) a->bytes - x->bytes - off)
-        return false;
-    x->allocation = a;
-    x->host = a->host + off;
-    return true;
-}
-
-INLINE bool find_shared_again(Access *x, const Shape *s)
-{
-    const Block *block = x->warp->block;
-    const int64_t first = (int64_t) x->address[0];
-    const int unit = x->bytes < 4 ? 4 : x->bytes; /* as in shape_of() */
-
-    if (!s->aligned || (first & (unit - 1)) != s->start || first > INT32_MAX ||
-        first + s->low < 0 || s->high > (int64_t) block->shared_bytes - x->bytes - first)
-        return false;
-    x->remote = false;
-    x->host = (char *) block->shared + first;
-    return true;
-}
-
-#if defined __x86_64__
-#include <immintrin.h>
-
-/* Loads words that lie close together: all 32 that they span, which are then put in order. */
-__attribute__((target("avx512f"))) static void load_window(const Access *x, Lane32 *data)
-{
-    enum { HALF = LANES / 2, QUARTER = LANES / 4 };
-    const uint64_t words = (uint64_t) (x->shape->high - x->shape->low) / sizeof(Lane32) + 1;
-    const uint64_t there = (1ull << words) - 1; /* words <= 32 */
-    const char *from = x->host + x->shape->low;
-    const __m512i low = _mm512_maskz_loadu_epi32((__mmask16) there, from);
-    const __m512i high =
-        _mm512_maskz_loadu_epi32((__mmask16) (there >> HALF), from + HALF * sizeof(Lane32));
-    const __m512i least = _mm512_set1_epi64(x->shape->low);
-
-    for (int i = 0; i < LANES; i += HALF) {
-        const __m512i a = _mm512_sub_epi64(_mm512_loadu_si512(x->delta + i), least);
-        const __m512i b = _mm512_sub_epi64(_mm512_loadu_si512(x->delta + i + QUARTER), least);
-        const __m512i bytes = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(a)),
-                                                 _mm512_cvtepi64_epi32(b), 1);
-        const __m512i value = _mm512_permutex2var_epi32(low, _mm512_srli_epi32(bytes, 2), high);
-        _mm512_storeu_si512(data + i, value);
-    }
-}
-
-static bool has_window(const Access *x)
-{
-    return simd_level == SIMD_AVX512 &&
-           x->shape->high - x->shape->low < LANES * (int64_t) sizeof(Lane32);
-}
-#else
-static void load_window(const Access *x, Lane32 *data)
-{
-    (void) x, (void) data;
-}
-
-static bool has_window(const Access *x)
-{
-    (void) x;
-    return false;
-}
-#endif
-
-/* Moves data of four bytes per lane. */
-INLINE void move_words(const Access *x, Lane32 *data)
-{
-    typedef uint32_t __attribute__((may_alias, aligned(1))) Word;
-    char *host = x->host;
-    const uint64_t *delta = x->delta;
-    Word *at = (Word *) host;
-
-    if (x->kind == ACCESS_STORE && !x->linear) {
-        _Pragma("GCC unroll 8") for (int i = 0; i < LANES; i++) *
-            (Word *) (host + (ptrdiff_t) delta[i]) = data[i];
-    } else if (x->kind == ACCESS_STORE) {
-        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++) at[i] = data[i];
-    } else if (x->linear) {
-        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++) data[i] = at[i];
-    } else if (x->uniform) {
-        const uint32_t value = *at;
-        for (int i = 0; i < LANES; i++)
-            data[i] = value;
-    } else if (has_window(x)) {
-        load_window(x, data);
-    } else {
-        _Pragma("GCC unroll 8") for (int i = 0; i < LANES; i++) data[i] =
-            *(const Word *) (host + (ptrdiff_t) delta[i]);
-    }
-}
-
-INLINE void run_again(Warp *warp, const Step *step, uint32_t mask, AccessKind kind)
-{
-    Shape *s = shape_last(step, (Space) step->space);
-    Access x;
-
-    begin(&x, warp, step, mask, kind);
-    if (mask != ALL_LANES || s->step != step->number || s->mask != ALL_LANES ||
-        !take_addresses(&x, s) ||
-        !(x.space == SPACE_SHARED ? find_shared_again(&x, s) : find_global_again(&x, s))) {
-        run(warp, step, mask, kind);
-        return;
-    }
-    x.shape = s;
-    x.delta = s->delta;
-    x.linear = s->linear;
-    x.uniform = s->uniform;
-    access_count_one(&x);
-    if (warp->block->launch->watched)
-        access_observe(&x);
-    if (step->size != 4 || step->data_size != 4 || step->vector > 1)
-        move_data(&x);
-    else if (kind == ACCESS_STORE || step->d >= 0)
-        move_words(&x, plane(warp, kind == ACCESS_STORE ? step->b : step->d));
-}
-
-INLINE void load_again_lanes(Warp *warp, const Step *step, uint32_t mask)
-{
-    run_again(warp, step, mask, ACCESS_LOAD);
-}
-COMPILE(load_again)
-
-INLINE void store_again_lanes(Warp *warp, const Step *step, uint32_t mask)
-{
-    run_again(warp, step, mask, ACCESS_STORE);
-}
-COMPILE(store_again)
-
 static void run_load(Warp *warp, const Step *step, uint32_t mask)
 {
-    run(warp, step, mask, ACCESS_LOAD);
+    memory_run(warp, step, mask, ACCESS_LOAD);
 }
 
 static void run_store(Warp *warp, const Step *step, uint32_t mask)
 {
-    run(warp, step, mask, ACCESS_STORE);
+    memory_run(warp, step, mask, ACCESS_STORE);
 }
 
 /* A kernel parameter addressed by name: the same for all lanes. */
@@ -420,6 +225,31 @@ static void run_load_param(Warp *warp, const Step *step, uint32_t mask)
                            plane(warp, data_slot(step, ACCESS_LOAD, e)));
 }
 
+/* The frequent case: one word, or two, for all lanes. */
+INLINE void load_param_lanes(Warp *warp, const Step *step, uint32_t mask)
+{
+    const Launch *launch = warp->block->launch;
+    const uint64_t at = (uint64_t) step->offset;
+    const uint8_t *from = launch->params + at;
+
+    if (mask != ALL_LANES || step->vector > 1 || step->d < 0 || step->size < 4 ||
+        step->size != step->data_size || at >= launch->param_bytes ||
+        step->size > launch->param_bytes - at) {
+        run_load_param(warp, step, mask);
+    } else if (step->size == 4) {
+        Lane32 *d = plane(warp, step->d), value;
+        memcpy(&value, from, sizeof value);
+        for (int i = 0; i < LANES; i++)
+            d[i] = value;
+    } else {
+        Lane64 *d = plane(warp, step->d), value;
+        memcpy(&value, from, sizeof value);
+        for (int i = 0; i < LANES; i++)
+            d[i] = value;
+    }
+}
+COMPILE(load_param)
+
 /* ---- Binding ---- */
 
 static bool bind_move_memory(Step *step, const Instruction *in, AccessKind kind)
@@ -443,12 +273,13 @@ static bool bind_move_memory(Step *step, const Instruction *in, AccessKind kind)
         return false;
     if (!mover_of(step) || (kind == ACCESS_STORE && in->space == SPACE_CONST))
         return false;
-    static Run *const again[2][SIMD_LEVELS] = { RUN(load_again), RUN(store_again) };
+    step->memory.words = step->size == 4 && step->data_size == 4 && step->vector == 1;
+    static Run *const param[SIMD_LEVELS] = RUN(load_param);
     step->run = kind == ACCESS_STORE ? run_store : run_load;
     if (step->space == SPACE_GLOBAL || step->space == SPACE_SHARED)
-        step->run = again[kind == ACCESS_STORE][simd_now()];
+        step->run = memory_again(kind);
     if (kind == ACCESS_LOAD && in->space == SPACE_PARAM && step->kernel_param && step->a == -1)
-        step->run = run_load_param;
+        step->run = param[simd_now()];
     return true;
 }
 

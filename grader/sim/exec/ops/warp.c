@@ -5,6 +5,7 @@
  * it. Lanes with different masks form separate groups.
  */
 #include "sim/exec/ops/handlers.h"
+#include "sim/exec/shape.h"
 #include "sim/exec/warp.h"
 
 #include <string.h>
@@ -12,6 +13,16 @@
 static int first_of(uint32_t mask)
 {
     return __builtin_ctz(mask);
+}
+
+/* Whether an operand has one value in all lanes. Often it is a constant in a register. */
+WITH_VECTORS static bool is_alike(const Lane32 *values)
+{
+    uint32_t differ = 0;
+
+    for (int i = 0; i < LANES; i++)
+        differ |= values[i] ^ values[0];
+    return !differ;
 }
 
 /* ---- Members ---- */
@@ -45,10 +56,11 @@ static Group next_group(Warp *warp, const Step *step, int slot, uint32_t *left)
     const Lane32 *masks = plane(warp, slot);
     Group group = { 0, masks[first_of(*left)] };
 
-    for (int i = 0; i < LANES && slot >= 0; i++)
-        group.lanes |= (uint32_t) (masks[i] == group.members) << i;
-    if (slot < 0) /* a constant */
+    if (slot < 0 || is_alike(masks))
         group.lanes = UINT32_MAX;
+    else
+        for (int i = 0; i < LANES; i++)
+            group.lanes |= (uint32_t) (masks[i] == group.members) << i;
     group.lanes &= *left;
     *left &= ~group.lanes;
     if (group.lanes != group.members)
@@ -191,8 +203,9 @@ static void move_lanes(Lane32 *d, const Lane32 *a, const uint8_t source[LANES])
 
 static void run_shfl(Warp *warp, const Step *step, uint32_t mask)
 {
-    const Route *route =
-        step->b < 0 && step->c < 0 ? constant_route(warp, step) : varying_route(warp, step);
+    const bool fixed = (step->b < 0 || is_alike(plane(warp, step->b))) &&
+                       (step->c < 0 || is_alike(plane(warp, step->c)));
+    const Route *route = fixed ? constant_route(warp, step) : varying_route(warp, step);
     Lane32 *d = plane(warp, step->d), a[LANES];
     uint32_t sourced = 0;
 

@@ -1,0 +1,254 @@
+/* memory_again.c - ld and st of a full warp that repeat the address pattern of the step's last
+ * access, the frequent case. Only the first lane's address and the pattern are checked; other
+ * accesses are left to memory_run(). */
+#include "sim/exec/ops/memory.h"
+
+#if defined __x86_64__
+#include <immintrin.h>
+#endif
+
+/* Whether addresses of 8 or 4 bytes have the pattern of the shape, in any place. */
+INLINE bool is_wide(const Shape *s, const Lane64 *address)
+{
+    uint64_t differ = 0;
+
+    for (int i = 0; i < LANES; i++)
+        differ |= (address[i] - address[0]) ^ s->delta[i];
+    return !differ;
+}
+
+INLINE bool is_narrow(const Shape *s, const Lane32 *address)
+{
+    uint32_t differ = 0;
+
+    for (int i = 0; i < LANES; i++)
+        differ |= (address[i] - address[0]) ^ s->narrow[i];
+    return !differ;
+}
+
+/* Moves data of four bytes per lane. */
+INLINE void move_words(const Shape *s, AccessKind kind, char *host, Lane32 *data)
+{
+    typedef uint32_t __attribute__((may_alias, aligned(1))) Word;
+    const uint64_t *delta = s->delta;
+    Word *at = (Word *) host;
+
+    if (kind == ACCESS_STORE && !s->linear) {
+        _Pragma("GCC unroll 8") for (int i = 0; i < LANES; i++) *
+            (Word *) (host + (ptrdiff_t) delta[i]) = data[i];
+    } else if (kind == ACCESS_STORE) {
+        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++) at[i] = data[i];
+    } else if (s->linear) {
+        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++) data[i] = at[i];
+    } else if (s->uniform) {
+        const uint32_t value = *at;
+        for (int i = 0; i < LANES; i++)
+            data[i] = value;
+    } else {
+        _Pragma("GCC unroll 8") for (int i = 0; i < LANES; i++) data[i] =
+            *(const Word *) (host + (ptrdiff_t) delta[i]);
+    }
+}
+
+#if defined __x86_64__
+
+AVX512 INLINE bool is_wide_avx512(const Shape *s, const Lane64 *address)
+{
+    const __m512i first = _mm512_set1_epi64((int64_t) address[0]);
+    unsigned differ = 0;
+
+    for (int i = 0; i < LANES; i += 8)
+        differ |= _mm512_cmpneq_epi64_mask(_mm512_sub_epi64(_mm512_loadu_si512(address + i), first),
+                                           _mm512_load_si512(s->delta + i));
+    return !differ;
+}
+
+AVX512 INLINE bool is_narrow_avx512(const Shape *s, const Lane32 *address)
+{
+    const __m512i first = _mm512_set1_epi32((int32_t) address[0]);
+    unsigned differ = 0;
+
+    for (int i = 0; i < LANES; i += 16)
+        differ |= _mm512_cmpneq_epi32_mask(_mm512_sub_epi32(_mm512_loadu_si512(address + i), first),
+                                           _mm512_load_si512(s->narrow + i));
+    return !differ;
+}
+
+/* Loads words that lie close together: all 32 that they span, which are then put in order. */
+AVX512 INLINE void load_window(const Shape *s, const char *host, Lane32 *data)
+{
+    enum { HALF = LANES / 2 };
+    const uint64_t words = (uint64_t) (s->high - s->low) / sizeof(Lane32) + 1;
+    const uint64_t there = (1ull << words) - 1; /* words <= 32 */
+    const char *from = host + s->low;
+    const __m512i low = _mm512_maskz_loadu_epi32((__mmask16) there, from);
+    const __m512i high =
+        _mm512_maskz_loadu_epi32((__mmask16) (there >> HALF), from + HALF * sizeof(Lane32));
+    const __m512i least = _mm512_set1_epi32((int32_t) s->low);
+
+    for (int i = 0; i < LANES; i += HALF) {
+        const __m512i bytes = _mm512_sub_epi32(_mm512_load_si512(s->narrow + i), least);
+        const __m512i value = _mm512_permutex2var_epi32(low, _mm512_srli_epi32(bytes, 2), high);
+        _mm512_storeu_si512(data + i, value);
+    }
+}
+
+AVX512 INLINE void move_words_avx512(const Shape *s, AccessKind kind, char *host, Lane32 *data)
+{
+    const bool is_near = s->high - s->low < LANES * (int64_t) sizeof(Lane32);
+
+    if (kind == ACCESS_LOAD && is_near && !s->linear && !s->uniform)
+        load_window(s, host, data);
+    else
+        move_words(s, kind, host, data);
+}
+#else
+#define is_wide_avx512    is_wide
+#define is_narrow_avx512  is_narrow
+#define move_words_avx512 move_words
+#endif
+
+#define is_wide_avx2    is_wide
+#define is_narrow_avx2  is_narrow
+#define move_words_avx2 move_words
+
+/* The allocation that holds the address, if it needs no further checks than its bounds. */
+INLINE Allocation *plain_allocation(Shape *s, uint64_t address, AccessKind kind)
+{
+    if (s->memory_changes == memory_changes && address - s->allocation->base < s->allocation->bytes)
+        return s->allocation;
+    Allocation *a = memory_find(address);
+    if (!a || a->forbidden || (a->kind == VARIABLE_CONST && kind != ACCESS_LOAD))
+        return NULL;
+    s->allocation = a;
+    s->memory_changes = memory_changes;
+    return a;
+}
+
+INLINE bool find_global_again(Access *x, Shape *s, uint64_t first)
+{
+    Allocation *a = plain_allocation(s, first, x->kind);
+
+    if (!a)
+        return false;
+    if (s->start != first % SECTOR_BYTES)
+        shape_move(s, (uint8_t) (first % SECTOR_BYTES));
+    const int64_t off = (int64_t) (first - a->base);
+    if (!s->aligned || s->low < -off || s->high > (int64_t) a->bytes - x->bytes - off)
+        return false;
+    x->allocation = a;
+    x->host = a->host + off;
+    return true;
+}
+
+INLINE bool find_shared_again(Access *x, const Shape *s, uint64_t first)
+{
+    const Block *block = x->warp->block;
+    const int unit = x->bytes < 4 ? 4 : x->bytes; /* as in shape_of() */
+
+    if (!s->aligned || (first & (uint64_t) (unit - 1)) != s->start || first > INT32_MAX ||
+        (int64_t) first + s->low < 0 ||
+        s->high > (int64_t) block->shared_bytes - x->bytes - (int64_t) first)
+        return false;
+    x->allocation = NULL;
+    x->host = (char *) block->shared + first;
+    return true;
+}
+
+/* The access as run() would have opened it. */
+INLINE void complete(Access *x, Warp *warp, const Step *step, AccessKind kind, char *host,
+                     Allocation *allocation)
+{
+    const Shape *s = shape_last(step, (Space) step->space);
+
+    memory_begin(x, warp, step, ALL_LANES, kind);
+    x->shape = s;
+    x->delta = s->delta;
+    x->linear = s->linear;
+    x->uniform = s->uniform;
+    x->remote = false;
+    x->host = host;
+    x->allocation = allocation;
+}
+
+static __attribute__((noinline)) void observe_again(Warp *warp, const Step *step, AccessKind kind,
+                                                    char *host, Allocation *allocation)
+{
+    Access x;
+
+    complete(&x, warp, step, kind, host, allocation);
+    access_addresses(x.address, warp, step->a, step->address_size, step->offset);
+    if (warp->trace)
+        trace_access(&x);
+    if (warp->block->launch->watched)
+        access_observe(&x);
+}
+
+static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, AccessKind kind,
+                                                 char *host, Allocation *allocation)
+{
+    Access x;
+
+    complete(&x, warp, step, kind, host, allocation);
+    memory_move(&x);
+}
+
+#define AGAIN(TARGET, suffix)                                                                      \
+    TARGET INLINE bool find_again##suffix(Access *x, Shape *s)                                     \
+    {                                                                                              \
+        const Step *step = x->step;                                                                \
+        const void *address = plane(x->warp, step->a);                                             \
+        const bool narrow = step->address_size == 4 && step->a >= 0;                               \
+        const uint64_t first = narrow ? *(const Lane32 *) address + (uint32_t) step->offset        \
+                                      : *(const Lane64 *) address + (uint64_t) step->offset;       \
+                                                                                                   \
+        if (x->mask != ALL_LANES || s->step != step->number || s->mask != ALL_LANES)               \
+            return false;                                                                          \
+        if (!(narrow ? is_narrow##suffix(s, address) : is_wide##suffix(s, address)))               \
+            return false;                                                                          \
+        if (x->space == SPACE_SHARED)                                                              \
+            return find_shared_again(x, s, first);                                                 \
+        return !narrow && find_global_again(x, s, first);                                          \
+    }                                                                                              \
+                                                                                                   \
+    TARGET INLINE void run_again##suffix(Warp *warp, const Step *step, uint32_t mask,              \
+                                         AccessKind kind)                                          \
+    {                                                                                              \
+        Shape *s = shape_last(step, (Space) step->space);                                          \
+        const int data = kind == ACCESS_STORE ? step->b : step->d;                                 \
+        Access x;                                                                                  \
+                                                                                                   \
+        memory_begin(&x, warp, step, mask, kind);                                                  \
+        if (!find_again##suffix(&x, s)) {                                                          \
+            memory_run(warp, step, mask, kind);                                                    \
+            return;                                                                                \
+        }                                                                                          \
+        x.shape = s;                                                                               \
+        access_count_untraced(&x);                                                                 \
+        if (warp->trace || warp->block->launch->watched)                                           \
+            observe_again(warp, step, kind, x.host, x.allocation);                                 \
+        if (!step->memory.words)                                                                   \
+            move_again(warp, step, kind, x.host, x.allocation);                                    \
+        else if (kind == ACCESS_STORE || data >= 0)                                                \
+            move_words##suffix(s, kind, x.host, plane(warp, data));                                \
+    }                                                                                              \
+                                                                                                   \
+    TARGET static void load_again##suffix(Warp *warp, const Step *step, uint32_t mask)             \
+    {                                                                                              \
+        run_again##suffix(warp, step, mask, ACCESS_LOAD);                                          \
+    }                                                                                              \
+                                                                                                   \
+    TARGET static void store_again##suffix(Warp *warp, const Step *step, uint32_t mask)            \
+    {                                                                                              \
+        run_again##suffix(warp, step, mask, ACCESS_STORE);                                         \
+    }
+AGAIN(, )
+AGAIN(AVX2, _avx2)
+AGAIN(AVX512, _avx512)
+
+Run *memory_again(AccessKind kind)
+{
+    static Run *const again[2][SIMD_LEVELS] = { RUN(load_again), RUN(store_again) };
+
+    return again[kind == ACCESS_STORE][simd_now()];
+}
