@@ -266,6 +266,10 @@ static bool goes_on(const Scheduler *s, uint64_t until)
     return !s->warp[s->best]->step->is_last;
 }
 
+/* In a block of an if, makes the compiler keep the branch. Without one, the host could not begin an
+ * issue before it knows when all schedulers issue next; with one, it predicts which is first. */
+#define KEEP_BRANCH() __asm__ volatile("")
+
 /* If several schedulers have an access in the same cycle, they take turns. */
 static Scheduler *first_of(Sm *sm)
 {
@@ -276,8 +280,11 @@ static Scheduler *first_of(Sm *sm)
 
     for (int k = 1; k < count; k++) {
         s = s + 1 == end ? sm->schedulers : s + 1;
-        first = s->best_at < at ? s : first;
-        at = s->best_at < at ? s->best_at : at;
+        if (s->best_at < at) {
+            first = s;
+            at = s->best_at;
+            KEEP_BRANCH();
+        }
     }
     return first;
 }
