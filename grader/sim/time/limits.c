@@ -123,18 +123,22 @@ static void wait_for_result(Sm *sm, const Operation *maker, double cycles, uint6
         charge(sm, to, cycles, kind == WAIT_FAR ? METER_ATOMICS : METER_LSU, now);
 }
 
+/* In a tie the first. */
+static const Value *later_value(const Value *a, const Value *b)
+{
+    return b->ready > a->ready ? b : a;
+}
+
 const Operation *limits_maker(const PlayedWarp *w)
 {
-    const Operation *o = w->step->operation, *maker = NULL;
-    const uint32_t *registers = w->step->registers;
-    uint64_t at = 0;
+    const Planned *step = w->step;
+    const Value none = { 0 }, *last = &none;
 
-    for (int i = 0; i < o->reads + o->writes; i++)
-        if (w->value[registers[i]].ready > at) {
-            at = w->value[registers[i]].ready;
-            maker = w->value[registers[i]].maker;
-        }
-    return maker;
+    for (int i = 0; i < FIRST_REGISTERS && step->registers_used; i++)
+        last = later_value(last, &w->value[step->first[i]]);
+    for (int i = FIRST_REGISTERS; i < step->registers_used; i++)
+        last = later_value(last, &w->value[step->registers[i]]);
+    return last->maker;
 }
 
 /* Until `from` the warp was not ready; after that its pipe was busy. */

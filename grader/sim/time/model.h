@@ -29,6 +29,8 @@ typedef struct PlanSegment {
 /* Whether a step is issued: in part of its executions (Operation.part), in this one or not. */
 typedef enum Issued { ISSUED_IN_TURN, ISSUED, NOT_ISSUED } Issued;
 
+enum { FIRST_REGISTERS = 4 }; /* enough for most steps */
+
 typedef struct Planned {
     const Operation *operation;
     const uint32_t *registers; /* first those read, then those written */
@@ -38,10 +40,14 @@ typedef struct Planned {
     uint8_t round; /* of the stretch's loop */
     uint8_t issue; /* an Issued */
     bool skipped;
-    uint8_t lanes;         /* as in PlanSegment */
-    bool is_last;          /* the last step of the stretch that has an instruction */
-    uint8_t reading;       /* cycles to read its operands */
-    uint8_t reading_after; /* the same if its scheduler has just issued the preceding step */
+    uint8_t lanes; /* as in PlanSegment */
+    bool is_last;  /* the last step of the stretch that has an instruction */
+    /* Cycles for which it occupies its scheduler, since it reads its operands; [1]: if that has
+     * just issued the preceding step. */
+    uint8_t holds[2];
+    bool is_plain;                   /* each execution issues it, if lanes are not packed */
+    uint16_t registers_used;         /* number of `registers` */
+    uint32_t first[FIRST_REGISTERS]; /* the first of them; if there are fewer, [0] is repeated */
 } Planned;
 
 typedef struct Plan {
@@ -374,23 +380,45 @@ static inline Spent *sm_spent(const Sm *sm, const Operation *o)
 void scheduler_choose(Scheduler *s);
 bool scheduler_has_vectors(void); /* whether this processor has AVX-512, to choose faster */
 
-/* sim/time/warp.c. Advances to the next step with an instruction. Returns false if there is no
- * further step. */
-bool warp_go_on(Sm *sm, PlayedWarp *w);
+/* sim/time/warp.c. Advances to the next step with an instruction, from the current one on. Returns
+ * false if there is no further step. */
+bool warp_find_step(Sm *sm, PlayedWarp *w);
+/* The same for a warp that has had a step before. */
+static inline bool warp_go_on(Sm *sm, PlayedWarp *w)
+{
+    return w->step->is_plain || warp_find_step(sm, w);
+}
+
 /* When that step is ready. */
 static inline uint64_t warp_wakes_at(const PlayedWarp *w)
 {
-    const Operation *o = w->step->operation;
-    const uint32_t *registers = w->step->registers;
-    uint64_t at = later(w->next, w->issued_until + o->held);
+    const Planned *step = w->step;
+    const uint32_t *first = step->first;
+    uint64_t at = later(w->next, w->issued_until + step->operation->held);
 
-    for (int i = 0; i < o->reads + o->writes; i++)
-        at = later(at, w->value[registers[i]].ready);
+    if (!step->registers_used)
+        return at;
+    /* Without a loop: the host could not predict how many registers there are. */
+    at = later(at, later(later(w->value[first[0]].ready, w->value[first[1]].ready),
+                         later(w->value[first[2]].ready, w->value[first[3]].ready)));
+    for (int i = FIRST_REGISTERS; i < step->registers_used; i++)
+        at = later(at, w->value[step->registers[i]].ready);
     return at;
 }
 
 /* Sets the result of its current step, which `maker` produces. */
-void warp_set_result(Sm *sm, PlayedWarp *w, uint64_t at, const Operation *maker);
+static inline void warp_set_result(Sm *sm, PlayedWarp *w, uint64_t at, const Operation *maker)
+{
+    const Operation *o = w->step->operation;
+    const uint32_t *registers = w->step->registers + o->reads;
+
+    for (int i = 0; i < o->writes; i++)
+        w->value[registers[i]] = (Value){ .ready = at, .maker = maker };
+    if (is_unknown(at))
+        for (int i = 0; i < o->writes; i++)
+            answers_note_value(sm, &w->value[registers[i]]);
+}
+
 void warp_commit(Sm *sm, PlayedWarp *w);
 /* When the copies of all groups but the last `keep` arrive. */
 uint64_t warp_groups_there(Sm *sm, const PlayedWarp *w, int keep);

@@ -165,9 +165,12 @@ static int operands_read(const Planned *step, const Planned *before)
 }
 
 /* A scheduler can read a limited number of operands per cycle from the register file. */
-static int reading_cycles(const Plans *plans, const Planned *step, const Planned *before)
+static uint8_t holding_cycles(const Plans *plans, const Planned *step, const Planned *before)
 {
-    return (operands_read(step, before) + plans->register_reads - 1) / plans->register_reads;
+    const int reads = plans->register_reads, issues = step->operation->issues;
+    const int reading = (operands_read(step, before) + reads - 1) / reads;
+
+    return (uint8_t) (reading > issues ? reading : issues);
 }
 
 static void mark_last(Plan *plan)
@@ -180,16 +183,38 @@ static void mark_last(Plan *plan)
         plan->steps[last].is_last = true;
 }
 
+static void copy_registers(Planned *step)
+{
+    const Operation *o = step->operation;
+
+    step->registers_used = (uint16_t) (o->reads + o->writes);
+    for (int i = 0; i < FIRST_REGISTERS && step->registers_used; i++)
+        step->first[i] = step->registers[i < step->registers_used ? i : 0];
+}
+
+/* Prepares what each issue of a step needs. */
+static void finish_steps(const Plans *plans, Plan *plan)
+{
+    for (int i = 0; i < plan->step_count; i++) {
+        Planned *step = &plan->steps[i];
+        const Operation *o = step->operation;
+        copy_registers(step);
+        step->is_plain = o->action != NO_INSTRUCTION && o->part >= o->whole && !plans->packed &&
+                         step->issue == ISSUED_IN_TURN;
+    }
+}
+
 static void time_operands(const Plans *plans, Plan *plan)
 {
     const Planned *before = NULL;
 
     for (int i = 0; i < plan->step_count; i++) {
         Planned *step = &plan->steps[i];
+        step->holds[0] = step->holds[1] = step->operation->issues;
         if (step->operation->action == NO_INSTRUCTION || step->skipped)
             continue;
-        step->reading = (uint8_t) reading_cycles(plans, step, NULL);
-        step->reading_after = (uint8_t) reading_cycles(plans, step, before);
+        step->holds[0] = holding_cycles(plans, step, NULL);
+        step->holds[1] = holding_cycles(plans, step, before);
         before = step;
     }
 }
@@ -281,6 +306,7 @@ Plan *plan_make(const Plans *plans, const PlanSegment *segments, int count)
     if (!order_steps(&plans->operations[segments[0].function + 1], plan, sorter))
         goto none;
     time_operands(plans, plan);
+    finish_steps(plans, plan);
     mark_last(plan);
     free(sorter);
     return plan;

@@ -29,8 +29,10 @@ static void choose_all(Sm *sm)
 static uint8_t next_pipe(const Sm *sm, const PlayedWarp *w)
 {
     const uint8_t pipe = w->step->operation->pipe;
+    const bool is_younger = w->block != sm->oldest;
 
-    return pipe == PIPE_LSU && w->block != sm->oldest ? PIPE_LSU_LATER : pipe;
+    /* The host could not predict a branch here. */
+    return (uint8_t) (pipe + (is_younger & (pipe == PIPE_LSU)));
 }
 
 /* Finds the next oldest block when the oldest has ended. In each scheduler, warps are in the order
@@ -225,7 +227,7 @@ static void issue(Sm *sm, Scheduler *s)
         sm->turn = next_scheduler(sm, (int) (s - sm->schedulers));
     else
         s->pipe_free[o->pipe] = now + o->busy;
-    s->free = now + later(o->issues, s->last == index ? w->step->reading_after : w->step->reading);
+    s->free = now + w->step->holds[s->last == index];
     if (s->free > now + o->issues) /* reading its operands occupies the scheduler, too */
         sm_spent(sm, o)->at[o->issue_limit] += (double) (s->free - now - o->issues);
     s->last = index;
@@ -264,6 +266,10 @@ static bool goes_on(const Scheduler *s, uint64_t until)
     return !s->warp[s->best]->step->is_last;
 }
 
+/* In a block of an if, makes the compiler keep the branch. Without one, the host could not begin an
+ * issue before it knows when all schedulers issue next; with one, it predicts which is first. */
+#define KEEP_BRANCH() __asm__ volatile("")
+
 /* If several schedulers have an access in the same cycle, they take turns. */
 static Scheduler *first_of(Sm *sm)
 {
@@ -274,8 +280,11 @@ static Scheduler *first_of(Sm *sm)
 
     for (int k = 1; k < count; k++) {
         s = s + 1 == end ? sm->schedulers : s + 1;
-        first = s->best_at < at ? s : first;
-        at = s->best_at < at ? s->best_at : at;
+        if (s->best_at < at) {
+            first = s;
+            at = s->best_at;
+            KEEP_BRANCH();
+        }
     }
     return first;
 }
@@ -324,7 +333,7 @@ static bool add_warp(Sm *sm, int scheduler, PlayedBlock *block, const Trace *tra
     w->block = block;
     w->scheduler = sm->number * sm->gpu->device.schedulers_per_sm + scheduler;
     w->next = w->issued_until = at;
-    if (!warp_go_on(sm, w)) { /* it has no instruction */
+    if (!warp_find_step(sm, w)) { /* it has no instruction */
         w->next_spare = sm->spare;
         sm->spare = w;
         block->live--;

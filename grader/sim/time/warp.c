@@ -76,17 +76,6 @@ static bool next_stretch(Sm *sm, PlayedWarp *w)
     return true;
 }
 
-void warp_set_result(Sm *sm, PlayedWarp *w, uint64_t at, const Operation *maker)
-{
-    const Operation *o = w->step->operation;
-    const uint32_t *registers = w->step->registers + o->reads;
-
-    for (int i = 0; i < o->writes; i++)
-        w->value[registers[i]] = (Value){ .ready = at, .maker = maker };
-    for (int i = 0; is_unknown(at) && i < o->writes; i++)
-        answers_note_value(sm, &w->value[registers[i]]);
-}
-
 /* For a step without an instruction: its result is ready when its last source is. */
 static void pass_on(Sm *sm, PlayedWarp *w)
 {
@@ -151,7 +140,7 @@ static void serve(Sm *sm, PlayedWarp *w)
             w->value[registers[i]] = (Value){ .ready = there, .maker = o };
 }
 
-bool warp_go_on(Sm *sm, PlayedWarp *w)
+bool warp_find_step(Sm *sm, PlayedWarp *w)
 {
     for (;;) {
         if (w->step == w->end) {
