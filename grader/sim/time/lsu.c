@@ -145,30 +145,42 @@ static uint64_t store_cycles(const Device *device, TraceKind kind, uint64_t word
            (is_local ? sectors_in((unsigned) parts) * (uint64_t) device->local_merge_cycles : 0);
 }
 
-/* An SM sends the words that it writes to a sector to the L2 together, as long as it has not written
- * to many other lines meanwhile: 132 SMs of an H200 each store to 16 lines in turn within 14 ns, but
- * to 32 lines within 84 (tests/sim/time/mechanisms, own). */
-static bool merges(Sm *sm, uint64_t line, unsigned sectors)
+/* Cycles for which a store waits for more to its line; fitted to open launches of tests/sim/blind,
+ * whose SMs send 7 to 100 % of the sectors that their warps store to the L2 (94 % where the warps of
+ * a block write to the same lines). */
+enum { MERGING_CYCLES = 100 };
+
+/* An SM sends what a warp writes to a sector to the L2 together, as long as it stores to few other
+ * lines meanwhile: 132 SMs of an H200 each store to 16 lines in turn within 14 ns, but to 32 lines
+ * within 84, and its counters show 7 and 100 % of the sectors (tests/sim/time/mechanisms, own). */
+static bool merges(Sm *sm, const PlayedWarp *w, uint64_t line, unsigned sectors, uint64_t now)
 {
     const int most = sm->gpu->device.l1_merging_lines;
+    const StoredLine new = { .line = line, .by = w };
     int at = 0;
 
     while (at < sm->merging_count && sm->merging[at].line != line)
         at++;
-    const bool is_new = at == sm->merging_count;
-    const unsigned before = is_new ? 0 : sm->merging[at].sectors;
-    if (is_new && sm->merging_count < most)
+    StoredLine stored = at < sm->merging_count ? sm->merging[at] : new;
+    if (at == most)
+        at--;
+    else if (at == sm->merging_count)
         sm->merging_count++;
-    for (at = is_new && at == most ? at - 1 : at; at > 0; at--)
+    if (stored.by != w || now > stored.at + MERGING_CYCLES)
+        stored = new;
+    const bool is_merged = !(sectors & ~stored.sectors);
+    stored.sectors |= sectors;
+    stored.at = now;
+    for (; at > 0; at--)
         sm->merging[at] = sm->merging[at - 1];
-    sm->merging[0] = (StoredLine){ .line = line, .sectors = before | sectors };
-    return !(sectors & ~before);
+    sm->merging[0] = stored;
+    return is_merged;
 }
 
 /* Stores are written through, those to local memory, too (an H200 writes its local arrays at the
  * bandwidth of the L2: tests/sim/time/mechanisms, local.update_same). The load/store unit hands
  * over one line per cycle (store.4.1.8), until the queue is full. */
-static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t start,
+static uint64_t store_lines(Sm *sm, const PlayedWarp *w, const uint64_t *words, int count, uint64_t start,
                             TraceKind kind)
 {
     const Device *device = &sm->gpu->device;
@@ -181,7 +193,7 @@ static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t s
         const unsigned sectors = trace_sectors(words[i]), amount = trace_amount(words[i]);
         const bool is_part = amount < SECTOR_BYTES;
         const bool is_merged =
-            kind == TRACE_STORE && is_part && merges(sm, trace_number(words[i]), sectors);
+            kind == TRACE_STORE && is_part && merges(sm, w, trace_number(words[i]), sectors, at);
         const TraceKind sent = is_merged ? TRACE_MERGED_STORE : kind;
         const uint64_t cycles = is_merged ? 1 : store_cycles(device, kind, words[i]);
         sm->store_free = at + cycles;
@@ -227,7 +239,7 @@ static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64
         at = kind == TRACE_LOAD
                  ? load_lines(sm, w, words, trace_following(head), start,
                               later(trace_wavefronts(head), w->step->operation->cycles))
-                 : store_lines(sm, words, trace_following(head), start, kind);
+                 : store_lines(sm, w, words, trace_following(head), start, kind);
     if (kind != TRACE_LOAD && kind != TRACE_LOCAL_STORE)
         warp_put_off(sm, w, &w->stored, at);
     return at;
@@ -288,7 +300,7 @@ uint64_t lsu_play_stack(Sm *sm, PlayedWarp *w, uint64_t now)
     }
     if (by_words)
         return words_access(sm, kind, lines, count / 2, start, o->cycles);
-    return o->access.is_store ? store_lines(sm, lines, count, start, kind)
+    return o->access.is_store ? store_lines(sm, w, lines, count, start, kind)
                               : load_lines(sm, w, lines, count, start, o->cycles);
 }
 

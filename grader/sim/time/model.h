@@ -308,12 +308,13 @@ typedef struct FullTime {
     uint64_t at, issued_at; /* the last time that a block came or went */
 } FullTime;
 
-/* A line that an SM has stored to in part, and these sectors of it. */
+/* A line that a warp has stored to in part: these sectors of it, at last at cycle `at`. */
 typedef struct StoredLine {
-    uint64_t line;
+    uint64_t line, at;
     unsigned sectors;
+    const PlayedWarp *by;
 } StoredLine;
-enum { MOST_MERGING = 32 }; /* an H200 has more than 16 */
+enum { MOST_MERGING = 32 };
 
 enum { SCHEDULER_SPARE = 16 }; /* bytes after `pipe` that may be read */
 
@@ -341,7 +342,7 @@ typedef struct Sm {
     int half; /* of the L2, next to it */
     Cache l1;
     Scheduler *schedulers;
-    StoredLine merging[MOST_MERGING]; /* the last ones stored to in part, latest first */
+    StoredLine merging[MOST_MERGING]; /* the last ones, latest first */
     int merging_count;
     uint64_t lsu_free, store_free; /* of the load/store unit; of the path of stores to the L2 */
     uint64_t queue_free[MOST_SCHEDULERS]; /* of each scheduler, in front of that unit */
