@@ -226,22 +226,6 @@ typedef struct Part {
     int count, skip, shift;
 } Part;
 
-/* Where words i .. i + count - 1 of a side are: in its Side, or written out to the same places of
- * `room`. */
-static Side *words_at(Slot side, int i, int count, Side *room)
-{
-    const bool is_old = side.when <= race_lines.ordered_until;
-    const uint32_t tag = side.tag & ~(uint32_t) WHO_SHIFT;
-    const int shift = side.tag >> 14 & 3;
-
-    if (line_is_spread(side))
-        return line_side(side);
-    for (int k = i; k < i + count; k++)
-        side_put(room, k,
-                 is_old ? (Slot){ 0 } : (Slot){ side.when, tag + ((uint32_t) k >> shift) });
-    return room;
-}
-
 /* Stores the words if they have changed. */
 static void put_side(const Visit *v, Slot *side, int i, int count, const Side *before,
                      const Side *after)
@@ -268,8 +252,8 @@ static void visit_part(Visit *v, const Allocation *a, GlobalWords *words, Part p
     RaceLine *line = &words->line[part.first / LINE];
     const bool in_place = line_is_spread(line->side[changes]);
     Side room[2], before;
-    const Words all = { .write = words_at(line->side[WRITES], i, part.count, &room[WRITES]),
-                        .read = words_at(line->side[READS], i, part.count, &room[READS]),
+    const Words all = { .write = line_words_at(line->side[WRITES], i, part.count, &room[WRITES]),
+                        .read = line_words_at(line->side[READS], i, part.count, &room[READS]),
                         .from = i,
                         .count = part.count,
                         .skip = part.skip,
@@ -289,11 +273,6 @@ static void visit_part(Visit *v, const Allocation *a, GlobalWords *words, Part p
     }
 }
 
-static bool fits(const Visit *v, Slot side, uint32_t shift)
-{
-    return side.when <= v->ordered_until || (side.tag & WHO_SHIFT) == shift;
-}
-
 /* Visits a whole line that a warp accesses in order, as if it were one word. Returns false if the
  * histories of its words differ: each word must then be visited. */
 static bool visit_line(Visit *v, RaceLine *line, int lane, uint32_t shift)
@@ -301,7 +280,7 @@ static bool visit_line(Visit *v, RaceLine *line, int lane, uint32_t shift)
     const uint32_t who = (uint32_t) (v->warp * LANES + lane) | shift;
     RaceWord word = { line->side[WRITES], line->side[READS] };
 
-    if (!fits(v, word.write, shift) || !fits(v, word.read, shift))
+    if (!line_fits(v, word.write, shift) || !line_fits(v, word.read, shift))
         return false;
     if (v->x->kind == ACCESS_STORE) {
         if (!race_store_quickly(v, &word, who, 0))
@@ -380,6 +359,23 @@ static bool visit_together(Visit *v)
     return true;
 }
 
+static void enter_segment(Visit *v)
+{
+    v->is_global = true;
+    v->now = v->r->now[v->warp];
+    v->ordered_until = race_lines.ordered_until;
+    v->before_block = v->r->first - 1;
+    v->all_foreign = !state.releases && !state.segments[v->r->segment - 1].before;
+}
+
+bool race_global_begin_again(Visit *v)
+{
+    if (state.current != v->r || !v->r->first)
+        return false;
+    enter_segment(v);
+    return true;
+}
+
 void race_global(Access *x)
 {
     Visit v;
@@ -393,11 +389,7 @@ void race_global(Access *x)
     }
     if (x->strong)
         race_hand_over(&v);
-    v.is_global = true;
-    v.now = v.r->now[v.warp];
-    v.ordered_until = race_lines.ordered_until;
-    v.before_block = v.r->first - 1;
-    v.all_foreign = !state.releases && !state.segments[v.r->segment - 1].before;
+    enter_segment(&v);
     if (x->kind == ACCESS_STORE && shape_followed(x->shape))
         race_in_instruction(&v);
     if (!visit_together(&v))

@@ -21,6 +21,20 @@ Side *line_spread(Slot *side)
     return words;
 }
 
+Side *line_words_at(Slot side, int i, int count, Side *room)
+{
+    const bool is_old = side.when <= race_lines.ordered_until;
+    const uint32_t tag = side.tag & ~(uint32_t) WHO_SHIFT;
+    const int shift = side.tag >> 14 & 3;
+
+    if (line_is_spread(side))
+        return line_side(side);
+    for (int k = i; k < i + count; k++)
+        side_put(room, k,
+                 is_old ? (Slot){ 0 } : (Slot){ side.when, tag + ((uint32_t) k >> shift) });
+    return room;
+}
+
 /* Converts lines of 4-byte words to lines of single bytes. */
 static void copy_lines(GlobalWords *to, const GlobalWords *from)
 {

@@ -29,8 +29,17 @@ static inline Slot line_word(Slot side, int i)
     return side;
 }
 
+/* Whether one Slot can describe this side for accesses of this shift, or the side is empty. */
+static inline bool line_fits(const Visit *v, Slot side, uint32_t shift)
+{
+    return side.when <= v->ordered_until || (side.tag & WHO_SHIFT) == shift;
+}
+
 /* The words of one side of a line, each with a history of its own. NULL: out of memory. */
 Side *line_spread(Slot *side);
+/* Where words i .. i + count - 1 of a side are: in its Side, or written out to the same places of
+ * `room`. */
+Side *line_words_at(Slot side, int i, int count, Side *room);
 /* The history, with words small enough for accesses of `width` bytes; NULL if out of memory. */
 GlobalWords *line_words(Allocation *a, int width);
 

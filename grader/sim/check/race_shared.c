@@ -204,7 +204,8 @@ void race_shared(Access *x)
 {
     Visit v;
 
-    if (!race_begin_visit(&v, x) || race_defer(&v))
+    if (!race_begin_visit(&v, x) ||
+        race_defer(&v, x->warp, x->step, x->shape, (uint32_t) x->address[first_lane(x->mask)]))
         return;
     if (!v.r->records_loads)
         race_record_deferred(v.r);

@@ -28,13 +28,14 @@ typedef struct Shape {
     _Alignas(64) uint64_t delta[LANES]; /* from the first active lane; 0 for inactive lanes */
     /* Derived from the key. */
     uint32_t narrow[LANES]; /* delta, modulo 2^32 */
-    int64_t low, high; /* of delta */
-    uint8_t low_bits;  /* of all deltas, or-ed */
-    bool aligned;      /* each lane is aligned to `bytes` */
-    bool linear;       /* all lanes are active, with consecutive addresses in lane order */
-    bool uniform;      /* all lanes have the same address */
-    bool has_leaders;  /* `leaders`, `followed` and `in_row` are set: see shape_leaders() */
-    bool in_row;       /* the leaders are consecutive lanes, with consecutive addresses */
+    uint64_t deltas;        /* a new number whenever `delta` has changed */
+    int64_t low, high;      /* of delta */
+    uint8_t low_bits;       /* of all deltas, or-ed */
+    bool aligned;           /* each lane is aligned to `bytes` */
+    bool linear;            /* all lanes are active, with consecutive addresses in lane order */
+    bool uniform;           /* all lanes have the same address */
+    bool has_leaders;       /* `leaders`, `followed` and `in_row` are set: see shape_leaders() */
+    bool in_row;            /* the leaders are consecutive lanes, with consecutive addresses */
     uint32_t leaders, followed;
     int asked; /* bytes requested by all active lanes */
     int sectors;

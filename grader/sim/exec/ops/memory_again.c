@@ -184,6 +184,17 @@ static __attribute__((noinline)) void observe_again(Warp *warp, const Step *step
         access_observe(&x);
 }
 
+/* Whether the checks of a load are done without an Access. */
+INLINE bool is_observed(const Access *x, AccessKind kind)
+{
+    const Block *block = x->warp->block;
+    const char *begin = x->allocation ? x->allocation->host : (const char *) block->shared;
+
+    return kind == ACCESS_LOAD && block->launch->load_again && !x->warp->trace &&
+           block->launch->load_again(x->warp, x->step, x->shape, x->allocation,
+                                     (size_t) (x->host - begin));
+}
+
 static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, AccessKind kind,
                                                  char *host, Allocation *allocation)
 {
@@ -225,7 +236,7 @@ static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, A
         }                                                                                          \
         x.shape = s;                                                                               \
         access_count_untraced(&x);                                                                 \
-        if (warp->trace || warp->block->launch->watched)                                           \
+        if ((warp->trace || warp->block->launch->watched) && !is_observed(&x, kind))               \
             observe_again(warp, step, kind, x.host, x.allocation);                                 \
         if (!step->memory.words)                                                                   \
             move_again(warp, step, kind, x.host, x.allocation);                                    \
