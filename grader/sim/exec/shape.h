@@ -46,6 +46,11 @@ typedef struct Shape {
     /* For ops/memory.c: the allocation that all lanes accessed last, while memory_changes is: */
     Allocation *allocation;
     uint32_t memory_changes;
+    /* The same for words of full warps: if the first lane's address is one of the `room` from
+     * `from` on, the access is aligned and in bounds, and its bytes are at that address plus
+     * to_host. `of`: the allocation's number. In shared memory, `of` is the block's bytes. */
+    uint64_t from, room, to_host;
+    size_t of;
 } Shape;
 
 /* The shape of an access to global or shared memory, valid until the next call. Addresses of
