@@ -10,13 +10,32 @@
 /* ---- Reads of unwritten bytes ---- */
 
 /* Whether all bytes between the lanes' lowest and highest address are written, if they are few. */
-static bool is_written(const Warp *warp, const Shape *s, const uint8_t *written, size_t at)
+static bool is_around_written(const Shape *s, const uint8_t *written, size_t at)
 {
     enum { FEW = 2048 };
     const int64_t span = s->high - s->low + s->bytes;
 
-    return !warp->unwritten_count && span <= FEW &&
-           bits_all(written, at - (size_t) -s->low, (size_t) span, true);
+    return span <= FEW && bits_all(written, at - (size_t) -s->low, (size_t) span, true);
+}
+
+/* The same for each lane's bytes, whose bits are in one byte. */
+static bool are_lanes_written(const Shape *s, const uint8_t *written, size_t at)
+{
+    const bool is_wide = s->bytes > 8;
+    const unsigned bits = is_wide ? 0 : (1u << s->bytes) - 1;
+    unsigned missing = is_wide;
+
+    for (int i = 0; i < LANES && !missing; i++) {
+        const size_t byte = at + s->delta[i];
+        missing = bits & ~((unsigned) written[byte / 8] >> byte % 8);
+    }
+    return !missing;
+}
+
+static bool is_written(const Warp *warp, const Shape *s, const uint8_t *written, size_t at)
+{
+    return !warp->unwritten_count &&
+           (is_around_written(s, written, at) || are_lanes_written(s, written, at));
 }
 
 /* ---- Races ---- */
