@@ -191,15 +191,23 @@ static __attribute__((noinline)) void observe_again(Warp *warp, const Step *step
         access_observe(&x);
 }
 
-/* Whether the checks of a load are done without an Access. */
-INLINE bool is_observed(const Access *x, AccessKind kind)
+/* Whether the checks of a load are done without an Access. `at`: its offset in the allocation or
+ * the shared memory. */
+INLINE bool is_checked(Warp *warp, const Step *step, const Shape *s, const Allocation *a, size_t at)
 {
-    const Block *block = x->warp->block;
-    const char *begin = x->allocation ? x->allocation->host : (const char *) block->shared;
+    LoadAgain *check = warp->block->launch->load_again;
 
-    return kind == ACCESS_LOAD && block->launch->load_again && !x->warp->trace &&
-           block->launch->load_again(x->warp, x->step, x->shape, x->allocation,
-                                     (size_t) (x->host - begin));
+    return check && check(warp, step, s, a, at);
+}
+
+/* The same for an access that find_again() has found. */
+INLINE bool is_checked_load(const Access *x, AccessKind kind)
+{
+    const Allocation *a = x->allocation;
+    const char *begin = a ? a->host : (const char *) x->warp->block->shared;
+
+    return kind == ACCESS_LOAD && !x->warp->trace &&
+           is_checked(x->warp, x->step, x->shape, a, (size_t) (x->host - begin));
 }
 
 static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, AccessKind kind,
@@ -230,7 +238,7 @@ static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, A
     }                                                                                              \
                                                                                                    \
     TARGET INLINE void run_again##suffix(Warp *warp, const Step *step, uint32_t mask,              \
-                                         AccessKind kind)                                          \
+                                         AccessKind kind, bool refused)                            \
     {                                                                                              \
         Shape *s = shape_last(step, (Space) step->space);                                          \
         const int data = kind == ACCESS_STORE ? step->b : step->d;                                 \
@@ -243,7 +251,8 @@ static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, A
         }                                                                                          \
         x.shape = s;                                                                               \
         access_count_untraced(&x);                                                                 \
-        if ((warp->trace || warp->block->launch->watched) && !is_observed(&x, kind))               \
+        if ((warp->trace || warp->block->launch->watched) &&                                       \
+            (refused || !is_checked_load(&x, kind)))                                               \
             observe_again(warp, step, kind, x.host, x.allocation);                                 \
         if (!step->memory.words)                                                                   \
             move_again(warp, step, kind, x.host, x.allocation);                                    \
@@ -253,18 +262,24 @@ static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, A
                                                                                                    \
     TARGET static void load_again##suffix(Warp *warp, const Step *step, uint32_t mask)             \
     {                                                                                              \
-        run_again##suffix(warp, step, mask, ACCESS_LOAD);                                          \
+        run_again##suffix(warp, step, mask, ACCESS_LOAD, false);                                   \
+    }                                                                                              \
+                                                                                                   \
+    /* A load that could not be checked without an Access. */                                      \
+    TARGET static void load_refused##suffix(Warp *warp, const Step *step, uint32_t mask)           \
+    {                                                                                              \
+        run_again##suffix(warp, step, mask, ACCESS_LOAD, true);                                    \
     }                                                                                              \
                                                                                                    \
     TARGET static void store_again##suffix(Warp *warp, const Step *step, uint32_t mask)            \
     {                                                                                              \
-        run_again##suffix(warp, step, mask, ACCESS_STORE);                                         \
+        run_again##suffix(warp, step, mask, ACCESS_STORE, false);                                  \
     }
 AGAIN(, )
 AGAIN(AVX2, _avx2)
 AGAIN(AVX512, _avx512)
 
-/* ---- Words that no observer needs ----
+/* ---- Words without an Access ----
  *
  * The most frequent accesses have functions of their own, which call no others except at their
  * ends. Whatever is unusual is left to the functions above. */
@@ -273,7 +288,15 @@ INLINE bool is_unusual(const Shape *s, const Warp *warp, const Step *step, uint3
                        uint64_t first)
 {
     return s->step != step->number || mask != ALL_LANES || first - s->from >= s->room ||
-           warp->trace || warp->block->launch->watched;
+           warp->trace;
+}
+
+/* Whether the access must be observed, other than as a load that is checked here. */
+INLINE bool is_refused(Warp *warp, const Step *step, AccessKind kind, const Shape *s,
+                       const Allocation *a, size_t at)
+{
+    return warp->block->launch->watched &&
+           (kind != ACCESS_LOAD || !is_checked(warp, step, s, a, at));
 }
 
 /* Whether the sectors are as many as the shape has. A word lies in one, wherever it is. */
@@ -298,7 +321,7 @@ INLINE bool is_unusual_shared(const Shape *s, const Warp *warp, const Step *step
            s->start != first % sizeof(Lane32);
 }
 
-#define WORDS(TARGET, kind, name, data, suffix)                                                    \
+#define WORDS(TARGET, kind, name, refused, data, suffix)                                           \
     TARGET static void name##_global##suffix(Warp *warp, const Step *step, uint32_t mask)          \
     {                                                                                              \
         Shape *s = shape_last(step, SPACE_GLOBAL);                                                 \
@@ -309,6 +332,10 @@ INLINE bool is_unusual_shared(const Shape *s, const Warp *warp, const Step *step
         if (is_unusual_global(s, warp, step, mask, first, count) ||                                \
             !is_wide##suffix(s, address)) {                                                        \
             name##_again##suffix(warp, step, mask);                                                \
+            return;                                                                                \
+        }                                                                                          \
+        if (is_refused(warp, step, kind, s, s->allocation, first - s->allocation->base)) {         \
+            refused##suffix(warp, step, mask);                                                     \
             return;                                                                                \
         }                                                                                          \
         count_request(count, s->sectors, s->asked);                                                \
@@ -326,15 +353,19 @@ INLINE bool is_unusual_shared(const Shape *s, const Warp *warp, const Step *step
             name##_again##suffix(warp, step, mask);                                                \
             return;                                                                                \
         }                                                                                          \
+        if (is_refused(warp, step, kind, s, NULL, first)) {                                        \
+            refused##suffix(warp, step, mask);                                                     \
+            return;                                                                                \
+        }                                                                                          \
         count_wavefronts(count_of(warp, step), s);                                                 \
         move_words##suffix(s, kind, (char *) warp->block->shared + first, plane(warp, data));      \
     }
-WORDS(, ACCESS_LOAD, load, step->d, )
-WORDS(AVX2, ACCESS_LOAD, load, step->d, _avx2)
-WORDS(AVX512, ACCESS_LOAD, load, step->d, _avx512)
-WORDS(, ACCESS_STORE, store, step->b, )
-WORDS(AVX2, ACCESS_STORE, store, step->b, _avx2)
-WORDS(AVX512, ACCESS_STORE, store, step->b, _avx512)
+WORDS(, ACCESS_LOAD, load, load_refused, step->d, )
+WORDS(AVX2, ACCESS_LOAD, load, load_refused, step->d, _avx2)
+WORDS(AVX512, ACCESS_LOAD, load, load_refused, step->d, _avx512)
+WORDS(, ACCESS_STORE, store, store_again, step->b, )
+WORDS(AVX2, ACCESS_STORE, store, store_again, step->b, _avx2)
+WORDS(AVX512, ACCESS_STORE, store, store_again, step->b, _avx512)
 
 Run *memory_again(const Step *step, AccessKind kind)
 {
