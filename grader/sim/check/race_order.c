@@ -4,8 +4,9 @@
  * Every accessed word of memory has two Slots: its last write and its first read. (If an allocation
  * or a block's shared memory is accessed in units of less than 4 bytes, each byte has its own
  * Slots.) race_rules.c decides which accesses race, race_shared.c and race_global.c find the words
- * of an access, race_defer.c puts off loads of shared memory, race_pool.c bounds the memory,
- * race_report.c writes the findings.
+ * of an access, race_lines.c keeps those of global memory, load_again.c has a fast path for loads
+ * that repeat a pattern, race_defer.c puts off loads of shared memory, race_pool.c bounds the
+ * memory, race_report.c writes the findings.
  *
  * Each synchronisation begins a new epoch of a warp. seen[v][w] is the last epoch of warp w that
  * happens before the current epoch of warp v. A barrier merges this knowledge for all warps that
