@@ -60,10 +60,21 @@ static inline size_t bits_other(const uint8_t *bits, size_t first, size_t count,
 static inline bool bits_all(const uint8_t *bits, size_t first, size_t count, bool value)
 {
     const uint8_t same = value ? 255 : 0;
+    const uint64_t same8 = value ? UINT64_MAX : 0;
+    const size_t end = first + count;
+    size_t at = first / 8;
 
     if ((first & 7) + count <= 8)
-        return ((bits[first / 8] ^ same) & bits_few(first, count)) == 0;
-    return bits_other(bits, first, count, value) == first + count;
+        return ((bits[at] ^ same) & bits_few(first, count)) == 0;
+    unsigned wrong = (unsigned) (bits[at++] ^ same) >> (first & 7);
+    for (; at + 8 <= end / 8; at += 8)
+        if (memcmp(bits + at, &same8, 8))
+            return false;
+    for (; at < end / 8; at++)
+        wrong |= bits[at] ^ same;
+    if (end & 7)
+        wrong |= (bits[at] ^ same) & bits_few(0, end & 7);
+    return !wrong;
 }
 
 #endif

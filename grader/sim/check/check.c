@@ -32,6 +32,7 @@ const Observer check_observer = {
     .fence = race_fence,
     .cluster_sync = race_cluster,
     .access = check_access,
+    .load_again = check_load_again,
     .needs_accesses = needs_accesses,
     .copy_reads = access_check_written,
     .copy_claims = order_shared,

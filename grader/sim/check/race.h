@@ -91,15 +91,15 @@ typedef struct Conflict {
 } Conflict;
 #define SOMEWHERE INT64_MAX
 
-typedef struct DeferredLoad DeferredLoad;
+typedef struct DeferredLoads DeferredLoads;
 
 /* block->shared_races: the checker's state for a block. Reused for later blocks. */
 typedef struct BlockRaces {
     struct BlockRaces *next; /* in the free list */
     SharedWords *words;
-    int block_epoch;        /* block->epoch at the last check */
-    uint32_t last_barrier;  /* the last epoch before the last barrier of the whole block */
-    DeferredLoad *deferred; /* loads since then, none of which is recorded (race_defer.c) */
+    int block_epoch;         /* block->epoch at the last check */
+    uint32_t last_barrier;   /* the last epoch before the last barrier of the whole block */
+    DeferredLoads *deferred; /* loads since then, none of which is recorded (race_defer.c) */
     int deferred_count;
     bool records_loads;          /* loads are recorded at once until the next such barrier */
     bool partial_sync;           /* since then, some warps have synchronised without the others */
@@ -144,6 +144,9 @@ void race_fence(Warp *warp, bool of_block);
 void race_cluster(Block *block, bool leaves);
 void race_global(Access *access);
 void race_shared(Access *access);
+/* load_again.c: see Observer. */
+bool check_load_again(Warp *warp, const Step *step, const Shape *shape, const Allocation *a,
+                      size_t at);
 /* written.c. Also marks the bytes that the access writes as written. */
 void access_check_written(Access *access);
 
@@ -159,6 +162,9 @@ const Step *race_step(int site);          /* NULL: unknown */
 bool race_observed(int site);             /* an atomic whose result is used */
 /* Sets the fields that do not depend on the words. Returns false if out of memory. */
 bool race_begin_visit(Visit *visit, Access *access);
+/* The same for a load that race_begin_visit() has seen before; false also for one that counts as
+ * strong. `x` is not set. */
+bool race_begin_again(Visit *visit, const Warp *warp, const Step *step);
 /* Releases and acquires inside the block, as strong accesses do. */
 void race_hand_over(Visit *visit);
 
@@ -172,8 +178,10 @@ bool race_in_instruction(Visit *visit);
 
 /* ---- race_defer.c, race_shared.c ---- */
 
-/* Notes a load of shared memory for later. Returns false if it must be recorded now. */
-bool race_defer(const Visit *visit);
+/* Notes a load of shared memory for later; `first`: the first lane's address. Returns false if it
+ * is none, or must be recorded now. */
+bool race_defer(const Visit *visit, Warp *warp, const Step *step, const Shape *shape,
+                uint32_t first);
 /* Called before anything that changes how loads are recorded, or that they may race with. */
 void race_record_deferred(BlockRaces *r);
 /* Checks and records an access to shared memory. */
@@ -198,6 +206,8 @@ uint32_t race_store_words(const Visit *visit, const Words *words);
 
 void race_global_begin(void); /* at the start of a launch */
 void race_global_end(void);
+/* Completes race_begin_again(); false: the block has no segment yet, or another block ran. */
+bool race_global_begin_again(Visit *visit);
 /* The number of the block to which the epoch belongs; -1: this block. `*ordered`: that block's
  * writes (`wrote`) or reads in this epoch happen before the visit. */
 int64_t race_foreign(const Visit *visit, uint32_t epoch, bool wrote, bool *ordered);

@@ -7,42 +7,63 @@
 #include "sim/check/race.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { MOST_DEFERRED = 1024 };
+enum { MOST_DEFERRED = 1024, RECENT = 64 };
 
-struct DeferredLoad {
+typedef struct DeferredLoad {
     Warp *warp;
     const Step *step;
     uint32_t mask, now, site;
-    int bytes;
-    uint32_t address[LANES];
+    uint32_t first; /* the first lane's address */
+    uint16_t pattern;
+    uint8_t bytes;
+} DeferredLoad;
+
+/* Loads mostly repeat the patterns of their steps, so a few patterns take up little of the cache.
+ */
+struct DeferredLoads {
+    DeferredLoad load[MOST_DEFERRED];
+    uint32_t pattern[MOST_DEFERRED][LANES]; /* addresses, from the first lane's */
+    int patterns;
+    struct RecentPattern {
+        uint64_t deltas; /* of the Shape */
+        int pattern;
+    } recent[RECENT]; /* by the step's number */
 };
 
-bool race_defer(const Visit *v)
+static uint16_t find_pattern(DeferredLoads *d, const Step *step, const Shape *s)
 {
-    const Access *x = v->x;
+    struct RecentPattern *recent = &d->recent[step->number % RECENT];
+
+    if (recent->deltas != s->deltas || recent->pattern >= d->patterns) {
+        *recent = (struct RecentPattern){ s->deltas, d->patterns++ };
+        memcpy(d->pattern[recent->pattern], s->narrow, sizeof s->narrow);
+    }
+    return (uint16_t) recent->pattern;
+}
+
+bool race_defer(const Visit *v, Warp *warp, const Step *step, const Shape *s, uint32_t first)
+{
     BlockRaces *r = v->r;
 
-    if (x->kind != ACCESS_LOAD || v->strong || r->records_loads ||
+    if (s->kind != ACCESS_LOAD || v->strong || r->records_loads ||
         r->deferred_count == MOST_DEFERRED)
         return false;
-    if (!r->deferred && !(r->deferred = malloc(MOST_DEFERRED * sizeof *r->deferred)))
+    if (!r->deferred && !(r->deferred = calloc(1, sizeof *r->deferred)))
         return false;
-    DeferredLoad *load = &r->deferred[r->deferred_count++];
-    load->warp = x->warp;
-    load->step = x->step;
-    load->mask = x->mask;
-    load->now = v->now;
-    load->site = v->site;
-    load->bytes = x->bytes;
-    for (int i = 0; i < LANES; i++)
-        load->address[i] = (uint32_t) x->address[i];
+    if (!r->deferred_count)
+        r->deferred->patterns = 0;
+    r->deferred->load[r->deferred_count++] = (DeferredLoad){
+        warp, step, s->mask, v->now, v->site, first, find_pattern(r->deferred, step, s), s->bytes
+    };
     return true;
 }
 
 /* The table of shapes is left as it was, since the current access uses it. */
 static void record(BlockRaces *r, const DeferredLoad *load)
 {
+    const uint32_t *pattern = r->deferred->pattern[load->pattern];
     Shape *entry = shape_last(load->step, SPACE_SHARED);
     const Shape kept = *entry;
     Access x = { .warp = load->warp,
@@ -53,7 +74,7 @@ static void record(BlockRaces *r, const DeferredLoad *load)
                  .bytes = load->bytes };
 
     for (int i = 0; i < LANES; i++)
-        x.address[i] = load->address[i];
+        x.address[i] = load->first + pattern[i];
     x.shape = shape_of(x.step, x.space, x.kind, x.mask, x.bytes, x.address);
     x.linear = x.shape->linear;
     x.uniform = x.shape->uniform;
@@ -69,5 +90,5 @@ void race_record_deferred(BlockRaces *r)
     r->records_loads = true;
     r->deferred_count = 0;
     for (int i = 0; i < count; i++)
-        record(r, &r->deferred[i]);
+        record(r, &r->deferred->load[i]);
 }

@@ -9,6 +9,7 @@
  * To release its writes, a block must execute a fence before it sets the flag. Reads need no fence:
  * after a barrier their values have arrived, and other blocks may overwrite the data.
  */
+#include "sim/check/race_lines.h"
 #include "sim/check/race_quick.h"
 
 #include <stdio.h>
@@ -25,9 +26,7 @@ typedef struct Segment {
 } Segment;
 
 static struct {
-    uint32_t ordered_until; /* the last epoch of earlier launches */
-    uint32_t spread;        /* `when` of lines that have a Side in this launch */
-    Segment *segments;      /* sorted by epoch */
+    Segment *segments; /* sorted by epoch */
     size_t count, room;
     uint32_t releases;
     bool handed_over;          /* some release covered writes */
@@ -40,8 +39,8 @@ static struct {
 void race_global_begin(void)
 {
     race_global_end();
-    state.ordered_until = race_last_epoch();
-    state.spread = race_next_epoch();
+    race_lines.ordered_until = race_last_epoch();
+    race_lines.spread = race_next_epoch();
     state.reported_full = false;
 }
 
@@ -168,94 +167,6 @@ static bool hand_over_to_blocks(const Access *x, BlockRaces *r)
     return true;
 }
 
-/* ---- Lines ---- */
-
-static bool is_spread(Slot side)
-{
-    return (side.tag & WHO_SHIFT) == LINE_SPREAD && side.when == state.spread;
-}
-
-static Side *side_of(Slot side)
-{
-    return pool_side((side.tag & WHO & ~LINE_SPREAD) | side.tag >> 16 << 14);
-}
-
-static Slot word_of(Slot side, int i)
-{
-    if (is_spread(side))
-        return side_get(side_of(side), i);
-    if (side.when <= state.ordered_until)
-        return (Slot){ 0 };
-    side.tag = (side.tag & ~(uint32_t) WHO_SHIFT) + ((uint32_t) i >> (side.tag >> 14 & 3));
-    return side;
-}
-
-/* Returns NULL if out of memory. */
-static Side *spread(Slot *side)
-{
-    uint32_t number;
-    Side *words;
-
-    if (is_spread(*side))
-        return side_of(*side);
-    if (!(words = pool_take(&number)))
-        return NULL;
-    for (int i = 0; i < LINE; i++)
-        side_put(words, i, word_of(*side, i));
-    *side =
-        (Slot){ state.spread, (number & ~LINE_SPREAD & WHO) | LINE_SPREAD | number >> 14 << 16 };
-    return words;
-}
-
-/* Converts lines of 4-byte words to lines of single bytes. */
-static void copy_lines(GlobalWords *to, const GlobalWords *from)
-{
-    const int more = from->log2_grain - to->log2_grain, lines = 1 << more;
-
-    for (size_t n = 0; n <= (from->bytes >> from->log2_grain) / LINE; n++)
-        for (int s = 0; s < 2; s++) {
-            Slot old = from->line[n].side[s];
-            if (old.when <= state.ordered_until)
-                continue;
-            for (int k = 0; k < LINE * lines; k++) {
-                size_t line = n * (size_t) lines + (size_t) k / LINE;
-                Side *words = line <= (to->bytes >> to->log2_grain) / LINE
-                                  ? spread(&to->line[line].side[s])
-                                  : NULL;
-                if (words)
-                    side_put(words, k % LINE, word_of(old, k >> more));
-            }
-        }
-}
-
-static GlobalWords *new_words(size_t bytes, int log2_grain)
-{
-    size_t lines = ((bytes >> log2_grain) / LINE + 1) * sizeof(RaceLine);
-    GlobalWords *words = pool_spend(lines) ? calloc(1, sizeof *words + lines) : NULL;
-
-    if (!words)
-        return NULL;
-    words->bytes = bytes;
-    words->log2_grain = log2_grain;
-    return words;
-}
-
-/* The history, with words small enough for accesses of `width` bytes; NULL if out of memory. */
-static GlobalWords *words_of(Allocation *a, int width)
-{
-    GlobalWords *old = a->races, *words;
-
-    if (old && (old->log2_grain == 0 || width >= 4))
-        return old;
-    words = new_words(a->bytes, width < 4 ? 0 : 2);
-    if (!words)
-        return NULL;
-    if (old)
-        copy_lines(words, old);
-    free(old);
-    return a->races = words;
-}
-
 /* ---- Visits ---- */
 
 static void report_full(const Visit *v)
@@ -276,7 +187,7 @@ static void report_full(const Visit *v)
 
 static void visit_word(Visit *v, RaceLine *line, int i, int lane, uint64_t at)
 {
-    RaceWord word = { word_of(line->side[WRITES], i), word_of(line->side[READS], i) };
+    RaceWord word = { line_word(line->side[WRITES], i), line_word(line->side[READS], i) };
     const int s = v->x->kind == ACCESS_LOAD ? READS : WRITES;
     const Slot before = s == READS ? word.read : word.write;
 
@@ -284,7 +195,7 @@ static void visit_word(Visit *v, RaceLine *line, int i, int lane, uint64_t at)
     const Slot after = s == READS ? word.read : word.write;
     if (after.when == before.when && after.tag == before.tag)
         return;
-    Side *words = spread(&line->side[s]);
+    Side *words = line_spread(&line->side[s]);
     if (words)
         side_put(words, i, after);
     else
@@ -293,7 +204,7 @@ static void visit_word(Visit *v, RaceLine *line, int i, int lane, uint64_t at)
 
 static void visit_lane(Visit *v, Allocation *a, int lane)
 {
-    GlobalWords *words = words_of(a, v->x->bytes);
+    GlobalWords *words = line_words(a, v->x->bytes);
     uint64_t first = v->x->address[lane] - a->base;
 
     if (!words) {
@@ -315,22 +226,6 @@ typedef struct Part {
     int count, skip, shift;
 } Part;
 
-/* Where words i .. i + count - 1 of a side are: in its Side, or written out to the same places of
- * `room`. */
-static Side *words_at(Slot side, int i, int count, Side *room)
-{
-    const bool is_old = side.when <= state.ordered_until;
-    const uint32_t tag = side.tag & ~(uint32_t) WHO_SHIFT;
-    const int shift = side.tag >> 14 & 3;
-
-    if (is_spread(side))
-        return side_of(side);
-    for (int k = i; k < i + count; k++)
-        side_put(room, k,
-                 is_old ? (Slot){ 0 } : (Slot){ side.when, tag + ((uint32_t) k >> shift) });
-    return room;
-}
-
 /* Stores the words if they have changed. */
 static void put_side(const Visit *v, Slot *side, int i, int count, const Side *before,
                      const Side *after)
@@ -340,7 +235,7 @@ static void put_side(const Visit *v, Slot *side, int i, int count, const Side *b
     if (!memcmp(before->when + i, after->when + i, bytes) &&
         !memcmp(before->tag + i, after->tag + i, bytes))
         return;
-    Side *words = spread(side);
+    Side *words = line_spread(side);
     if (words) {
         memcpy(words->when + i, after->when + i, bytes);
         memcpy(words->tag + i, after->tag + i, bytes);
@@ -355,10 +250,10 @@ static void visit_part(Visit *v, const Allocation *a, GlobalWords *words, Part p
     const int changes = v->x->kind == ACCESS_LOAD ? READS : WRITES;
     const int i = (int) (part.first % LINE);
     RaceLine *line = &words->line[part.first / LINE];
-    const bool in_place = is_spread(line->side[changes]);
+    const bool in_place = line_is_spread(line->side[changes]);
     Side room[2], before;
-    const Words all = { .write = words_at(line->side[WRITES], i, part.count, &room[WRITES]),
-                        .read = words_at(line->side[READS], i, part.count, &room[READS]),
+    const Words all = { .write = line_words_at(line->side[WRITES], i, part.count, &room[WRITES]),
+                        .read = line_words_at(line->side[READS], i, part.count, &room[READS]),
                         .from = i,
                         .count = part.count,
                         .skip = part.skip,
@@ -378,11 +273,6 @@ static void visit_part(Visit *v, const Allocation *a, GlobalWords *words, Part p
     }
 }
 
-static bool fits(const Visit *v, Slot side, uint32_t shift)
-{
-    return side.when <= v->ordered_until || (side.tag & WHO_SHIFT) == shift;
-}
-
 /* Visits a whole line that a warp accesses in order, as if it were one word. Returns false if the
  * histories of its words differ: each word must then be visited. */
 static bool visit_line(Visit *v, RaceLine *line, int lane, uint32_t shift)
@@ -390,7 +280,7 @@ static bool visit_line(Visit *v, RaceLine *line, int lane, uint32_t shift)
     const uint32_t who = (uint32_t) (v->warp * LANES + lane) | shift;
     RaceWord word = { line->side[WRITES], line->side[READS] };
 
-    if (!fits(v, word.write, shift) || !fits(v, word.read, shift))
+    if (!line_fits(v, word.write, shift) || !line_fits(v, word.read, shift))
         return false;
     if (v->x->kind == ACCESS_STORE) {
         if (!race_store_quickly(v, &word, who, 0))
@@ -454,7 +344,8 @@ static bool visit_together(Visit *v)
 {
     const Access *x = v->x;
     Allocation *a = x->allocation;
-    GlobalWords *words = v->strong || !a || x->kind == ACCESS_ATOMIC ? NULL : words_of(a, x->bytes);
+    GlobalWords *words =
+        v->strong || !a || x->kind == ACCESS_ATOMIC ? NULL : line_words(a, x->bytes);
 
     if (!words)
         return false;
@@ -465,6 +356,23 @@ static bool visit_together(Visit *v)
         visit_scattered(v, a, words);
     else
         return false;
+    return true;
+}
+
+static void enter_segment(Visit *v)
+{
+    v->is_global = true;
+    v->now = v->r->now[v->warp];
+    v->ordered_until = race_lines.ordered_until;
+    v->before_block = v->r->first - 1;
+    v->all_foreign = !state.releases && !state.segments[v->r->segment - 1].before;
+}
+
+bool race_global_begin_again(Visit *v)
+{
+    if (state.current != v->r || !v->r->first)
+        return false;
+    enter_segment(v);
     return true;
 }
 
@@ -481,11 +389,7 @@ void race_global(Access *x)
     }
     if (x->strong)
         race_hand_over(&v);
-    v.is_global = true;
-    v.now = v.r->now[v.warp];
-    v.ordered_until = state.ordered_until;
-    v.before_block = v.r->first - 1;
-    v.all_foreign = !state.releases && !state.segments[v.r->segment - 1].before;
+    enter_segment(&v);
     if (x->kind == ACCESS_STORE && shape_followed(x->shape))
         race_in_instruction(&v);
     if (!visit_together(&v))

@@ -4,8 +4,9 @@
  * Every accessed word of memory has two Slots: its last write and its first read. (If an allocation
  * or a block's shared memory is accessed in units of less than 4 bytes, each byte has its own
  * Slots.) race_rules.c decides which accesses race, race_shared.c and race_global.c find the words
- * of an access, race_defer.c puts off loads of shared memory, race_pool.c bounds the memory,
- * race_report.c writes the findings.
+ * of an access, race_lines.c keeps those of global memory, load_again.c has a fast path for loads
+ * that repeat a pattern, race_defer.c puts off loads of shared memory, race_pool.c bounds the
+ * memory, race_report.c writes the findings.
  *
  * Each synchronisation begins a new epoch of a warp. seen[v][w] is the last epoch of warp w that
  * happens before the current epoch of warp v. A barrier merges this knowledge for all warps that
@@ -33,6 +34,7 @@
 enum {
     SITES = 4096,
     SITE_SLOTS = 2 * SITES,
+    PLAIN_SITES = 256,
     OLDEST_TO_KEEP = 1 << 30, /* after this epoch, the next launch starts at 1 again */
     LAST_EPOCH = INT32_MAX    /* vector code compares them as signed numbers */
 };
@@ -48,6 +50,10 @@ static struct {
     uint8_t role[SITES];
     short site_slot[SITE_SLOTS]; /* by hash: 1 + index; 0: free */
     int sites;
+    /* The sites of steps without a role, by the steps' numbers. */
+    struct {
+        uint32_t number, site;
+    } plain[PLAIN_SITES];
 } state;
 
 /* ---- Sites: small numbers for steps; 0: unknown ---- */
@@ -92,6 +98,7 @@ bool race_observed(int site)
 static void forget_sites(void)
 {
     memset(state.site_slot, 0, sizeof state.site_slot);
+    memset(state.plain, 0, sizeof state.plain);
     state.sites = 0;
 }
 
@@ -294,5 +301,25 @@ bool race_begin_visit(Visit *v, Access *x)
     v->strong = x->strong || role == EXPECTS;
     v->observes = role == OBSERVES;
     v->raced = v->same = false;
+    if (v->site && !role) {
+        state.plain[x->step->number % PLAIN_SITES].number = x->step->number;
+        state.plain[x->step->number % PLAIN_SITES].site = v->site;
+    }
+    return true;
+}
+
+bool race_begin_again(Visit *v, const Warp *warp, const Step *step)
+{
+    const uint32_t at = step->number % PLAIN_SITES;
+    BlockRaces *r = warp->block->shared_races;
+
+    if (state.plain[at].number != step->number || !r || r->block_epoch != warp->block->epoch ||
+        warp->number >= WARPS_A_BLOCK || state.epoch == LAST_EPOCH)
+        return false;
+    v->r = r;
+    v->warp = warp->number;
+    v->now = r->now[v->warp];
+    v->site = state.plain[at].site;
+    v->strong = v->observes = v->raced = v->same = false;
     return true;
 }

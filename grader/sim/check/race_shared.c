@@ -56,11 +56,12 @@ static inline uint32_t foreign_bits(const Visit *v, const Side *side, int i, uin
     return (uint32_t) (side->when[i] > v->ordered_until) & (uint32_t) ((side->tag[i] & WHO) != who);
 }
 
-/* Records the access in all words of the run, or in none (false) if another thread has accessed
- * one of them. `side` is the side of the pair for this kind of access. */
-WITH_VECTORS static bool take_run(const Visit *v, const Run32 *run, Side *side)
+/* Records a load of all words of the run, or of none (false) if another thread has accessed one of
+ * them. */
+WITH_VECTORS static bool take_run(const Visit *v, const Run32 *run)
 {
-    const Side *write = &run->pair->write, *read = &run->pair->read;
+    const Side *write = &run->pair->write;
+    Side *read = &run->pair->read;
     const uint32_t now = v->now, site = v->site, thread = run->thread;
     const int from = run->i, count = run->count, skip = run->skip, shift = run->shift;
     uint32_t foreign = 0;
@@ -72,8 +73,8 @@ WITH_VECTORS static bool take_run(const Visit *v, const Run32 *run, Side *side)
     if (foreign)
         return false;
     for (int k = 0; k < count; k++) {
-        side->when[from + k] = now;
-        side->tag[from + k] = (thread + ((uint32_t) (skip + k) >> shift)) | site;
+        read->when[from + k] = now;
+        read->tag[from + k] = (thread + ((uint32_t) (skip + k) >> shift)) | site;
     }
     return true;
 }
@@ -127,9 +128,7 @@ static void visit_each(Visit *v, SharedWords *words, const Run32 *run, size_t fi
 
 static void visit_run(Visit *v, SharedWords *words, Run32 run, size_t first)
 {
-    bool is_store = v->x->kind == ACCESS_STORE;
-
-    if (!take_run(v, &run, is_store ? &run.pair->write : &run.pair->read))
+    if (v->x->kind == ACCESS_STORE || !take_run(v, &run))
         visit_each(v, words, &run, first);
 }
 
@@ -204,7 +203,8 @@ void race_shared(Access *x)
 {
     Visit v;
 
-    if (!race_begin_visit(&v, x) || race_defer(&v))
+    if (!race_begin_visit(&v, x) ||
+        race_defer(&v, x->warp, x->step, x->shape, (uint32_t) x->address[first_lane(x->mask)]))
         return;
     if (!v.r->records_loads)
         race_record_deferred(v.r);

@@ -9,20 +9,13 @@
  * memory, in which case the report lacks them. */
 ArrayCount *access_find_array(Launch *launch, const Step *step, const Allocation *a, Count *count);
 
-static inline void access_count_array(Access *x, const Allocation *a, int sectors, int bytes)
+static inline void count_in_array(ArrayCount *array, AccessKind kind, int sectors, int bytes)
 {
-    Launch *launch = x->warp->block->launch;
-    Count *count = count_of(x->warp, x->step);
-    ArrayCount *array = count->array_of == a->number ? &launch->arrays[count->array]
-                                                     : access_find_array(launch, x->step, a, count);
-
-    if (!array)
-        return;
-    if (x->kind == ACCESS_LOAD) {
+    if (kind == ACCESS_LOAD) {
         array->load_requests++;
         array->load_sectors += (uint64_t) sectors;
         array->load_bytes += (uint64_t) bytes;
-    } else if (x->kind == ACCESS_STORE) {
+    } else if (kind == ACCESS_STORE) {
         array->store_requests++;
         array->store_sectors += (uint64_t) sectors;
         array->store_bytes += (uint64_t) bytes;
@@ -33,25 +26,42 @@ static inline void access_count_array(Access *x, const Allocation *a, int sector
     }
 }
 
-static inline void access_count_sectors(Access *x, int sectors, int bytes)
+static inline void access_count_array(Access *x, const Allocation *a, int sectors, int bytes)
 {
+    Launch *launch = x->warp->block->launch;
     Count *count = count_of(x->warp, x->step);
+    ArrayCount *array = count->array_of == a->number ? &launch->arrays[count->array]
+                                                     : access_find_array(launch, x->step, a, count);
 
+    if (array)
+        count_in_array(array, x->kind, sectors, bytes);
+}
+
+static inline void count_request(Count *count, int sectors, int bytes)
+{
     count->requests++;
     count->sectors += (uint64_t) sectors;
     count->bytes += (uint64_t) bytes;
 }
 
+static inline void access_count_sectors(Access *x, int sectors, int bytes)
+{
+    count_request(count_of(x->warp, x->step), sectors, bytes);
+}
+
+static inline void count_wavefronts(Count *count, const Shape *s)
+{
+    count->wavefronts += (uint64_t) s->wavefronts;
+    count->ideal += (uint64_t) s->ideal;
+    count->loop_loads += (uint64_t) s->loop_loads;
+    count->loop_ideal += (uint64_t) s->loop_ideal;
+    count->rounds += (uint64_t) s->rounds;
+    count->round_lanes += (uint64_t) s->round_lanes;
+}
+
 static inline void access_count_shared(Access *x)
 {
-    Count *count = count_of(x->warp, x->step);
-
-    count->wavefronts += (uint64_t) x->shape->wavefronts;
-    count->ideal += (uint64_t) x->shape->ideal;
-    count->loop_loads += (uint64_t) x->shape->loop_loads;
-    count->loop_ideal += (uint64_t) x->shape->loop_ideal;
-    count->rounds += (uint64_t) x->shape->rounds;
-    count->round_lanes += (uint64_t) x->shape->round_lanes;
+    count_wavefronts(count_of(x->warp, x->step), x->shape);
 }
 
 /* As access_count(), if all lanes access one allocation. Constant and local memory are not counted

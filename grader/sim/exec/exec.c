@@ -191,13 +191,15 @@ static void settle_all_counts(Launch *launch)
             settle_counts(launch->call_counts[i], launch->codes[i]);
 }
 
-static bool needs_accesses(const Launch *launch)
+static void find_watchers(Launch *launch)
 {
+    launch->watched = false;
     for (const Observer *const *observer = launch->observers; *observer; observer++)
         if ((*observer)->access &&
-            (!(*observer)->needs_accesses || (*observer)->needs_accesses(launch)))
-            return true;
-    return false;
+            (!(*observer)->needs_accesses || (*observer)->needs_accesses(launch))) {
+            launch->load_again = launch->watched ? NULL : (*observer)->load_again;
+            launch->watched = true;
+        }
 }
 
 bool launch_run(Launch *launch)
@@ -215,7 +217,7 @@ bool launch_run(Launch *launch)
     fegetenv(&programs);
     fesetenv(FE_DFL_ENV);
     OBSERVE(launch, launch_begin, launch);
-    launch->watched = needs_accesses(launch);
+    find_watchers(launch);
     blocks_run(launch, count);
     settle_all_counts(launch);
     OBSERVE(launch, launch_end, launch);

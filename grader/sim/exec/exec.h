@@ -309,9 +309,15 @@ struct Block {
 typedef enum Schedule { SCHEDULE_FORWARD, SCHEDULE_REVERSE, SCHEDULE_RANDOM } Schedule;
 
 struct Access;
+struct Shape;
 struct BlockPlayed;
 struct WarpWaited;
 struct WarpPlayed;
+
+/* Observes a load of a full warp that repeats the step's last pattern, `at` bytes into the
+ * allocation (NULL: shared memory). False: `access` must be called. */
+typedef bool LoadAgain(Warp *warp, const Step *step, const struct Shape *shape, const Allocation *a,
+                       size_t at);
 
 /* Callbacks during a launch. NULL members are not called. */
 typedef struct Observer {
@@ -325,9 +331,10 @@ typedef struct Observer {
     void (*warp_sync)(Warp *warp, uint32_t lanes); /* bar.warp.sync, shfl.sync, vote.sync ... */
     /* All threads of the block have arrived at the barrier of their cluster (leaves: pass it). */
     void (*cluster_sync)(Block *block, bool leaves);
-    void (*fence)(Warp *warp, bool of_block);     /* membar, fence; of_block: .cta scope */
-    void (*access)(struct Access *access);        /* an access to shared or global memory, already
-                                                   * resolved and counted */
+    void (*fence)(Warp *warp, bool of_block); /* membar, fence; of_block: .cta scope */
+    void (*access)(struct Access *access);    /* an access to shared or global memory, already
+                                               * resolved and counted */
+    LoadAgain *load_again;
     bool (*needs_accesses)(const Launch *launch); /* false: `access` would do nothing; NULL: true */
     /* The two halves of an asynchronous copy: its reads, and the start of its writes. */
     void (*copy_reads)(struct Access *access);
@@ -411,8 +418,9 @@ struct Launch {
     void *progress_self;
     /* Called before each step of a warp whose trace is kept; NULL: not. */
     void (*step)(Warp *warp, int pc, uint32_t executed);
-    bool watched; /* set by launch_run: an observer needs the accesses */
-    bool failed;  /* a fatal finding ended the launch; its kind is in `failure` */
+    bool watched;          /* set by launch_run: an observer needs the accesses; */
+    LoadAgain *load_again; /* of the only one; NULL: none */
+    bool failed;           /* a fatal finding ended the launch; its kind is in `failure` */
     FindingKind failure;
     uint32_t envreg[3]; /* %envreg0 .. 2: 1 and 2 are the workspace of cooperative launches */
     void (*print)(void *self, const char *text, size_t length); /* output of printf; NULL: stdout */

@@ -374,9 +374,13 @@ static bool is_loop(const Step *step, int bytes)
 
 static void work_out(Shape *s, const Step *step)
 {
+    static uint64_t numbers;
+
+    s->deltas = ++numbers;
     s->rounds = s->round_lanes = 0;
     s->l1_wavefronts = 0;
     s->has_leaders = false;
+    s->room = 0;
     find_extent(s);
     s->aligned = is_aligned(s);
     s->asked = (int) lanes_in(s->mask) * s->bytes;
@@ -400,6 +404,7 @@ static void work_out(Shape *s, const Step *step)
 void shape_move(Shape *s, uint8_t start)
 {
     s->start = start;
+    s->room = 0;
     s->l1_wavefronts = 0;
     s->aligned = is_aligned(s);
     s->sectors = count_sectors(s, s->mask);

@@ -28,13 +28,14 @@ typedef struct Shape {
     _Alignas(64) uint64_t delta[LANES]; /* from the first active lane; 0 for inactive lanes */
     /* Derived from the key. */
     uint32_t narrow[LANES]; /* delta, modulo 2^32 */
-    int64_t low, high; /* of delta */
-    uint8_t low_bits;  /* of all deltas, or-ed */
-    bool aligned;      /* each lane is aligned to `bytes` */
-    bool linear;       /* all lanes are active, with consecutive addresses in lane order */
-    bool uniform;      /* all lanes have the same address */
-    bool has_leaders;  /* `leaders`, `followed` and `in_row` are set: see shape_leaders() */
-    bool in_row;       /* the leaders are consecutive lanes, with consecutive addresses */
+    uint64_t deltas;        /* a new number whenever `delta` has changed */
+    int64_t low, high;      /* of delta */
+    uint8_t low_bits;       /* of all deltas, or-ed */
+    bool aligned;           /* each lane is aligned to `bytes` */
+    bool linear;            /* all lanes are active, with consecutive addresses in lane order */
+    bool uniform;           /* all lanes have the same address */
+    bool has_leaders;       /* `leaders`, `followed` and `in_row` are set: see shape_leaders() */
+    bool in_row;            /* the leaders are consecutive lanes, with consecutive addresses */
     uint32_t leaders, followed;
     int asked; /* bytes requested by all active lanes */
     int sectors;
@@ -45,6 +46,11 @@ typedef struct Shape {
     /* For ops/memory.c: the allocation that all lanes accessed last, while memory_changes is: */
     Allocation *allocation;
     uint32_t memory_changes;
+    /* The same for words of full warps: if the first lane's address is one of the `room` from
+     * `from` on, the access is aligned and in bounds, and its bytes are at that address plus
+     * to_host. `of`: the allocation's number. In shared memory, `of` is the block's bytes. */
+    uint64_t from, room, to_host;
+    size_t of;
 } Shape;
 
 /* The shape of an access to global or shared memory, valid until the next call. Addresses of

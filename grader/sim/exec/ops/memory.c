@@ -277,7 +277,7 @@ static bool bind_move_memory(Step *step, const Instruction *in, AccessKind kind)
     static Run *const param[SIMD_LEVELS] = RUN(load_param);
     step->run = kind == ACCESS_STORE ? run_store : run_load;
     if (step->space == SPACE_GLOBAL || step->space == SPACE_SHARED)
-        step->run = memory_again(kind);
+        step->run = memory_again(step, kind);
     if (kind == ACCESS_LOAD && in->space == SPACE_PARAM && step->kernel_param && step->a == -1)
         step->run = param[simd_now()];
     return true;

@@ -31,6 +31,6 @@ INLINE void memory_begin(Access *x, Warp *warp, const Step *step, uint32_t mask,
 /* ---- memory_again.c ---- */
 
 /* The handler for global or shared memory. */
-Run *memory_again(AccessKind kind);
+Run *memory_again(const Step *step, AccessKind kind);
 
 #endif

@@ -138,10 +138,14 @@ INLINE bool find_global_again(Access *x, Shape *s, uint64_t first)
         return false;
     x->allocation = a;
     x->host = a->host + off;
+    s->from = a->base - (uint64_t) s->low;
+    s->room = (uint64_t) ((int64_t) a->bytes - x->bytes - s->high + s->low + 1);
+    s->to_host = (uint64_t) (uintptr_t) a->host - a->base;
+    s->of = (size_t) a->number;
     return true;
 }
 
-INLINE bool find_shared_again(Access *x, const Shape *s, uint64_t first)
+INLINE bool find_shared_again(Access *x, Shape *s, uint64_t first)
 {
     const Block *block = x->warp->block;
     const int unit = x->bytes < 4 ? 4 : x->bytes; /* as in shape_of() */
@@ -152,6 +156,9 @@ INLINE bool find_shared_again(Access *x, const Shape *s, uint64_t first)
         return false;
     x->allocation = NULL;
     x->host = (char *) block->shared + first;
+    s->from = (uint64_t) -s->low;
+    s->room = (uint64_t) ((int64_t) block->shared_bytes - x->bytes - s->high + s->low + 1);
+    s->of = block->shared_bytes;
     return true;
 }
 
@@ -184,6 +191,25 @@ static __attribute__((noinline)) void observe_again(Warp *warp, const Step *step
         access_observe(&x);
 }
 
+/* Whether the checks of a load are done without an Access. `at`: its offset in the allocation or
+ * the shared memory. */
+INLINE bool is_checked(Warp *warp, const Step *step, const Shape *s, const Allocation *a, size_t at)
+{
+    LoadAgain *check = warp->block->launch->load_again;
+
+    return check && check(warp, step, s, a, at);
+}
+
+/* The same for an access that find_again() has found. */
+INLINE bool is_checked_load(const Access *x, AccessKind kind)
+{
+    const Allocation *a = x->allocation;
+    const char *begin = a ? a->host : (const char *) x->warp->block->shared;
+
+    return kind == ACCESS_LOAD && !x->warp->trace &&
+           is_checked(x->warp, x->step, x->shape, a, (size_t) (x->host - begin));
+}
+
 static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, AccessKind kind,
                                                  char *host, Allocation *allocation)
 {
@@ -212,7 +238,7 @@ static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, A
     }                                                                                              \
                                                                                                    \
     TARGET INLINE void run_again##suffix(Warp *warp, const Step *step, uint32_t mask,              \
-                                         AccessKind kind)                                          \
+                                         AccessKind kind, bool refused)                            \
     {                                                                                              \
         Shape *s = shape_last(step, (Space) step->space);                                          \
         const int data = kind == ACCESS_STORE ? step->b : step->d;                                 \
@@ -225,7 +251,8 @@ static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, A
         }                                                                                          \
         x.shape = s;                                                                               \
         access_count_untraced(&x);                                                                 \
-        if (warp->trace || warp->block->launch->watched)                                           \
+        if ((warp->trace || warp->block->launch->watched) &&                                       \
+            (refused || !is_checked_load(&x, kind)))                                               \
             observe_again(warp, step, kind, x.host, x.allocation);                                 \
         if (!step->memory.words)                                                                   \
             move_again(warp, step, kind, x.host, x.allocation);                                    \
@@ -235,20 +262,119 @@ static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, A
                                                                                                    \
     TARGET static void load_again##suffix(Warp *warp, const Step *step, uint32_t mask)             \
     {                                                                                              \
-        run_again##suffix(warp, step, mask, ACCESS_LOAD);                                          \
+        run_again##suffix(warp, step, mask, ACCESS_LOAD, false);                                   \
+    }                                                                                              \
+                                                                                                   \
+    /* A load that could not be checked without an Access. */                                      \
+    TARGET static void load_refused##suffix(Warp *warp, const Step *step, uint32_t mask)           \
+    {                                                                                              \
+        run_again##suffix(warp, step, mask, ACCESS_LOAD, true);                                    \
     }                                                                                              \
                                                                                                    \
     TARGET static void store_again##suffix(Warp *warp, const Step *step, uint32_t mask)            \
     {                                                                                              \
-        run_again##suffix(warp, step, mask, ACCESS_STORE);                                         \
+        run_again##suffix(warp, step, mask, ACCESS_STORE, false);                                  \
     }
 AGAIN(, )
 AGAIN(AVX2, _avx2)
 AGAIN(AVX512, _avx512)
 
-Run *memory_again(AccessKind kind)
-{
-    static Run *const again[2][SIMD_LEVELS] = { RUN(load_again), RUN(store_again) };
+/* ---- Words without an Access ----
+ *
+ * The most frequent accesses have functions of their own, which call no others except at their
+ * ends. Whatever is unusual is left to the functions above. */
 
-    return again[kind == ACCESS_STORE][simd_now()];
+INLINE bool is_unusual(const Shape *s, const Warp *warp, const Step *step, uint32_t mask,
+                       uint64_t first)
+{
+    return s->step != step->number || mask != ALL_LANES || first - s->from >= s->room ||
+           warp->trace;
+}
+
+/* Whether the access must be observed, other than as a load that is checked here. */
+INLINE bool is_refused(Warp *warp, const Step *step, AccessKind kind, const Shape *s,
+                       const Allocation *a, size_t at)
+{
+    return warp->block->launch->watched &&
+           (kind != ACCESS_LOAD || !is_checked(warp, step, s, a, at));
+}
+
+/* Whether the sectors are as many as the shape has. A word lies in one, wherever it is. */
+INLINE bool has_sectors(const Shape *s, uint64_t first)
+{
+    const uint64_t matters = s->uniform ? sizeof(Lane32) - 1 : SECTOR_BYTES - 1;
+
+    return !((first ^ s->start) & matters);
+}
+
+INLINE bool is_unusual_global(const Shape *s, const Warp *warp, const Step *step, uint32_t mask,
+                              uint64_t first, const Count *count)
+{
+    return is_unusual(s, warp, step, mask, first) || s->memory_changes != memory_changes ||
+           !has_sectors(s, first) || (size_t) count->array_of != s->of;
+}
+
+INLINE bool is_unusual_shared(const Shape *s, const Warp *warp, const Step *step, uint32_t mask,
+                              uint64_t first)
+{
+    return is_unusual(s, warp, step, mask, first) || s->of != warp->block->shared_bytes ||
+           s->start != first % sizeof(Lane32);
+}
+
+#define WORDS(TARGET, kind, name, refused, data, suffix)                                           \
+    TARGET static void name##_global##suffix(Warp *warp, const Step *step, uint32_t mask)          \
+    {                                                                                              \
+        Shape *s = shape_last(step, SPACE_GLOBAL);                                                 \
+        const Lane64 *address = plane(warp, step->a);                                              \
+        const uint64_t first = *address + (uint64_t) step->offset;                                 \
+        Count *count = count_of(warp, step);                                                       \
+                                                                                                   \
+        if (is_unusual_global(s, warp, step, mask, first, count) ||                                \
+            !is_wide##suffix(s, address)) {                                                        \
+            name##_again##suffix(warp, step, mask);                                                \
+            return;                                                                                \
+        }                                                                                          \
+        if (is_refused(warp, step, kind, s, s->allocation, first - s->allocation->base)) {         \
+            refused##suffix(warp, step, mask);                                                     \
+            return;                                                                                \
+        }                                                                                          \
+        count_request(count, s->sectors, s->asked);                                                \
+        count_in_array(&warp->block->launch->arrays[count->array], kind, s->sectors, s->asked);    \
+        move_words##suffix(s, kind, (char *) (uintptr_t) (first + s->to_host), plane(warp, data)); \
+    }                                                                                              \
+                                                                                                   \
+    TARGET static void name##_shared##suffix(Warp *warp, const Step *step, uint32_t mask)          \
+    {                                                                                              \
+        Shape *s = shape_last(step, SPACE_SHARED);                                                 \
+        const Lane32 *address = plane(warp, step->a);                                              \
+        const uint64_t first = *address + (uint32_t) step->offset;                                 \
+                                                                                                   \
+        if (is_unusual_shared(s, warp, step, mask, first) || !is_narrow##suffix(s, address)) {     \
+            name##_again##suffix(warp, step, mask);                                                \
+            return;                                                                                \
+        }                                                                                          \
+        if (is_refused(warp, step, kind, s, NULL, first)) {                                        \
+            refused##suffix(warp, step, mask);                                                     \
+            return;                                                                                \
+        }                                                                                          \
+        count_wavefronts(count_of(warp, step), s);                                                 \
+        move_words##suffix(s, kind, (char *) warp->block->shared + first, plane(warp, data));      \
+    }
+WORDS(, ACCESS_LOAD, load, load_refused, step->d, )
+WORDS(AVX2, ACCESS_LOAD, load, load_refused, step->d, _avx2)
+WORDS(AVX512, ACCESS_LOAD, load, load_refused, step->d, _avx512)
+WORDS(, ACCESS_STORE, store, store_again, step->b, )
+WORDS(AVX2, ACCESS_STORE, store, store_again, step->b, _avx2)
+WORDS(AVX512, ACCESS_STORE, store, store_again, step->b, _avx512)
+
+Run *memory_again(const Step *step, AccessKind kind)
+{
+    static Run *const any[2][SIMD_LEVELS] = { RUN(load_again), RUN(store_again) };
+    static Run *const global[2][SIMD_LEVELS] = { RUN(load_global), RUN(store_global) };
+    static Run *const shared[2][SIMD_LEVELS] = { RUN(load_shared), RUN(store_shared) };
+    const bool stores = kind == ACCESS_STORE, narrow = step->address_size == 4 && step->a >= 0;
+
+    if (!step->memory.words || (!stores && step->d < 0) || narrow != (step->space == SPACE_SHARED))
+        return any[stores][simd_now()];
+    return (narrow ? shared : global)[stores][simd_now()];
 }
