@@ -77,13 +77,22 @@ static void sectors_written_in_part_wait_for_their_slice(void)
     "setp.lt.s32 %p1, %r7, 300;\n@%p1 bra ROUND;\n"
 
 /* The cycles of 200 stores by these threads, and of divisions after them. */
-static double cycles_of_stores(int slices, const char *store, int threads)
+static double cycles_of_stores(const Device *device, const char *store, int threads)
 {
     const char *ptx = repeat("", store, 200, DIVISIONS);
+
+    return play(device, (Trial){ .ptx = ptx, .threads = threads }).cycles;
+}
+
+/* The cycles by which they take longer with 96 slices, of which each accepts its own lines. */
+static double cycles_held_up(const char *store, int threads, int merging_lines)
+{
     Device device = plain;
 
-    device.l2_slices = slices;
-    return play(&device, (Trial){ .ptx = ptx, .threads = threads }).cycles;
+    device.l1_merging_lines = merging_lines;
+    const double without = cycles_of_stores(&device, store, threads);
+    device.l2_slices = 96;
+    return cycles_of_stores(&device, store, threads) - without;
 }
 
 /* Stores to a slice that is behind wait in the SM, so a warp continues only when the slice has
@@ -92,18 +101,66 @@ static void slices_that_are_behind_hold_up_an_sm(void)
 {
     static const struct {
         const char *store;
-        int threads, waits; /* for how many stores to one slice */
+        int threads, merging_lines, waits; /* for how many stores to one slice */
     } rows[] = {
-        { STORE_WORD, 1, 200 },
-        { STORE_WORD "add.s64 %rd2, %rd2, 128;\n", 1, 0 }, /* a line each */
-        { STORE_WORD, 32, 0 },                             /* whole sectors */
+        { STORE_WORD, 1, 0, 200 },
+        { STORE_WORD, 1, 16, 0 },
+        { STORE_WORD "add.s64 %rd2, %rd2, 128;\n", 1, 0, 0 }, /* a line each */
+        { STORE_WORD, 32, 0, 0 },                             /* whole sectors */
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const double more = cycles_of_stores(96, rows[i].store, rows[i].threads) -
-                            cycles_of_stores(0, rows[i].store, rows[i].threads);
+        const double more = cycles_held_up(rows[i].store, rows[i].threads, rows[i].merging_lines);
         CU_ASSERT_DOUBLE_EQUAL(more, rows[i].waits * 96 * 0.95, 1000);
     }
+}
+
+/* ---- Stores that an SM sends together ---- */
+
+#define FIRST_LANE             "setp.eq.u32 %p2, %r2, 0;\n"
+#define STORE_AT(byte)         "@%p2 st.global.u32 [%rd1+" #byte "], %r3;\n"
+#define FOUR_LINES(a, b, c, d) STORE_AT(a) STORE_AT(b) STORE_AT(c) STORE_AT(d)
+#define SIXTEEN_LINES                                                                              \
+    FOUR_LINES(1024, 1152, 1280, 1408)                                                             \
+    FOUR_LINES(1536, 1664, 1792, 1920)                                                             \
+    FOUR_LINES(2048, 2176, 2304, 2432) FOUR_LINES(2560, 2688, 2816, 2944)
+#define DIVISION "div.rn.f32 %f1, %f1, %f2;\n"
+
+/* The path of stores is busy for two cycles if a sector written in part is sent, else for one. */
+static double stores_merged(const char *stores, int times, int threads, int merging_lines)
+{
+    const Trial trial = { .ptx = repeat(FIRST_LANE, stores, times, ""), .threads = threads };
+    Device device = plain;
+
+    device.l1_merging_lines = merging_lines;
+    return play(&plain, trial).busy[AT_L1] - play(&device, trial).busy[AT_L1];
+}
+
+/* The model sent each store to the L2, but 132 SMs of an H200 store to 16 lines in turn six times
+ * as fast as to 32 (tests/sim/time/mechanisms, own). Then it merged those of several warps, too,
+ * but the counters of an H100 show that such stores are sent. */
+static void a_warps_stores_to_few_lines_are_merged(void)
+{
+    static const struct {
+        const char *stores;
+        int times, threads, merging_lines, merged;
+    } rows[] = {
+        { STORE_AT(1024), 20, 32, 16, 19 },
+        { STORE_AT(1024), 20, 32, 0, 0 },
+        { STORE_AT(1024) STORE_AT(1028), 20, 32, 16, 39 }, /* one sector */
+        { STORE_AT(1024) STORE_AT(1056), 1, 32, 16, 0 },   /* two of one line */
+        { STORE_AT(1024) STORE_AT(1056), 20, 32, 16, 38 },
+        { SIXTEEN_LINES, 20, 32, 16, 16 * 19 },
+        { SIXTEEN_LINES, 20, 32, 8, 0 },
+        { STORE_AT(1024) DIVISION, 20, 32, 16, 19 },
+        { STORE_AT(1024) DIVISION DIVISION DIVISION DIVISION, 20, 32, 16, 0 }, /* too late */
+        { STORE_AT(1024), 20, 64, 16, 0 },                                     /* two warps */
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CU_ASSERT_EQUAL(
+            stores_merged(rows[i].stores, rows[i].times, rows[i].threads, rows[i].merging_lines),
+            rows[i].merged);
 }
 
 static CU_TestInfo tests[] = {
@@ -111,6 +168,7 @@ static CU_TestInfo tests[] = {
     { "sectors written in part wait for their slice",
       sectors_written_in_part_wait_for_their_slice },
     { "slices that are behind hold up an SM", slices_that_are_behind_hold_up_an_sm },
+    { "a warp's stores to few lines are merged", a_warps_stores_to_few_lines_are_merged },
     CU_TEST_INFO_NULL,
 };
 
