@@ -293,6 +293,27 @@ static void merged_rounds_are_issued_once(void)
     free(registers);
 }
 
+/* r1 = load [r0]; r0 += 4, once for both rounds and after both loads. The second load waited for
+ * it, but ptxas has given that load an offset of its own. */
+static void a_pointer_is_advanced_once(void)
+{
+    static const uint32_t load[] = { 0, 1 }, add[] = { 0, 0 };
+    static const uint32_t expected[] = { 0, 50, 0, 51, 0, 1, 0, 0 };
+    static const int places[] = { 10, 11, 12 };
+    const Operation operations[] = {
+        { .action = DO_ACCESS, .reads = 1, .writes = 1, .first_place = 0, .place_count = 2 },
+        { .action = DO_COMPUTE, .reads = 1, .writes = 1, .first_place = 2, .place_count = 1 },
+    };
+    Planned steps[4];
+    uint32_t *registers = unroll_twice(steps, operations, load, add, places);
+
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        CU_ASSERT_EQUAL(registers[i], expected[i]);
+    CU_ASSERT_EQUAL(steps[1].issue, NOT_ISSUED);
+    CU_ASSERT_EQUAL(steps[3].issue, ISSUED);
+    free(registers);
+}
+
 /* Loads of four rounds are in flight together: gemvt_column and conv1_each (blind set) were
  * modelled 1.7 and 1.6 times too slow, since each round waited for its own loads. */
 static void loads_of_several_rounds_overlap(void)
@@ -458,6 +479,7 @@ CU_SuiteInfo test_sim_lowered = {
             { "an unrolled loop has fewer instructions", an_unrolled_loop_has_fewer_instructions },
             { "rounds have registers of their own", rounds_have_registers_of_their_own },
             { "merged rounds are issued once", merged_rounds_are_issued_once },
+            { "a pointer is advanced once", a_pointer_is_advanced_once },
             { "loads of several rounds overlap", loads_of_several_rounds_overlap },
             { "the machine code tells which loads are merged",
               the_machine_code_tells_which_loads_are_merged },
