@@ -1,5 +1,6 @@
-/* test_sim_time_machine.c - waits that only the machine code shows, which ptxas makes when the test
- * runs. Without the toolkit, these tests only say so. */
+/* test_sim_time_machine.c - waits and shared instructions that only the machine code shows, which
+ * ptxas makes when the test runs. Without the toolkit, these tests only say so. */
+#include "sim/machine/operations.h"
 #include "sim/sim_machine.h"
 #include "sim/sim_time.h"
 
@@ -104,6 +105,47 @@ static void small_operands_are_scaled(void)
     CU_ASSERT_EQUAL(scaled - plainly, 2 * plain.alu_latency + 50);
 }
 
+/* ---- Divisions ---- */
+
+#define REMAINDER(to, from) "rem.u32 " to ", " from ", %r3;\n"
+
+/* The issues of all remainders; `busy`: the cycles for which they occupy their pipe. */
+static int issues_of_remainders(const Sample *known, const Lowering *lowering, int *busy)
+{
+    Operations operations;
+    int issues = 0;
+
+    *busy = 0;
+    CU_ASSERT_TRUE_FATAL(operations_make(&operations, known->code, &plain, 0, lowering));
+    for (int i = 0; i < known->code->step_count; i++) {
+        if (known->code->steps[i].in->op != OP_rem)
+            continue;
+        issues += operations.operations[i].issues;
+        *busy += operations.operations[i].busy;
+    }
+    operations_free(&operations);
+    return issues;
+}
+
+/* Remainders by the same number share its reciprocal. Each was modelled with 20 instructions. */
+static void remainders_by_one_number_share_instructions(void)
+{
+    static const char ptx[] =
+        KERNEL(REMAINDER("%r7", "%r1") REMAINDER("%r8", "%r6") "xor.b32 %r0, %r7, %r8;\n");
+    Sample known;
+    int busy, usual_busy;
+
+    if (!know(ptx, 90, &known))
+        return;
+    const int usual = issues_of_remainders(&known, NULL, &usual_busy);
+    const int issues = issues_of_remainders(&known, known.lowering, &busy);
+    CU_ASSERT_EQUAL(usual, 2 * 20);
+    CU_ASSERT_TRUE(issues >= 20 && issues < usual);
+    /* That of each remainder is rounded down. */
+    CU_ASSERT_DOUBLE_EQUAL(busy, (double) usual_busy * issues / usual, 2);
+    forget(&known);
+}
+
 CU_SuiteInfo test_sim_time_machine = {
     .pName = "test_sim_time_machine",
     .pTests =
@@ -113,6 +155,8 @@ CU_SuiteInfo test_sim_time_machine = {
             { "an instruction under a predicate waits for it",
               an_instruction_under_a_predicate_waits_for_it },
             { "small operands are scaled", small_operands_are_scaled },
+            { "remainders by one number share instructions",
+              remainders_by_one_number_share_instructions },
             CU_TEST_INFO_NULL,
         },
 };
