@@ -183,30 +183,33 @@ static bool make_steps(CodeMaker *maker)
     const Function *function = maker->function;
     Code *code = maker->code;
     static const Instruction end = { .op = OP_ret, .guard = -1, .roles = { .known = true } };
-    int *rpc = malloc(((size_t) function->instruction_count + 1) * sizeof *rpc);
+    Reconvergence meets;
+    const bool known = reconvergence_make(function, &meets);
     uint8_t *treatment = calloc((size_t) function->instruction_count + 1, 1);
     int *product = malloc(((size_t) function->instruction_count + 1) * sizeof *product);
 
     code->step_count = function->instruction_count;
     code->steps = calloc((size_t) code->step_count + 1, sizeof *code->steps);
-    if (!code->steps || !rpc || !treatment) {
-        free(rpc);
+    if (!code->steps || !known || !treatment) {
+        if (known)
+            reconvergence_free(&meets);
         free(treatment);
         free(product);
         return refuse(maker, "out of memory");
     }
-    find_reconvergence(function, rpc);
     find_treatments(function, treatment, product);
     bool well = true;
     for (int i = 0; i < code->step_count && well; i++) {
         well = make_step(maker, &code->steps[i], &function->instructions[i]);
-        code->steps[i].rpc = rpc[i];
+        code->steps[i].rpc = meets.rpc[i];
+        code->steps[i].after = meets.after[i];
+        code->steps[i].in_loop = meets.inner[i];
         code->steps[i].treatment = treatment[i];
     }
     for (int i = 0; i < code->step_count && well; i++)
         if (product[i] >= 0)
             bind_fused(&code->steps[i], &code->steps[product[i]]);
-    free(rpc);
+    reconvergence_free(&meets);
     free(treatment);
     free(product);
     begin_step(&code->steps[code->step_count], &end);

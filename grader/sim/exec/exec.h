@@ -108,8 +108,10 @@ struct Step {
     uint16_t loop;     /* the number of the loop at whose end it jumps back: 1, 2 ...; 0: none */
     bool leaves_loop, taken_leaves; /* branch: lanes leave a loop by one way, the branch or (if not
                                      * taken_leaves) the next step, while others stay */
-    int rpc; /* branch: the step where its lanes reconverge; one past the last step: at the end */
-    int class_; /* OpClass */
+    int rpc;   /* branch: the step where its lanes reconverge; one past the last step: at the end */
+    int after; /* as in Reconvergence (cfg.h) */
+    bool in_loop; /* the same (inner): lanes that leave the loop do not pass this step */
+    int class_;   /* OpClass */
     Run *inner; /* of a step with a clock operand: the handler that runs after the clock is read */
 };
 

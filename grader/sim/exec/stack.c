@@ -120,10 +120,10 @@ void warp_split(Warp *warp, const Step *step, int rpc, uint32_t first, int first
     warp_take_top(warp);
 }
 
-/* The part that waits below the top entry, for the same lanes, to continue at pc; NULL: none. */
-static Entry *part_at(Warp *warp, int pc, int rpc)
+/* The part of the same lanes that waits below entry `at` to continue at pc; NULL: none. */
+static Entry *part_below(Warp *warp, int at, int pc, int rpc)
 {
-    for (int i = warp->depth - 2; i >= warp->frames[warp->frame].depth; i--) {
+    for (int i = at - 1; i >= warp->frames[warp->frame].depth; i--) {
         Entry *entry = &warp->stack[i];
         if (entry->rpc != rpc)
             return NULL;
@@ -136,7 +136,9 @@ static Entry *part_at(Warp *warp, int pc, int rpc)
 void warp_leave_loop(Warp *warp, const Step *step, int rpc, uint32_t stay, int stay_pc,
                      uint32_t leave, int leave_pc)
 {
-    Entry *part = rpc == warp->stack[warp->depth - 1].rpc ? part_at(warp, leave_pc, rpc) : NULL;
+    Entry *part = rpc == warp->stack[warp->depth - 1].rpc
+                      ? part_below(warp, warp->depth - 1, leave_pc, rpc)
+                      : NULL;
 
     if (part)
         part->mask |= leave;
@@ -145,7 +147,7 @@ void warp_leave_loop(Warp *warp, const Step *step, int rpc, uint32_t stay, int s
 
 void warp_leave_together(Warp *warp, int pc)
 {
-    Entry *part = part_at(warp, pc, warp->rpc);
+    Entry *part = part_below(warp, warp->depth - 1, pc, warp->rpc);
 
     warp->pc = pc;
     if (!part)
@@ -153,6 +155,68 @@ void warp_leave_together(Warp *warp, int pc)
     part->mask |= warp->active;
     warp->depth--;
     warp_take_top(warp);
+}
+
+/* ---- Breaks ---- */
+
+static bool passes(const Code *code, int pc, int place)
+{
+    const int most = code->step_count;
+
+    for (int hops = 0; pc >= 0 && pc < most && pc != place && hops < most; hops++)
+        pc = code->steps[pc].after;
+    return pc == place;
+}
+
+/* All lanes pass a place that is in no loop, or that no lane can avoid. */
+static bool entry_passes(const Warp *warp, const Entry *entry, int pc)
+{
+    return entry->rpc < 0 || entry->rpc >= warp->code->step_count ||
+           !warp->code->steps[entry->rpc].in_loop || passes(warp->code, pc, entry->rpc);
+}
+
+bool warp_passes(const Warp *warp, int pc)
+{
+    return entry_passes(warp, &warp->stack[warp->depth - 1], pc);
+}
+
+/* Inserts an entry below entry `at`. */
+static bool insert(Warp *warp, const Step *step, int at, Entry entry)
+{
+    if (!warp_push(warp, step, entry))
+        return false;
+    memmove(&warp->stack[at + 1], &warp->stack[at],
+            (size_t) (warp->depth - 1 - at) * sizeof *warp->stack);
+    warp->stack[at] = entry;
+    return true;
+}
+
+/* Entry `at` has lanes that leave: they and the others meet at rpc, below it. */
+static bool put_below(Warp *warp, const Step *step, int at, uint32_t leave, int pc, int rpc)
+{
+    const Entry all = warp->stack[at];
+    Entry *part = all.rpc == rpc ? part_below(warp, at, pc, rpc) : NULL;
+
+    warp->stack[at].mask &= ~leave;
+    warp->stack[at].rpc = rpc;
+    if (all.rpc != rpc && !insert(warp, step, at++, (Entry){ rpc, all.rpc, all.mask }))
+        return false;
+    if (part)
+        part->mask |= leave;
+    return part || pc == rpc || insert(warp, step, at, (Entry){ pc, rpc, leave });
+}
+
+void warp_break(Warp *warp, const Step *step, uint32_t leave, int leave_pc, uint32_t stay,
+                int stay_pc)
+{
+    const int rpc = step->rpc >= 0 ? step->rpc : warp->code->step_count;
+    int at = warp->depth - 1;
+
+    warp->stack[at].pc = stay ? stay_pc : leave_pc;
+    while (at > warp->frames[warp->frame].depth && !entry_passes(warp, &warp->stack[at], leave_pc))
+        warp->stack[at--].mask &= ~leave;
+    if (put_below(warp, step, at, leave, leave_pc, rpc))
+        warp_settle(warp);
 }
 
 static void end_warp(Warp *warp)

@@ -46,7 +46,9 @@ static inline __attribute__((always_inline)) void run_step(Warp *warp, bool trac
         step->run(warp, step, mask);
     } else {
         count->skipped++;
-        if (step->leaves_loop && !step->taken_leaves)
+        if (step->in->op == OP_bra && !warp_passes(warp, warp->pc))
+            warp_break(warp, step, warp->active, warp->pc, 0, 0);
+        else if (step->leaves_loop && !step->taken_leaves)
             warp_leave_together(warp, warp->pc);
     }
 }

@@ -10,27 +10,13 @@
  * all paths pass through it. Therefore only the last return is an edge to the end; a jump to a
  * block that consists of only that return counts as an early return, too. If no other path remains
  * (for example in the presence of an endless loop), all returns count.
+ * In loops they need not wait for lanes that leave it (cfg_loops.c).
  */
 #include "sim/ptx/cfg.h"
+#include "sim/ptx/flow_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct FlowGraph {
-    const Function *f;
-    int *block_of; /* block of each instruction; [instruction_count]: the end */
-    int *first;    /* first instruction of each block; [blocks]: instruction_count */
-    int blocks;    /* the end is node number `blocks` */
-    int last_exit; /* the block whose return counts, or -1 */
-    bool *endless; /* for each block: it has an artificial edge to the end */
-    /* Reversed edges: from a block to its predecessors. */
-    int *before, *before_at;   /* before[before_at[b] .. before_at[b + 1] - 1] */
-    int *after, *after_at;     /* edges in the forward direction */
-    int *postdominator, *rank; /* rank: postorder number in the reversed graph; -1: none */
-    int *order;
-    int live; /* blocks in `order` */
-    long work;
-} FlowGraph;
 
 /* A kernel whose analysis would exceed this runs without reconvergence, which is slow but correct.
  */
@@ -85,12 +71,23 @@ static bool is_bare_exit(const FlowGraph *g, int block)
 
 typedef void Visit(FlowGraph *g, int from, int to);
 
+/* Of a loop's edges, those back to its header lead to the end. */
+static void visit_edge(FlowGraph *g, int from, int to, Visit *visit)
+{
+    if (!g->loop)
+        visit(g, from, to);
+    else if (g->loop[from] && to == g->header)
+        visit(g, from, g->blocks);
+    else if (g->loop[from] && to < g->blocks && g->loop[to])
+        visit(g, from, to);
+}
+
 static void visit_jump(FlowGraph *g, int from, int to, Visit *visit)
 {
     bool early = to == g->last_exit && to != g->blocks && is_bare_exit(g, to);
 
     if (!early)
-        visit(g, from, to);
+        visit_edge(g, from, to, visit);
 }
 
 /* Visits all edges of a block. If `last_exit` is -1, all returns count. */
@@ -104,11 +101,11 @@ static void each_edge(FlowGraph *g, int block, Visit *visit)
     for (int i = 0; i < count; i++)
         visit_jump(g, block, g->block_of[targets[i]], visit);
     if (is_exit(in) && (g->last_exit < 0 || g->last_exit == block))
-        visit(g, block, g->blocks);
+        visit_edge(g, block, g->blocks, visit);
     if (goes_on(in))
-        visit(g, block, g->block_of[g->first[block + 1]]);
+        visit_edge(g, block, g->block_of[g->first[block + 1]], visit);
     if (g->endless[block])
-        visit(g, block, g->blocks);
+        visit_edge(g, block, g->blocks, visit);
 }
 
 static void count_edge(FlowGraph *g, int from, int to)
@@ -297,8 +294,7 @@ static int meet_of_successors(FlowGraph *g, int node)
     return found;
 }
 
-/* Returns false if this is too much work, or if out of memory. */
-static bool find_postdominators(FlowGraph *g)
+bool flow_postdominators(FlowGraph *g)
 {
     bool changed = true;
 
@@ -322,7 +318,7 @@ static bool find_postdominators(FlowGraph *g)
 
 /* ---- Branches ---- */
 
-static bool may_split(const Instruction *in)
+bool flow_may_split(const Instruction *in)
 {
     return (in->op == OP_bra && in->guard >= 0) || in->op == OP_brx;
 }
@@ -335,7 +331,7 @@ static int set_places(const FlowGraph *g, int *rpc)
 
     for (int b = 0; b < g->blocks; b++) {
         int last = g->first[b + 1] - 1;
-        if (!may_split(&g->f->instructions[last]) || rpc[last] >= 0)
+        if (!flow_may_split(&g->f->instructions[last]) || rpc[last] >= 0)
             continue;
         if (g->postdominator[b] >= 0)
             rpc[last] = g->first[g->postdominator[b]];
@@ -373,7 +369,7 @@ static void free_graph(FlowGraph *g)
     free(g->order);
 }
 
-static void find_places(FlowGraph *g, int *rpc)
+static void find_places(FlowGraph *g, Reconvergence *found)
 {
     g->last_exit = -1;
     if (!make_edges(g))
@@ -381,26 +377,58 @@ static void find_places(FlowGraph *g, int *rpc)
     make_order(g);
     find_endless(g);
     g->last_exit = find_last_exit(g);
-    if (!find_postdominators(g) || !set_places(g, rpc))
+    if (!flow_postdominators(g))
         return;
+    const int open = set_places(g, found->rpc);
+    if (found->after)
+        flow_refine(g, found);
     g->last_exit = -1;
-    if (find_postdominators(g))
-        set_places(g, rpc);
+    if (open && flow_postdominators(g))
+        set_places(g, found->rpc);
 }
 
-void find_reconvergence(const Function *function, int *rpc)
+static void find_all(const Function *function, Reconvergence *found)
 {
     FlowGraph g = { .f = function };
     int count = function->instruction_count;
 
     for (int i = 0; i < count; i++)
-        rpc[i] = -1;
+        found->rpc[i] = -1;
     if (count && make_graph(&g))
-        find_places(&g, rpc);
+        find_places(&g, found);
     for (int i = 0; i < count; i++)
-        if (may_split(&function->instructions[i]) && rpc[i] < 0)
-            rpc[i] = count;
+        if (flow_may_split(&function->instructions[i]) && found->rpc[i] < 0)
+            found->rpc[i] = count;
     free_graph(&g);
+}
+
+void find_reconvergence(const Function *function, int *rpc)
+{
+    find_all(function, &(Reconvergence){ .rpc = rpc });
+}
+
+bool reconvergence_make(const Function *function, Reconvergence *found)
+{
+    const size_t count = (size_t) function->instruction_count + 1;
+
+    *found = (Reconvergence){ .rpc = malloc(count * sizeof *found->rpc),
+                              .after = malloc(count * sizeof *found->after),
+                              .inner = calloc(count, 1) };
+    if (!found->rpc || !found->after || !found->inner) {
+        reconvergence_free(found);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        found->after[i] = -1;
+    find_all(function, found);
+    return true;
+}
+
+void reconvergence_free(Reconvergence *found)
+{
+    free(found->rpc);
+    free(found->after);
+    free(found->inner);
 }
 
 bool always_passes(const Function *f, int first, int then)

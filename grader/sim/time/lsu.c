@@ -146,8 +146,8 @@ static uint64_t store_cycles(const Device *device, TraceKind kind, uint64_t word
 }
 
 /* Cycles for which a store waits for more to its line; fitted to open launches of tests/sim/blind,
- * whose SMs send 7 to 100 % of the sectors that their warps store to the L2 (94 % where the warps of
- * a block write to the same lines). */
+ * whose SMs send 7 to 100 % of the sectors that their warps store to the L2 (94 % where the warps
+ * of a block write to the same lines). */
 enum { MERGING_CYCLES = 100 };
 
 /* An SM sends what a warp writes to a sector to the L2 together, as long as it stores to few other
@@ -180,8 +180,8 @@ static bool merges(Sm *sm, const PlayedWarp *w, uint64_t line, unsigned sectors,
 /* Stores are written through, those to local memory, too (an H200 writes its local arrays at the
  * bandwidth of the L2: tests/sim/time/mechanisms, local.update_same). The load/store unit hands
  * over one line per cycle (store.4.1.8), until the queue is full. */
-static uint64_t store_lines(Sm *sm, const PlayedWarp *w, const uint64_t *words, int count, uint64_t start,
-                            TraceKind kind)
+static uint64_t store_lines(Sm *sm, const PlayedWarp *w, const uint64_t *words, int count,
+                            uint64_t start, TraceKind kind)
 {
     const Device *device = &sm->gpu->device;
     const uint64_t queue = (uint64_t) device->lsu_queue, begin = start;

@@ -82,8 +82,8 @@ static bool is_merged_addition(const Renamer *renamer, const Planned *step)
 {
     const Operation *o = step->operation;
 
-    return o->action == DO_COMPUTE && o->place_count <= renamer->last_round && o->reads && o->writes == 1 &&
-           !step->skipped && step->round < renamer->last_round &&
+    return o->action == DO_COMPUTE && o->place_count <= renamer->last_round && o->reads &&
+           o->writes == 1 && !step->skipped && step->round < renamer->last_round &&
            has(step->registers, o->reads, step->registers[o->reads]);
 }
 

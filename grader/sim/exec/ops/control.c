@@ -37,10 +37,28 @@ static int meeting_point(const Warp *warp, const Step *step)
     return step->rpc >= 0 ? step->rpc : warp->code->step_count;
 }
 
+/* Whether lanes leave a loop in which the running part's lanes meet. Then they leave the part, too.
+ */
+static bool breaks(Warp *warp, const Step *step, uint32_t mask, uint32_t others, int next)
+{
+    const bool taken = mask && !warp_passes(warp, step->jump.target),
+               left = others && !warp_passes(warp, next);
+
+    if (taken)
+        warp_break(warp, step, mask, step->jump.target, others, next);
+    if (left)
+        warp_break(warp, step, others, next, taken ? 0 : mask, step->jump.target);
+    return taken || left;
+}
+
 static void run_branch(Warp *warp, const Step *step, uint32_t mask)
 {
     uint32_t others = warp->active & ~mask;
 
+    if (breaks(warp, step, mask, others, warp->pc)) {
+        count_of(warp, step)->divergent += others != 0;
+        return;
+    }
     if (!others && step->leaves_loop && step->taken_leaves) {
         warp_leave_together(warp, step->jump.target);
         return;

@@ -6,8 +6,9 @@
 // the load before), sum (loads may overlap), copy (load, add what the last step left, store into
 // another row), update (the same into the same place), write (stores only). few: on 4 SMs.
 //
-// fresh.LINES.GAP.W: ns per load of a warp that sums rows of 64 words which are in the L2 only; it touches LINES lines, each
-// by neighbouring lanes with words of their own. GAP: bytes from row to row.
+// fresh.LINES.GAP.W: ns per load of a warp that sums rows of 64 words which are in the L2 only; it
+// touches LINES lines, each by neighbouring lanes with words of their own. GAP: bytes from row to
+// row.
 //
 // stack.HOW.W: the same with an array of each thread's own in local memory: push (a store, then a
 // load elsewhere), walk (each load's index needs the load before), update.
