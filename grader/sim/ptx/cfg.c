@@ -10,6 +10,7 @@
  * all paths pass through it. Therefore only the last return is an edge to the end; a jump to a
  * block that consists of only that return counts as an early return, too. If no other path remains
  * (for example in the presence of an endless loop), all returns count.
+ *
  * In loops they need not wait for lanes that leave it (cfg_loops.c).
  */
 #include "sim/ptx/cfg.h"
