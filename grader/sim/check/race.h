@@ -178,8 +178,8 @@ bool race_in_instruction(Visit *visit);
 
 /* ---- race_defer.c, race_shared.c ---- */
 
-/* Notes a load of shared memory for later; `first`: the first lane's address. Returns false if it
- * is none, or must be recorded now. */
+/* Notes a load of shared memory for later; `first`: the first lane's address. Returns false for
+ * other accesses, and if it must be recorded now. */
 bool race_defer(const Visit *visit, Warp *warp, const Step *step, const Shape *shape,
                 uint32_t first);
 /* Called before anything that changes how loads are recorded, or that they may race with. */

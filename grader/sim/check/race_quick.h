@@ -65,7 +65,7 @@ static inline bool race_load_quickly(const Visit *v, RaceWord *word, uint32_t wh
     return race_join_quickly(v, &word->read, who, followed);
 }
 
-/* An atomic whose result is not used, on shared memory that nobody has read since the barrier:
+/* An atomic whose result is not used, on shared memory that no thread has read since the barrier:
  * joins atomics of other threads, none of which happens before it. */
 static inline bool race_update_quickly(const Visit *v, RaceWord *word, uint32_t who,
                                        uint32_t followed)

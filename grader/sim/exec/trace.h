@@ -24,7 +24,7 @@ typedef enum TraceKind {
     TRACE_LOAD,
     TRACE_STORE,
     TRACE_LOCAL_STORE,
-    TRACE_ATOMIC,        /* on floating-point numbers */
+    TRACE_ATOMIC,         /* on floating-point numbers */
     TRACE_INTEGER_ATOMIC, /* any other */
     TRACE_MERGED_STORE    /* in no trace: the SM has added it to an earlier store */
 } TraceKind;
