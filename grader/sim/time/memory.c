@@ -337,7 +337,8 @@ static double *unit_of(Memory *memory, uint64_t line)
 /* The cycles of a pass. The more units are busy, the more often one of them is idle while the next
  * update for it is still queued in its SM, behind updates for others. With n updates in flight
  * to u units, each unit works for n / (n + u - 1) of the time. A unit that has far more to do than
- * others is rarely idle: units with shorter queues than its own (until cycle `own`) count in part. */
+ * others is rarely idle: units with shorter queues than its own (until cycle `own`) count in part.
+ */
 static double pass_cycles(const Memory *memory, double own, double now)
 {
     double busy = 0;
