@@ -8,6 +8,7 @@
 #include "sim/ptx/flow_graph.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct FlowLoop {
     uint8_t *blocks; /* for each block: it is in the loop */
@@ -126,12 +127,25 @@ static bool find_meetings(FlowGraph *g, const FlowLoop *loop, const int *outside
     return well;
 }
 
+/* If the analysis of loops was not finished, none counts: places of some loops would be useless
+ * without `after` of all blocks. */
+static void restore(const FlowGraph *g, const int *outside, Reconvergence *found)
+{
+    for (int b = 0; b < g->blocks; b++) {
+        const int last = g->first[b + 1] - 1;
+        if (flow_may_split(&g->f->instructions[last]) && outside[b] >= 0)
+            found->rpc[last] = g->first[outside[b]];
+    }
+    memset(found->inner, 0, (size_t) g->f->instruction_count + 1);
+}
+
 void flow_refine(FlowGraph *g, Reconvergence *found)
 {
     FlowLoops *loops = calloc(1, sizeof *loops);
     int *outside = malloc(((size_t) g->blocks + 1) * sizeof *outside); /* or -1 */
     int *meets = malloc(((size_t) g->blocks + 1) * sizeof *meets);
-    bool well = loops && outside && meets;
+    const bool has_room = loops && outside && meets;
+    bool well = has_room;
 
     for (int b = 0; well && b < g->blocks; b++)
         outside[b] = meets[b] = g->postdominator[b];
@@ -141,6 +155,8 @@ void flow_refine(FlowGraph *g, Reconvergence *found)
         well = find_meetings(g, &loops->loops[i], outside, meets, found);
     for (int b = 0; b < g->blocks && well; b++)
         found->after[g->first[b]] = meets[b] < 0 ? -1 : g->first[meets[b]];
+    if (has_room && !well)
+        restore(g, outside, found);
     for (int i = 0; loops && i < loops->count; i++)
         free(loops->loops[i].blocks);
     free(loops);
