@@ -110,6 +110,7 @@ static const Field fields[] = {
     FIELD(l2_halves, WHOLE, 1, 2),
     FIELD(l1_merging_lines, WHOLE, 0, 32),
     FIELD(l2_slices, WHOLE, 0, 256),
+    FIELD(l2_spread, WHOLE, 0, 10000),
     FIELD(l2_far_latency, WHOLE, 0, 10000),
     FIELD(block_start_cycles, WHOLE, 0, 100000),
     FIELD(l2_gbps, REAL, 0.1, 1e6),

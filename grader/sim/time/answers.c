@@ -107,17 +107,74 @@ uint64_t answers_request(Sm *sm, TraceKind kind, uint64_t word, uint64_t at, uin
     return add_answer(sm, (Answer){ .others = { least } });
 }
 
-void answers_ask(Sm *sm)
+/* ---- All requests of a turn ---- */
+
+enum { CYCLES = 256 }; /* of a turn that are told apart */
+
+static int cycle_of(const Request *r, uint64_t from)
+{
+    return r->at <= from ? 0 : r->at - from < CYCLES ? (int) (r->at - from) : CYCLES - 1;
+}
+
+/* Counts the requests of each cycle; returns their number. begins[c]: the number of those before
+ * cycle c. */
+static int count_requests(const Sm *sms, int count, uint64_t from, int begins[CYCLES])
+{
+    int sum = 0;
+
+    for (int c = 0; c < CYCLES; c++)
+        begins[c] = 0;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < sms[i].answers.request_count; k++)
+            begins[cycle_of(&sms[i].answers.requests[k], from)]++;
+    for (int c = 0; c < CYCLES; c++) {
+        const int here = begins[c];
+        begins[c] = sum;
+        sum += here;
+    }
+    return sum;
+}
+
+static bool make_room(AskedList *list, int needed)
+{
+    Asked *more;
+
+    if (needed <= list->room)
+        return true;
+    more = realloc(list->items, 2 * (size_t) needed * sizeof *more);
+    if (!more)
+        return false;
+    list->items = more;
+    list->room = 2 * needed;
+    return true;
+}
+
+static void put_in_order(AskedList *list, Sm *sms, int count, uint64_t from, int begins[CYCLES])
+{
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < sms[i].answers.request_count; k++) {
+            const Request *r = &sms[i].answers.requests[k];
+            list->items[begins[cycle_of(r, from)]++] = (Asked){ &sms[i], r };
+        }
+}
+
+bool answers_ask(AskedList *list, Sm *sms, int count, uint64_t from)
 {
     enum { AHEAD = 4 };
-    const Answers *a = &sm->answers;
+    int begins[CYCLES];
+    const int all = count_requests(sms, count, from, begins);
 
-    for (int i = 0; i < a->request_count; i++) {
-        const Request *r = &a->requests[i];
-        if (i + AHEAD < a->request_count)
-            memory_ask(sm->memory, trace_number(a->requests[i + AHEAD].word));
-        a->answers[r->number].at = ask(sm, r->kind, r->word, r->at);
+    if (!make_room(list, all))
+        return false;
+    put_in_order(list, sms, count, from, begins);
+    for (int i = 0; i < all; i++) {
+        const Asked *a = &list->items[i];
+        const Request *r = a->request;
+        if (i + AHEAD < all)
+            memory_ask(a->sm->memory, trace_number(list->items[i + AHEAD].request->word));
+        a->sm->answers.answers[r->number].at = ask(a->sm, r->kind, r->word, r->at);
     }
+    return true;
 }
 
 /* ---- The later of two times ---- */

@@ -62,8 +62,20 @@ void answers_note_warp(struct Sm *sm, struct PlayedWarp *w);
 /* The later of two times, of two values, of which one may be unknown. In a tie the second. */
 uint64_t answers_later(struct Sm *sm, uint64_t a, uint64_t b);
 Value answers_later_value(struct Sm *sm, Value a, Value b);
-/* Makes the requests that the SM has listed. */
-void answers_ask(struct Sm *sm);
+/* All SMs' requests of a turn, in order of their times. */
+typedef struct Asked {
+    struct Sm *sm;
+    const Request *request;
+} Asked;
+
+typedef struct AskedList {
+    Asked *items;
+    int room;
+} AskedList;
+
+/* Makes the requests that the SMs have listed in a turn that began at cycle `from`; those of one
+ * cycle SM by SM. Returns false if out of memory. */
+bool answers_ask(AskedList *list, struct Sm *sms, int count, uint64_t from);
 /* Then: replaces all unknown times. */
 void answers_settle(struct Sm *sm);
 void answers_free(Answers *answers);

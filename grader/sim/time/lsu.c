@@ -308,21 +308,15 @@ uint64_t lsu_play_stack(Sm *sm, PlayedWarp *w, uint64_t now)
 
 static uint64_t pass_line(Sm *sm, uint64_t word, TraceKind kind, uint64_t now)
 {
-    const uint64_t line = trace_number(word);
-    const unsigned sectors = trace_sectors(word);
     uint64_t missed = 0;
 
     switch (kind) {
     case TRACE_LOAD:
         return load_line(sm, word, now, &missed);
-    case TRACE_STORE:
-    case TRACE_LOCAL_STORE:
-        return memory_store(sm->memory, line, sectors, trace_amount(word), now);
-    case TRACE_ATOMIC:
-    case TRACE_INTEGER_ATOMIC:
-        return memory_atomic(sm->memory, kind, word, now);
-    default:
+    case TRACE_SHARED:
         return now;
+    default:
+        return answers_request(sm, kind, word, now, 0);
     }
 }
 
@@ -336,9 +330,9 @@ uint64_t lsu_pass(Sm *sm, PlayedWarp *w, uint64_t now)
         const TraceKind kind = trace_kind(*words);
         for (int lines = trace_following(*words); lines > 0; lines--) {
             const uint64_t at = pass_line(sm, words[lines], kind, now);
-            there = later(there, at);
+            there = time_later(sm, there, at);
             if (kind != TRACE_LOAD && kind != TRACE_LOCAL_STORE)
-                w->stored = later(w->stored, at);
+                warp_put_off(sm, w, &w->stored, at);
         }
     }
     return there;

@@ -199,6 +199,13 @@ double memory_beyond(const Memory *memory, uint64_t line, double now)
            memory->memory_queue * written / latest(idle, least_idle);
 }
 
+/* When a line of the L2 has arrived that its slice handles at `turn`. Slices are at different
+ * distances, and each has lines everywhere. */
+static uint64_t near_at(const Memory *memory, uint64_t line, double turn)
+{
+    return memory_up(turn) + (mixed(line) >> DELAY_BITS) % (uint64_t) (memory->l2_spread + 1);
+}
+
 /* Returns the cycle at which the sectors have arrived. `turn`: when the L2 handles them. */
 static uint64_t fetch(Memory *memory, CacheLine *line, unsigned sectors, double turn)
 {
@@ -210,7 +217,7 @@ static uint64_t fetch(Memory *memory, CacheLine *line, unsigned sectors, double 
         line->valid |= (uint8_t) memory->whole[missing];
         line->ready = memory_up(read + memory_beyond(memory, line->line, turn));
     }
-    return line->ready > memory_up(turn) ? line->ready : memory_up(turn);
+    return later(line->ready, near_at(memory, line->line, turn));
 }
 
 /* ---- The halves of an L2: each serves half of the SMs, and is home to half of the lines ---- */
@@ -249,8 +256,7 @@ uint64_t memory_load(Memory *memory, int half, uint64_t address, unsigned sector
 
     if (copy && !(sectors & ~copy->valid)) {
         memory->l2_hits += sectors_in(sectors);
-        return (uint64_t) latest((double) copy->ready, (double) memory_up(turn)) +
-               (uint64_t) memory->l2_latency;
+        return later(copy->ready, near_at(memory, address, turn)) + (uint64_t) memory->l2_latency;
     }
     uint64_t there = fetch(memory, line_of(memory, address, turn), sectors, turn);
     if (far) {
@@ -452,6 +458,7 @@ bool memory_model_open(Memory *memory, const Device *device, bool by_words)
         .l2_latency = device->l2_latency,
         .memory_latency = device->memory_latency,
         .memory_queue = device->memory_queue,
+        .l2_spread = device->l2_spread,
         .far_latency = device->l2_far_latency,
         .store_latency = device->store_latency,
         .atom_sectors = device->memory_atom_bytes / SECTOR_BYTES,

@@ -24,7 +24,15 @@ typedef struct PlanSegment {
     uint8_t accesses;
     bool skipped;
     uint8_t lanes; /* active; 32 unless that matters (Plans.by_lanes) */
+    uint16_t most; /* steps that it would have if its run were longer */
 } PlanSegment;
+
+/* Why no further segment belonged to a stretch. */
+typedef enum StretchEnd {
+    IS_COMPLETE,
+    NO_FURTHER_ROUND, /* of its loop followed; else it would have belonged to it */
+    TRACE_ENDED
+} StretchEnd;
 
 /* Whether a step is issued: in part of its executions (Operation.part), in this one or not. */
 typedef enum Issued { ISSUED_IN_TURN, ISSUED, NOT_ISSUED } Issued;
@@ -57,6 +65,7 @@ typedef struct Plan {
     Planned *steps;
     uint32_t *registers; /* of steps of several rounds; else NULL */
     int segment_count, step_count, access_count;
+    StretchEnd end;
     int number;      /* in the order in which plans were made */
     uint32_t *turns; /* by scheduler, if lanes are packed or steps are issued in part of the
                       * executions: the number of times; else NULL */
@@ -166,7 +175,7 @@ enum { ATOMIC_UNITS = 80, UPDATES_SENT = 264 };
  * halves with 16 banks each (JESD238, HBM3). */
 enum { OPEN_ROWS = 6 * 16 * 2 * 16, ROW_LINES = 1024 / LINE_BYTES };
 
-enum { DELAYS = 256 };
+enum { DELAY_BITS = 8, DELAYS = 1 << DELAY_BITS };
 
 enum { MOST_SLICES = 256 };
 
@@ -188,7 +197,7 @@ typedef struct Memory {
     double row_cycles, rows_free, rows_busy;     /* opening a row of the DRAM */
     uint64_t rows[OPEN_ROWS];                    /* the open ones, by a hash of their number */
     int halves;                                  /* of the L2 */
-    int l2_latency, far_latency, memory_latency, memory_queue, store_latency;
+    int l2_latency, l2_spread, far_latency, memory_latency, memory_queue, store_latency;
     uint16_t delays[DELAYS]; /* quantiles of the cycles by which lines of the DRAM arrive later */
     int atom_sectors;
     uint8_t atoms[1 << SECTORS];               /* by set of sectors: number of their atoms */

@@ -50,6 +50,7 @@ static inline bool next_segment(const Plans *plans, const Trace *trace, Stretch 
     *segment = (PlanSegment){ .function = run->function,
                               .first = first,
                               .count = (uint16_t) count,
+                              .most = (uint16_t) (o->straight < room ? o->straight : room),
                               .accesses = count == left ? run->accesses : 0,
                               .skipped = run->skipped,
                               .lanes = plans->by_lanes ? run->lanes : LANES };
@@ -64,15 +65,23 @@ static inline bool next_segment(const Plans *plans, const Trace *trace, Stretch 
     return true;
 }
 
+static StretchEnd end_of(const Stretch *s)
+{
+    if (s->ends)
+        return s->rounds < s->head->rounds ? NO_FURTHER_ROUND : IS_COMPLETE;
+    return s->segments == MOST_SEGMENTS || s->steps >= MOST_STEPS ? IS_COMPLETE : TRACE_ENDED;
+}
+
 /* Collects the segments from `place` to the end of the stretch. */
 static int find_segments(const Plans *plans, const Trace *trace, TracePlace *place,
-                         PlanSegment segments[MOST_SEGMENTS])
+                         PlanSegment segments[MOST_SEGMENTS], StretchEnd *end)
 {
     Stretch s = { .place = *place, .rounds = 1 };
 
     while (next_segment(plans, trace, &s, &segments[s.segments]))
         ;
     *place = s.place;
+    *end = end_of(&s);
     return s.segments;
 }
 
@@ -109,18 +118,44 @@ static bool is_for(const Plan *plan, const PlanSegment *segments, int count)
     return true;
 }
 
+/* Whether the trace goes on with this segment, which then has `left` steps or more. */
+static inline bool has_segment(const Plans *plans, const TraceRun *run, int step,
+                               const PlanSegment *segment)
+{
+    const int left = run->count - step, count = left < segment->most ? left : segment->most;
+
+    return run->first + (uint32_t) step == segment->first && count == segment->count &&
+           run->function == segment->function && run->skipped == segment->skipped &&
+           (count == left ? run->accesses : 0) == segment->accesses &&
+           (!plans->by_lanes || run->lanes == segment->lanes);
+}
+
+static bool ends_at(const Trace *trace, TracePlace place, const Plan *plan)
+{
+    if (plan->end == IS_COMPLETE || place.run >= trace->run_count)
+        return true;
+    return plan->end == NO_FURTHER_ROUND &&
+           !(trace->runs[place.run].function == plan->segments[0].function &&
+             trace->runs[place.run].first + (uint32_t) place.step == plan->segments[0].first);
+}
+
 /* Whether the stretch that begins at `place` has this plan; then moves `place` past it. */
 static bool is_next(const Plans *plans, const Trace *trace, TracePlace *place, const Plan *plan)
 {
-    Stretch s = { .place = *place, .rounds = 1 };
-    PlanSegment segment;
+    TracePlace at = *place;
 
-    for (int i = 0; i < plan->segment_count; i++)
-        if (!next_segment(plans, trace, &s, &segment) || !is_same(&plan->segments[i], &segment))
+    for (int i = 0; i < plan->segment_count; i++) {
+        const TraceRun *run = &trace->runs[at.run];
+        const PlanSegment *segment = &plan->segments[i];
+        if (at.run >= trace->run_count || !has_segment(plans, run, at.step, segment))
             return false;
-    if (next_segment(plans, trace, &s, &segment))
+        at = segment->count == run->count - at.step
+                 ? (TracePlace){ at.run + 1, 0 }
+                 : (TracePlace){ at.run, at.step + segment->count };
+    }
+    if (!ends_at(trace, at, plan))
         return false;
-    *place = s.place;
+    *place = at;
     return true;
 }
 
@@ -176,7 +211,8 @@ static Plan *find_plan(const Plans *plans, uint64_t hash, const PlanSegment *seg
 }
 
 /* Another SM may have added the plan meanwhile. */
-static Plan *add_plan(Plans *plans, uint64_t hash, const PlanSegment *segments, int count)
+static Plan *add_plan(Plans *plans, uint64_t hash, const PlanSegment *segments, int count,
+                      StretchEnd end)
 {
     Plan *plan, **at;
 
@@ -185,6 +221,7 @@ static Plan *add_plan(Plans *plans, uint64_t hash, const PlanSegment *segments, 
     if (!plan && (plan = plan_make(plans, segments, count))) {
         at = place_of(plans->table, plans->room, hash);
         plan->hash = hash;
+        plan->end = end;
         plan->number = plans->count++;
         plan->next = *at;
         __atomic_store_n(at, plan, __ATOMIC_RELEASE);
@@ -212,14 +249,15 @@ const Plan *plan_of(Plans *plans, PlanUse *use, const Trace *trace, TracePlace *
 {
     PlanSegment segments[MOST_SEGMENTS + 1];
     Plan **recent = recent_at(use, trace, *place), *plan = *recent;
+    StretchEnd end;
 
     if (plan && is_next(plans, trace, place, plan))
         return note_played(use, plan);
-    const int count = find_segments(plans, trace, place, segments);
+    const int count = find_segments(plans, trace, place, segments, &end);
     const uint64_t hash = hash_of(segments, count);
     plan = find_plan(plans, hash, segments, count);
     if (!plan)
-        plan = add_plan(plans, hash, segments, count);
+        plan = add_plan(plans, hash, segments, count, end);
     *recent = plan;
     return plan ? note_played(use, plan) : NULL;
 }

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 
 enum {
-    TOGETHER = 32,     /* cycles for which an SM is played before the next SM's turn */
+    SHORT_TURN = 32,
+    LONG_TURN = 128,   /* cycles for which an SM is played before the next one */
     WORTH_A_CREW = 128 /* instructions in all SMs' turns */
 };
 
@@ -57,7 +58,7 @@ static void run_sm(void *self, int i)
 
     answers_settle(sm);
     lsu_hold_back(sm);
-    sm->answers.on = play->on_threads;
+    sm->answers.on = play->lists;
     sm_run(sm, play->horizon);
     sm->answers.on = false;
     sm->next = sm_next(sm);
@@ -69,12 +70,23 @@ static int least_latency(const Device *device)
     return device->l2_latency < device->store_latency ? device->l2_latency : device->store_latency;
 }
 
-/* Whether no answer can come before the turns end, and threads are worth it. `next`: the first
- * cycle in which an SM does something. */
-static bool may_use_threads(const Play *play, uint64_t next, uint64_t issued)
+/* Cycles for which SMs are played before they learn the answers to their requests; half of the
+ * time to an answer, since a block may begin in the turn before. */
+static uint64_t turn_cycles(const Gpu *gpu)
 {
-    return play->crew && issued > WORTH_A_CREW && !play->gpu->without && !play->gpu->watched &&
-           play->horizon < next + (uint64_t) least_latency(&play->gpu->device);
+    const int most = least_latency(&gpu->device) / 2;
+
+    if (most < SHORT_TURN || has_cause(gpu->without, CAUSE_SECTORS))
+        return SHORT_TURN;
+    return (uint64_t) (most < LONG_TURN ? most : LONG_TURN);
+}
+
+/* Whether no answer can come before the turns end. `next`: the first cycle in which an SM does
+ * something. */
+static bool may_list(const Play *play, uint64_t next)
+{
+    return play->horizon < next + (uint64_t) least_latency(&play->gpu->device) &&
+           !has_cause(play->gpu->without, CAUSE_SECTORS);
 }
 
 static void run_all(Play *play)
@@ -83,11 +95,10 @@ static void run_all(Play *play)
 
     if (play->on_threads)
         crew_do(play->crew, run_sm, play);
-    for (int i = 0; i < gpu->device.sms; i++)
-        if (play->on_threads)
-            answers_ask(&gpu->sms[i]);
-        else
-            run_sm(play, i);
+    for (int i = 0; i < gpu->device.sms && !play->on_threads; i++)
+        run_sm(play, i);
+    if (play->lists)
+        gpu->failed |= !answers_ask(&play->asked, gpu->sms, gpu->device.sms, play->turn_began);
 }
 
 static void play_turns(Play *play, uint64_t next)
@@ -97,7 +108,8 @@ static void play_turns(Play *play, uint64_t next)
 
     for (int i = 0; i < gpu->device.sms; i++)
         issued += gpu->sms[i].issued;
-    play->on_threads = may_use_threads(play, next, issued - play->issued);
+    play->lists = may_list(play, next);
+    play->on_threads = play->lists && play->crew && issued - play->issued > WORTH_A_CREW;
     play->issued = issued;
     play->turn_began = next;
     gpu->failed |= !plans_make_room(&gpu->plans);
@@ -159,7 +171,7 @@ static bool go_on(Play *play)
         settle_all(play);
         return true;
     }
-    play->horizon = later(next, play->horizon) + TOGETHER;
+    play->horizon = later(next, play->horizon) + turn_cycles(gpu);
     play_turns(play, next);
     return true;
 }
@@ -223,7 +235,8 @@ void play_block(Play *play, BlockTrace *trace)
     }
     while (!find_place(play, &sm, &place))
         if (!go_on(play))
-            play->horizon += TOGETHER; /* until the stores of the last one have arrived */
+            play->horizon +=
+                turn_cycles(play->gpu); /* until the stores of the last one have arrived */
     at = take_place(play, sm, place);
     answers_settle(&play->gpu->sms[sm]);
     if (!note_start(play, at) ||
@@ -302,6 +315,7 @@ void play_close(Play *play)
     free(play->room);
     free(play->room_at);
     free(play->starts);
+    free(play->asked.items);
     pthread_mutex_destroy(&play->lock);
 }
 

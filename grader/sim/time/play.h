@@ -19,7 +19,9 @@ typedef struct Play {
     double place_cycles; /* that blocks spent in their places, summed */
     bool failed;         /* out of memory */
     Crew *crew;          /* NULL: SMs are played one after another */
-    bool on_threads;     /* the current turns are played on several threads */
+    bool lists;          /* the SMs list their requests in the current turn (answers.h) */
+    bool on_threads;     /* that is played on several threads */
+    AskedList asked;
     uint64_t turn_began; /* the first cycle of the last turns */
     uint64_t issued;     /* instructions so far */
     pthread_mutex_t lock;

@@ -134,10 +134,13 @@ static void serve(Sm *sm, PlayedWarp *w)
 
     pass_on(sm, w);
     if (o->action == DO_COPY)
-        w->copied = later(w->copied, there);
-    for (int i = 0; i < o->writes; i++)
-        if (w->value[registers[i]].ready < there)
-            w->value[registers[i]] = (Value){ .ready = there, .maker = o };
+        warp_put_off(sm, w, &w->copied, there);
+    for (int i = 0; i < o->writes; i++) {
+        Value *value = &w->value[registers[i]];
+        *value = answers_later_value(sm, (Value){ .ready = there, .maker = o }, *value);
+        if (is_unknown(value->ready))
+            answers_note_value(sm, value);
+    }
 }
 
 bool warp_find_step(Sm *sm, PlayedWarp *w)

@@ -108,7 +108,7 @@ static const char sound[] =
     "block_start_cycles: 100\nmemory_ecc: 1\n"
     "barrier_warp_cycles: 2\nconstant_cycles: 2\nmemory_rows_per_ns: 0\nblocks_per_ns: "
     "0\nl2_halves: "
-    "1\nl1_merging_lines: 0\nl2_slices: 0\nl2_far_latency: 0\n"
+    "1\nl1_merging_lines: 0\nl2_slices: 0\nl2_spread: 0\nl2_far_latency: 0\n"
     "l2_gbps: 240\nl2_pass_bytes: 32\n"
     "l2_store_gbps: 200\nl2_store_sector_gbps: 200\nl2_store_part_gbps: 200\n"
     "memory_read_share: 0.955\n"
