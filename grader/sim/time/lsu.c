@@ -206,9 +206,14 @@ static uint64_t store_lines(Sm *sm, const PlayedWarp *w, const uint64_t *words, 
     return there;
 }
 
+bool lsu_is_held_back(const Sm *sm, uint64_t now)
+{
+    return sm->gpu->device.l2_slices && sm->accepted > now + L2_QUEUE;
+}
+
 void lsu_hold_back(Sm *sm)
 {
-    if (sm->gpu->device.l2_slices && sm->accepted > L2_QUEUE)
+    if (lsu_is_held_back(sm, 0))
         sm->store_free = later(sm->store_free, sm->accepted - L2_QUEUE);
 }
 

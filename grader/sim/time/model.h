@@ -456,8 +456,9 @@ void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until);
 uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now);
 /* The same for a step that accesses the stack. */
 uint64_t lsu_play_stack(Sm *sm, PlayedWarp *w, uint64_t now);
-/* The SM's stores wait if slices of the L2 have too many. */
+/* The SM's stores wait if slices of the L2 have too many; and whether they still do at `now`. */
 void lsu_hold_back(Sm *sm);
+bool lsu_is_held_back(const Sm *sm, uint64_t now);
 /* Moves the data of a step whose lanes another warp's instruction serves: occupies memory, but no
  * unit of the SM. Returns when the data has arrived. */
 uint64_t lsu_pass(Sm *sm, PlayedWarp *w, uint64_t now);

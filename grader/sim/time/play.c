@@ -70,13 +70,24 @@ static int least_latency(const Device *device)
     return device->l2_latency < device->store_latency ? device->l2_latency : device->store_latency;
 }
 
-/* Cycles for which SMs are played before they learn the answers to their requests; half of the
- * time to an answer, since a block may begin in the turn before. */
-static uint64_t turn_cycles(const Gpu *gpu)
+static bool any_held_back(const Gpu *gpu, uint64_t now)
 {
+    for (int i = 0; i < gpu->device.sms; i++)
+        if (lsu_is_held_back(&gpu->sms[i], now))
+            return true;
+    return false;
+}
+
+/* Cycles for which SMs are played before they learn the answers to their requests: at most half of
+ * the time to an answer, since a block may begin in the turn before; and less while the L2 accepts
+ * stores slowly, since an SM learns that only between its turns. */
+static uint64_t turn_cycles(const Play *play)
+{
+    const Gpu *gpu = play->gpu;
     const int most = least_latency(&gpu->device) / 2;
 
-    if (most < SHORT_TURN || has_cause(gpu->without, CAUSE_SECTORS))
+    if (most < SHORT_TURN || has_cause(gpu->without, CAUSE_SECTORS) ||
+        any_held_back(gpu, play->horizon))
         return SHORT_TURN;
     return (uint64_t) (most < LONG_TURN ? most : LONG_TURN);
 }
@@ -171,7 +182,7 @@ static bool go_on(Play *play)
         settle_all(play);
         return true;
     }
-    play->horizon = later(next, play->horizon) + turn_cycles(gpu);
+    play->horizon = later(next, play->horizon) + turn_cycles(play);
     play_turns(play, next);
     return true;
 }
@@ -235,8 +246,7 @@ void play_block(Play *play, BlockTrace *trace)
     }
     while (!find_place(play, &sm, &place))
         if (!go_on(play))
-            play->horizon +=
-                turn_cycles(play->gpu); /* until the stores of the last one have arrived */
+            play->horizon += turn_cycles(play); /* until the stores of the last one have arrived */
     at = take_place(play, sm, place);
     answers_settle(&play->gpu->sms[sm]);
     if (!note_start(play, at) ||
