@@ -245,7 +245,7 @@ static void wake_warps(Scheduler *s)
 
     for (int i = 0; i < s->count; i++)
         if (is_unknown(s->wake[i])) {
-            s->wake[i] = warp_wakes_at(s->warp[i]);
+            scheduler_set(s, i, warp_wakes_at(s->warp[i]), s->pipe[i]);
             any = true;
         }
     if (any)

@@ -31,49 +31,95 @@ static uint64_t look(const Scheduler *s, int *oldest, uint64_t *first)
     return ready;
 }
 
+/* Of the warps that are ready, the one that issued last, or the next one after it. */
+static inline void take_ready(Scheduler *s, uint64_t ready)
+{
+    const uint64_t behind = s->last >= 0 ? ready & ~(uint64_t) 0 << s->last : 0;
+
+    s->best = __builtin_ctzll(behind ? behind : ready);
+    s->best_at = s->free;
+}
+
+static inline void take_first(Scheduler *s, int oldest, uint64_t first)
+{
+    s->best = oldest;
+    s->best_at = later(first, s->free);
+}
+
+static __attribute__((noinline)) void choose_plain(Scheduler *s)
+{
+    uint64_t first;
+    int oldest;
+    const uint64_t ready = look(s, &oldest, &first);
+
+    if (ready)
+        take_ready(s, ready);
+    else
+        take_first(s, oldest, first);
+}
+
+/* ---- With AVX-512: 16 warps, as many as a scheduler has on any GPU ---- */
+
 #if defined __x86_64__ && !defined __clang__
 #include <immintrin.h>
 
-enum { EIGHT = 8, MOST_AT_ONCE = 2 * EIGHT };
+enum { MOST_AT_ONCE = COMPACT };
 
 #define AVX512F __attribute__((target("avx512f")))
 
-/* When warps i .. i + 7 are ready; NEVER where there is no such warp. */
-AVX512F static inline __m512i eight_ready_at(const Scheduler *s, int i)
+AVX512F static inline __m512i everywhere(const Scheduler *s, uint64_t at)
 {
-    const __m512i never = _mm512_set1_epi64((long long) NEVER);
-    const __m512i pipes = _mm512_loadu_si512(s->pipe_free);
-    const __m512i more =
-        _mm512_maskz_loadu_epi64((1u << (PIPES - EIGHT)) - 1, s->pipe_free + EIGHT);
-    const __mmask8 there = (__mmask8) (((1u << s->count) - 1) >> i);
-    const __m512i wake = _mm512_maskz_loadu_epi64(there, s->wake + i);
-    const __m512i pipe = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *) (s->pipe + i)));
-    const __m512i piped = _mm512_permutex2var_epi64(pipes, pipe, more);
-
-    return _mm512_mask_max_epu64(never, there, wake, piped);
+    return _mm512_set1_epi32((int) scheduler_soon(s, at));
 }
 
-/* The same for at most 16 warps, as many as a scheduler has on any GPU. */
-AVX512F static inline uint64_t look_avx512(const Scheduler *s, int *oldest, uint64_t *first)
+/* When the pipes of these warps are free. The values of `pipe_free` that may just have been written
+ * come from there: the host would have to wait for them if they were parts of the table. */
+AVX512F static inline __m512i piped_avx512(const Scheduler *s, __m512i pipe)
 {
-    const __m512i free = _mm512_set1_epi64((long long) s->free);
-    const __m512i low = eight_ready_at(s, 0), high = eight_ready_at(s, EIGHT);
-    const unsigned ready = _mm512_cmple_epu64_mask(low, free) |
-                           (unsigned) _mm512_cmple_epu64_mask(high, free) << EIGHT;
+    static const uint8_t recent[] = { PIPE_LSU, PIPE_LSU_LATER };
+    __m512i at = _mm512_permutexvar_epi32(pipe, _mm512_loadu_si512(s->pipe_soon));
 
-    if (ready)
-        return ready;
-    *first = _mm512_reduce_min_epu64(_mm512_min_epu64(low, high));
-    const __m512i least = _mm512_set1_epi64((long long) *first);
-    const unsigned same = _mm512_cmpeq_epu64_mask(low, least) |
-                          (unsigned) _mm512_cmpeq_epu64_mask(high, least) << EIGHT;
-    *oldest = *first < NEVER ? __builtin_ctz(same) : s->last;
-    return 0;
+    for (int i = 0; i < 2; i++)
+        at = _mm512_mask_mov_epi32(at, _mm512_cmpeq_epi32_mask(pipe, _mm512_set1_epi32(recent[i])),
+                                   everywhere(s, s->pipe_free[recent[i]]));
+    return _mm512_mask_mov_epi32(at, _mm512_cmpeq_epi32_mask(pipe, _mm512_set1_epi32(s->used)),
+                                 everywhere(s, s->pipe_free[s->used]));
+}
+
+/* Warp `index` (-1: none) wakes at `wake` and waits for this pipe; it is not in the arrays yet. */
+AVX512F static void choose_avx512(Scheduler *s, int index, uint64_t wake, int pipe)
+{
+    const __mmask16 there = (__mmask16) ((1u << s->count) - 1);
+    const __mmask16 moved = (__mmask16) (index < 0 ? 0 : 1u << index);
+    const __m512i pipes =
+        _mm512_mask_mov_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *) s->pipe)),
+                              moved, _mm512_set1_epi32(pipe));
+    const __m512i wakes =
+        _mm512_mask_mov_epi32(_mm512_maskz_loadu_epi32(there, s->soon), moved, everywhere(s, wake));
+    const __m512i at = _mm512_max_epu32(wakes, piped_avx512(s, pipes));
+    const unsigned ready = _mm512_mask_cmple_epu32_mask(there, at, everywhere(s, s->free));
+
+    if (index >= 0)
+        scheduler_set(s, index, wake, pipe);
+    if (ready) {
+        take_ready(s, ready);
+        return;
+    }
+    const unsigned first = _mm512_mask_reduce_min_epu32(there, at);
+    if (first == UINT32_MAX) {
+        choose_plain(s); /* none is ready soon */
+        return;
+    }
+    const __m512i least = _mm512_set1_epi32((int) first);
+    take_first(s, __builtin_ctz(_mm512_mask_cmpeq_epi32_mask(there, at, least)), s->base + first);
 }
 #else
 enum { MOST_AT_ONCE = 0 };
-#define AVX512F
-#define look_avx512 look
+
+static void choose_avx512(Scheduler *s, int index, uint64_t wake, int pipe)
+{
+    (void) s, (void) index, (void) wake, (void) pipe;
+}
 #endif
 
 bool scheduler_has_vectors(void)
@@ -81,44 +127,49 @@ bool scheduler_has_vectors(void)
     return MOST_AT_ONCE && simd_now() == SIMD_AVX512;
 }
 
-/* Compiled once for each way to look. */
-static inline __attribute__((always_inline)) void
-choose_by(Scheduler *s, uint64_t (*look)(const Scheduler *s, int *oldest, uint64_t *first))
+void scheduler_rebase(Scheduler *s, uint64_t base)
 {
-    uint64_t first;
-    int oldest;
-    const uint64_t ready = look(s, &oldest, &first);
+    s->base = base;
+    for (int i = 0; i < s->count; i++)
+        scheduler_set(s, i, s->wake[i], s->pipe[i]);
+    for (int i = 0; i < PIPES; i++)
+        s->pipe_soon[i] = scheduler_soon(s, s->pipe_free[i]);
+}
 
-    if (ready) {
-        const uint64_t behind = s->last >= 0 ? ready & ~(uint64_t) 0 << s->last : 0;
-        s->best = __builtin_ctzll(behind ? behind : ready);
-        s->best_at = s->free;
-    } else {
-        s->best = oldest;
-        s->best_at = later(first, s->free);
-    }
-    if (s->best_at != NEVER) /* it issues soon: prefetch into the host's caches */
+static bool has_vectors(const Scheduler *s)
+{
+    return s->has_vectors && s->count <= MOST_AT_ONCE;
+}
+
+/* It issues soon: prefetches it into the host's caches. */
+static void ask_for_best(const Scheduler *s)
+{
+    if (s->best_at != NEVER)
         __builtin_prefetch(s->warp[s->best], 1);
-}
-
-AVX512F static void choose_avx512(Scheduler *s)
-{
-    choose_by(s, look_avx512);
-}
-
-static __attribute__((noinline)) void choose_plain(Scheduler *s)
-{
-    choose_by(s, look);
 }
 
 void scheduler_choose(Scheduler *s)
 {
-    if (s->last >= 0 && ready_at(s, s->last) <= s->free) {
+    if (has_vectors(s))
+        choose_avx512(s, -1, 0, 0);
+    else
+        choose_plain(s);
+    ask_for_best(s);
+}
+
+void scheduler_go_on(Scheduler *s, uint64_t wake, int pipe)
+{
+    if (later(wake, s->pipe_free[pipe]) <= s->free) {
+        scheduler_set(s, s->last, wake, pipe);
         s->best = s->last;
         s->best_at = s->free;
-    } else if (s->has_vectors && s->count <= MOST_AT_ONCE) {
-        choose_avx512(s);
+        return;
+    }
+    if (has_vectors(s)) {
+        choose_avx512(s, s->last, wake, pipe);
     } else {
+        scheduler_set(s, s->last, wake, pipe);
         choose_plain(s);
     }
+    ask_for_best(s);
 }

@@ -88,7 +88,7 @@ static void release(Sm *sm, const PlayedBlock *block, const Operation *held_by, 
             if (s->warp[k]->block == block && s->warp[k]->next == NEVER) {
                 s->warp[k]->next = at;
                 s->warp[k]->held_by = held_by ? held_by : s->warp[k]->held_by;
-                s->wake[k] = warp_wakes_at(s->warp[k]);
+                scheduler_set(s, k, warp_wakes_at(s->warp[k]), s->pipe[k]);
             }
     }
     choose_all(sm);
@@ -194,6 +194,7 @@ static void leave(Sm *sm, Scheduler *s, int index, uint64_t now)
     const size_t behind = (size_t) (--s->count - index);
     memmove(s->warp + index, s->warp + index + 1, behind * sizeof *s->warp);
     memmove(s->wake + index, s->wake + index + 1, behind * sizeof *s->wake);
+    memmove(s->soon + index, s->soon + index + 1, behind * sizeof *s->soon);
     memmove(s->pipe + index, s->pipe + index + 1, behind * sizeof *s->pipe);
     s->last = -1;
     w->next_spare = sm->spare;
@@ -226,7 +227,7 @@ static void issue(Sm *sm, Scheduler *s)
     if (o->pipe == PIPE_LSU)
         sm->turn = next_scheduler(sm, (int) (s - sm->schedulers));
     else
-        s->pipe_free[o->pipe] = now + o->busy;
+        scheduler_use(s, o->pipe, now + o->busy);
     s->free = now + w->step->holds[s->last == index];
     if (s->free > now + o->issues) /* reading its operands occupies the scheduler, too */
         sm_spent(sm, o)->at[o->issue_limit] += (double) (s->free - now - o->issues);
@@ -237,17 +238,16 @@ static void issue(Sm *sm, Scheduler *s)
     PlayedBlock *block = w->block;
     const bool waits = w->next == NEVER;
     if (warp_go_on(sm, w)) {
-        s->wake[index] = warp_wakes_at(w);
-        s->pipe[index] = next_pipe(sm, w);
         if (w->step->accesses)
             lsu_ask(sm, w);
+        scheduler_go_on(s, warp_wakes_at(w), next_pipe(sm, w));
     } else {
         block->waiting -= waits; /* the barrier was the warp's last instruction */
         leave(sm, s, index, now);
+        scheduler_choose(s);
     }
     if (waits)
         check_barrier(sm, block, w, now);
-    scheduler_choose(s);
 }
 
 /* Whether other warps may have used the load/store unit since the warp was chosen. */
@@ -271,26 +271,41 @@ static bool goes_on(const Scheduler *s, uint64_t until)
 #define KEEP_BRANCH() __asm__ volatile("")
 
 /* If several schedulers have an access in the same cycle, they take turns. */
-static Scheduler *first_of(Sm *sm)
+static inline __attribute__((always_inline)) Scheduler *first_among(Sm *sm, int count)
 {
-    const int count = sm->gpu->device.schedulers_per_sm;
-    const Scheduler *const end = sm->schedulers + count;
-    Scheduler *s = sm->schedulers + sm->turn, *first = s;
-    uint64_t at = s->best_at;
+    int first = sm->turn;
+    uint64_t at = sm->schedulers[first].best_at;
 
     for (int k = 1; k < count; k++) {
-        s = s + 1 == end ? sm->schedulers : s + 1;
-        if (s->best_at < at) {
-            first = s;
-            at = s->best_at;
+        const int i = sm->turn + k < count ? sm->turn + k : sm->turn + k - count;
+        if (sm->schedulers[i].best_at < at) {
+            first = i;
+            at = sm->schedulers[i].best_at;
             KEEP_BRANCH();
         }
     }
-    return first;
+    return &sm->schedulers[first];
+}
+
+static Scheduler *first_of(Sm *sm)
+{
+    enum { USUAL = 4 }; /* compiled without a loop */
+    const int count = sm->gpu->device.schedulers_per_sm;
+
+    return count == USUAL ? first_among(sm, USUAL) : first_among(sm, count);
+}
+
+/* Before cycles are too far from those that schedulers count from. */
+static void rebase(Sm *sm, uint64_t until)
+{
+    if (until - sm->schedulers->base > UINT32_MAX / 2)
+        for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
+            scheduler_rebase(&sm->schedulers[i], until);
 }
 
 void sm_run(Sm *sm, uint64_t until)
 {
+    rebase(sm, until);
     sm->until = until;
     for (;;) {
         Scheduler *s = first_of(sm);
@@ -341,8 +356,7 @@ static bool add_warp(Sm *sm, int scheduler, PlayedBlock *block, const Trace *tra
     }
     const int i = s->count++;
     s->warp[i] = w;
-    s->wake[i] = warp_wakes_at(w);
-    s->pipe[i] = next_pipe(sm, w);
+    scheduler_set(s, i, warp_wakes_at(w), next_pipe(sm, w));
     return true;
 }
 
@@ -399,14 +413,16 @@ static bool scheduler_open(Scheduler *s, int warps)
     *s = (Scheduler){ .room = warps, .best = -1, .last = -1, .best_at = NEVER };
     s->has_vectors = scheduler_has_vectors();
     s->wake = malloc(n * sizeof *s->wake);
+    s->soon = malloc(n * sizeof *s->soon);
     s->pipe = malloc((n + SCHEDULER_SPARE) * sizeof *s->pipe);
     s->warp = malloc(n * sizeof *s->warp);
-    return s->wake && s->pipe && s->warp;
+    return s->wake && s->soon && s->pipe && s->warp;
 }
 
 static void scheduler_close(Scheduler *s)
 {
     free(s->wake);
+    free(s->soon);
     free(s->pipe);
     free(s->warp);
 }
@@ -481,6 +497,7 @@ bool sm_begin(Sm *sm, double l1_bytes)
         s->free = 0;
         s->last = -1;
         memset(s->pipe_free, 0, sizeof s->pipe_free);
+        scheduler_rebase(s, 0);
         scheduler_choose(s);
     }
     sm->lsu_free = sm->store_free = sm->accepted = 0;
