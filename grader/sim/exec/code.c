@@ -204,8 +204,12 @@ static bool make_steps(CodeMaker *maker)
         code->steps[i].rpc = meets.rpc[i];
         code->steps[i].after = meets.after[i];
         code->steps[i].in_loop = meets.inner[i];
+        code->steps[i].round = meets.round[i];
         code->steps[i].treatment = treatment[i];
     }
+    for (int i = 0; i < code->step_count && well; i++)
+        if (meets.rpc[i] >= 0)
+            code->steps[meets.rpc[i]].is_meeting = true;
     for (int i = 0; i < code->step_count && well; i++)
         if (product[i] >= 0)
             bind_fused(&code->steps[i], &code->steps[product[i]]);

@@ -14,6 +14,7 @@
 
 #include "sim/base/finding.h"
 #include "sim/memory/memory.h"
+#include "sim/ptx/cfg.h"
 #include "sim/ptx/module.h"
 #include "sim/ptx/ptxas.h"
 
@@ -110,8 +111,10 @@ struct Step {
                                      * taken_leaves) the next step, while others stay */
     int rpc;   /* branch: the step where its lanes reconverge; one past the last step: at the end */
     int after; /* as in Reconvergence (cfg.h) */
-    bool in_loop; /* the same (inner): lanes that leave the loop do not pass this step */
-    int class_;   /* OpClass */
+    bool in_loop;    /* the same (inner): lanes that leave the loop do not pass this step */
+    LoopRound round; /* the same */
+    bool is_meeting; /* lanes of a branch reconverge before this step */
+    int class_;      /* OpClass */
     Run *inner; /* of a step with a clock operand: the handler that runs after the clock is read */
 };
 

@@ -168,16 +168,21 @@ static bool passes(const Code *code, int pc, int place)
     return pc == place;
 }
 
-/* All lanes pass a place that is in no loop, or that no lane can avoid. */
-static bool entry_passes(const Warp *warp, const Entry *entry, int pc)
+/* A place without a barrier that lanes leave is passed by all. Lanes that begin another round of a
+ * loop pass its first step, but no other place of this round. */
+static bool entry_passes(const Warp *warp, const Entry *entry, const Step *step, int pc)
 {
-    return entry->rpc < 0 || entry->rpc >= warp->code->step_count ||
-           !warp->code->steps[entry->rpc].in_loop || passes(warp->code, pc, entry->rpc);
+    const Code *code = warp->code;
+
+    if (entry->rpc < 0 || entry->rpc >= code->step_count || !code->steps[entry->rpc].in_loop ||
+        entry->rpc == pc)
+        return true;
+    return passes(code, pc == step->round.begin ? step->round.end : pc, entry->rpc);
 }
 
-bool warp_passes(const Warp *warp, int pc)
+bool warp_passes(const Warp *warp, const Step *step, int pc)
 {
-    return entry_passes(warp, &warp->stack[warp->depth - 1], pc);
+    return entry_passes(warp, &warp->stack[warp->depth - 1], step, pc);
 }
 
 /* Inserts an entry below entry `at`. */
@@ -213,7 +218,8 @@ void warp_break(Warp *warp, const Step *step, uint32_t leave, int leave_pc, uint
     int at = warp->depth - 1;
 
     warp->stack[at].pc = stay ? stay_pc : leave_pc;
-    while (at > warp->frames[warp->frame].depth && !entry_passes(warp, &warp->stack[at], leave_pc))
+    while (at > warp->frames[warp->frame].depth &&
+           !entry_passes(warp, &warp->stack[at], step, leave_pc))
         warp->stack[at--].mask &= ~leave;
     if (put_below(warp, step, at, leave, leave_pc, rpc))
         warp_settle(warp);
@@ -255,19 +261,29 @@ void warp_arrive(Warp *warp)
     warp_settle(warp);
 }
 
-void warp_unpark(Warp *warp)
-{
-    warp->waiting_lanes = 0;
-    warp->barrier_step = NULL;
-    warp_arrive(warp);
-}
-
 static void remove_lanes(Warp *warp, uint32_t lanes, int from)
 {
     warp->stack[warp->depth - 1].pc = warp->pc;
     for (int i = from; i < warp->depth; i++)
         warp->stack[i].mask &= ~lanes;
     warp_settle(warp);
+}
+
+bool warp_meet(Warp *warp)
+{
+    for (int i = warp->frames[warp->frame].depth; i < warp->depth - 1; i++)
+        if (warp->stack[i].rpc == warp->pc && warp->stack[i].mask & warp->active) {
+            remove_lanes(warp, warp->active, i);
+            return true;
+        }
+    return false;
+}
+
+void warp_unpark(Warp *warp)
+{
+    warp->waiting_lanes = 0;
+    warp->barrier_step = NULL;
+    warp_arrive(warp);
 }
 
 void warp_exit(Warp *warp, uint32_t lanes)

@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) void run_step(Warp *warp, bool trac
         step->run(warp, step, mask);
     } else {
         count->skipped++;
-        if (step->in->op == OP_bra && !warp_passes(warp, warp->pc))
+        if (step->in->op == OP_bra && !warp_passes(warp, step, warp->pc))
             warp_break(warp, step, warp->active, warp->pc, 0, 0);
         else if (step->leaves_loop && !step->taken_leaves)
             warp_leave_together(warp, warp->pc);
@@ -101,6 +101,8 @@ static inline __attribute__((always_inline)) void run_steps_as(Warp *warp, long 
     long steps = most;
 
     while (steps > 0 && warp->state == WARP_READY) {
+        if (warp->code->steps[warp->pc].is_meeting && warp_meet(warp))
+            continue;
         const int straight = warp->code->steps[warp->pc].straight;
         walk(warp);
         if (straight) {

@@ -38,9 +38,13 @@ void warp_leave_loop(Warp *warp, const Step *step, int rpc, uint32_t stay, int s
                      uint32_t leave, int leave_pc);
 /* All lanes of the top entry leave a loop, to pc. */
 void warp_leave_together(Warp *warp, int pc);
-/* Whether lanes that continue at step `pc` pass the place where the running part's lanes meet. They
- * do not if they leave the loop. */
-bool warp_passes(const Warp *warp, int pc);
+/* The running part is where its lanes meet others that left the places where it would meet first
+ * (in unusual graphs, it comes there although it did not seem to leave them): then it is there.
+ * Returns false if it is elsewhere. */
+bool warp_meet(Warp *warp);
+/* Whether lanes that continue at `pc` after this branch pass the place where the running part's
+ * lanes meet. They do not if they leave the loop. */
+bool warp_passes(const Warp *warp, const Step *step, int pc);
 /* `leave` lanes leave a loop, and all parts that meet within it. They wait until the others have
  * left it, too. `stay`: the running part's other lanes. */
 void warp_break(Warp *warp, const Step *step, uint32_t leave, int leave_pc, uint32_t stay,

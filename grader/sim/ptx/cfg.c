@@ -11,17 +11,14 @@
  * block that consists of only that return counts as an early return, too. If no other path remains
  * (for example in the presence of an endless loop), all returns count.
  *
- * In loops they need not wait for lanes that leave it (cfg_loops.c).
+ * Nor do they wait for lanes that leave a loop (cfg_loops.c) or jump to the branch's post-dominator
+ * early (cfg_regions.c).
  */
 #include "sim/ptx/cfg.h"
 #include "sim/ptx/flow_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* A kernel whose analysis would exceed this runs without reconvergence, which is slow but correct.
- */
-static const long most_work = 5000000;
 
 /* ---- Edges ---- */
 
@@ -305,16 +302,16 @@ bool flow_postdominators(FlowGraph *g)
     for (int i = 0; i <= g->blocks; i++)
         g->postdominator[i] = -1;
     g->postdominator[g->blocks] = g->blocks;
-    while (changed && g->work < most_work) {
+    while (changed && g->work < FLOW_MOST_WORK) {
         changed = false;
         g->work += g->live;
-        for (int i = g->live - 2; i >= 0 && g->work < most_work; i--) {
+        for (int i = g->live - 2; i >= 0 && g->work < FLOW_MOST_WORK; i--) {
             int node = g->order[i], found = meet_of_successors(g, node);
             changed |= g->postdominator[node] != found;
             g->postdominator[node] = found;
         }
     }
-    return g->work < most_work;
+    return g->work < FLOW_MOST_WORK;
 }
 
 /* ---- Branches ---- */
@@ -414,13 +411,14 @@ bool reconvergence_make(const Function *function, Reconvergence *found)
 
     *found = (Reconvergence){ .rpc = malloc(count * sizeof *found->rpc),
                               .after = malloc(count * sizeof *found->after),
-                              .inner = calloc(count, 1) };
-    if (!found->rpc || !found->after || !found->inner) {
+                              .inner = calloc(count, 1),
+                              .round = malloc(count * sizeof *found->round) };
+    if (!found->rpc || !found->after || !found->inner || !found->round) {
         reconvergence_free(found);
         return false;
     }
     for (size_t i = 0; i < count; i++)
-        found->after[i] = -1;
+        found->after[i] = found->round[i].begin = found->round[i].end = -1;
     find_all(function, found);
     return true;
 }
@@ -430,6 +428,7 @@ void reconvergence_free(Reconvergence *found)
     free(found->rpc);
     free(found->after);
     free(found->inner);
+    free(found->round);
 }
 
 bool always_passes(const Function *f, int first, int then)

@@ -8,12 +8,20 @@
  * immediate post-dominator, or to instruction_count; elsewhere to -1. */
 void find_reconvergence(const Function *function, int *rpc);
 
+/* The first instruction of a loop's next round, and the next place after the loop that lanes pass.
+ */
+typedef struct LoopRound {
+    int begin, end;
+} LoopRound;
+
 typedef struct Reconvergence {
-    int *rpc;   /* as above, but lanes that stay in a loop do not wait for those that leave it */
-    int *after; /* for the first instruction of each block: that of the next block that all of
-                 * its lanes pass that do not leave the loop first; -1: unknown or elsewhere */
-    uint8_t *inner; /* for each instruction: it is such a place in a loop, which lanes that leave
-                     * the loop do not pass */
+    int *rpc; /* as above, but lanes that stay in a loop, or in a region, do not wait for those that
+               * leave it */
+    int *after;       /* for the first instruction of each block: that of the next block that all of
+                       * its lanes pass that do not leave the loop first; -1: unknown or elsewhere */
+    uint8_t *inner;   /* for each instruction: it is a place that lanes which leave a loop, or a
+                       * region, do not pass */
+    LoopRound *round; /* for a branch by which lanes begin another round of a loop; else -1, -1 */
 } Reconvergence;
 
 /* Returns false if memory runs out. Free with reconvergence_free. */

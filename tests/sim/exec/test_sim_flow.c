@@ -1,10 +1,10 @@
 /* test_sim_flow.c - random control flow gives the same results in a warp and in each lane alone.
  *
- * Three kinds of programs: structured ones (if, while, do, switch, break, continue, return), graphs
- * of blocks that jump to any block until a lane's fuel is used up, and functions of the first kind
- * that call each other and themselves, also through a register that differs by lane. The lanes'
- * data differ, so that they diverge all the time. SIM_FLOW=N in the environment runs N times as
- * many programs, different from those without it.
+ * Three kinds of programs: structured ones (if, while, do, switch, break, continue, goto, return),
+ * graphs of blocks that jump to any block until a lane's fuel is used up, and functions of the
+ * first kind that call each other and themselves, also through a register that differs by lane. The
+ * lanes' data differ, so that they diverge all the time. SIM_FLOW=N in the environment runs N times
+ * as many programs, different from those without it.
  */
 #define MOST_SNIPPETS 30
 #include "sim/sim_lane.h"
@@ -22,6 +22,7 @@ typedef struct Writer {
     uint64_t random;
     int labels, depth, counters;
     int loop[16], loops; /* labels of the enclosing loops, for break and continue */
+    int after[16], ifs;  /* labels after the enclosing ifs, for goto */
     bool may_return;     /* lanes may leave early */
     bool may_call;
     int calls; /* calls still allowed in the function; 1 << calls bounds the run time */
@@ -78,14 +79,16 @@ static void if_statement(Writer *writer)
 
     condition(writer);
     line(writer, "@%sp1 bra L%d;\n", pick(writer, 2) ? "!%" : "%", other);
+    writer->after[writer->ifs++] = end;
     statements(writer);
     if (pick(writer, 2)) {
         line(writer, "bra L%d;\nL%d:\n", end, other);
         statements(writer);
-        line(writer, "L%d:\n", end);
     } else {
         line(writer, "L%d:\n", other);
     }
+    writer->ifs--;
+    line(writer, "L%d:\n", end);
 }
 
 /* At most 1 to 5 rounds, depending on the lane. */
@@ -135,6 +138,8 @@ static void leave_statement(Writer *writer)
     if (writer->loops && pick(writer, 3))
         line(writer, "@%%p1 bra L%d;\n",
              writer->loop[pick(writer, (uint32_t) writer->loops)] + (pick(writer, 2) ? 1 : 2));
+    else if (writer->ifs && pick(writer, 2))
+        line(writer, "@%%p1 bra L%d;\n", writer->after[pick(writer, (uint32_t) writer->ifs)]);
     else if (writer->may_return && !pick(writer, 3))
         line(writer, "@%%p1 bra RETURN;\n");
     else
@@ -368,10 +373,43 @@ static void calling_programs(void)
     }
 }
 
+/* ---- Lanes that wait for each other within a region that others leave ---- */
+
+/* Counts under a lock, which is released in the round that took it. */
+#define COUNT_ONE(label)                                                                           \
+    label ": atom.shared.cas.b32 %r10, [s], 0, 1; setp.ne.u32 %p2, %r10, 0;\n"                     \
+          "@%p2 bra " label "_OVER;\n"                                                             \
+          "ld.volatile.shared.u32 %r11, [s+4]; add.u32 %r11, %r11, 1;\n"                           \
+          "st.volatile.shared.u32 [s+4], %r11; membar.cta; atom.shared.exch.b32 %r11, [s], "       \
+          "0;\n" label "_OVER: @%p2 bra " label ";\n"
+
+/* if (odd) { count; if (lane % 4 == 3) goto done; } wait for the others that stay; count; done: */
+static void a_region_with_waits_ends(void)
+{
+    Trial trial = {
+        .threads = 64,
+        .ptx = KERNEL(
+            ".shared .align 4 .b8 s[8]; setp.eq.u32 %p1, %r1, 0;\n"
+            "@%p1 st.shared.u32 [s], %r0; @%p1 st.shared.u32 [s+4], %r0;\n"
+            "bar.sync 0; and.b32 %r12, %r1, 1; setp.eq.u32 %p3, %r12, 0;\n"
+            "@%p3 bra STAY;\n" COUNT_ONE(
+                "ODD") "and.b32 %r12, %r1, 2; setp.ne.u32 %p4, %r12, 0; @%p4 bra DONE;\n"
+                       "STAY: bar.warp.sync 0x77777777;\n" COUNT_ONE(
+                           "ALL") "DONE: bar.sync 0; ld.volatile.shared.u32 %r0, [s+4];\n")
+    };
+
+    CU_ASSERT_TRUE_FATAL(trial_run(&trial));
+    CU_ASSERT_TRUE(trial.well && !finding_count());
+    CU_ASSERT_EQUAL(trial.out[0], 32 + 48);
+    CU_ASSERT_EQUAL(trial.out[63], 32 + 48);
+    trial_close(&trial);
+}
+
 static CU_TestInfo tests[] = {
     { "structured programs", structured_programs },
     { "blocks that jump anywhere", unstructured_programs },
     { "functions that call each other", calling_programs },
+    { "a region with waits ends", a_region_with_waits_ends },
     CU_TEST_INFO_NULL,
 };
 

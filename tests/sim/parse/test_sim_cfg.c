@@ -96,13 +96,14 @@ static void show_places(const Function *f, char *text, size_t size)
 }
 
 /* Lanes that stay in a loop meet before its next round, although others leave it on the way (a glob
- * matcher executed 6.8 times the instructions of an H100: lanes never met again). */
-static void lanes_that_break_do_not_hold_up_a_loop(void)
+ * matcher executed 6.8 times the instructions of an H100: lanes never met again). The same holds
+ * for other regions (a round of colouring: 2.3 times). */
+static void lanes_that_leave_do_not_hold_up_others(void)
 {
     static const struct {
         const char *body;
         int branch, meets; /* instructions */
-        bool in_loop;      /* those that break do not pass it */
+        bool may_leave;    /* those that leave do not pass it */
     } rows[] = {
         { "L: @%p1 bra M; bar.sync 1; @%p2 bra OUT; M: bar.sync 2; @%p3 bra L; OUT: bar.sync 9; "
           "ret;",
@@ -122,7 +123,26 @@ static void lanes_that_break_do_not_hold_up_a_loop(void)
           2, 5, true }, /* leaves the inner loop */
         { "t: .branchtargets M, OUT; L: @%p1 bra M; brx.idx %r1, t; M: @%p3 bra L; OUT: bar.sync "
           "9; ret;",
-          0, 3, false }, /* a loop with an indexed branch is left alone */
+          0, 2, true }, /* an indexed branch leaves it */
+        { "L: @%p1 bra M; bar.sync 1; @%p2 bra OUT; bar.sync 2; @%p3 bra N; bar.sync 3; M: "
+          "bar.sync 4; N: bar.sync 5; @%p4 bra L; OUT: bar.sync 9; ret;",
+          0, 7, true }, /* break and continue: at the end of a round only */
+        /* forward: jumps to the end of the region */
+        { "@%p1 bra J; bar.sync 1; @%p2 bra D; bar.sync 2; J: bar.sync 3; D: bar.sync 9; ret;", 0,
+          4, true },
+        { "@%p1 bra J; bar.sync 1; @%p2 bra D; bar.sync 2; J: bar.sync 3; D: bar.sync 9; ret;", 2,
+          5, false },
+        { "@%p1 bra J; bar.sync 1; @%p2 bra D; bar.sync 2; J: add.s32 %r1, %r1, 1; D: bar.sync 9; "
+          "ret;",
+          0, 5, false }, /* little code is not worth a barrier */
+        { "@%p1 bra J; L: bar.sync 1; @%p2 bra D; @%p3 bra L; J: bar.sync 3; D: bar.sync 9; ret;",
+          0, 5, false }, /* the jump is in a loop */
+        { "@%p1 bra J; bar.sync 1; @%p2 bra D; bar.sync 2; @%p3 bra I; bar.sync 3; J: bar.sync 4; "
+          "I: bar.sync 5; D: bar.sync 9; ret;",
+          0, 7, true }, /* no third barrier, at J */
+        { "@%p1 bra J; bar.sync 1; @%p2 bra D; bar.sync 2; @%p3 bra I; bar.sync 3; @%p4 bra H; "
+          "bar.sync 4; J: bar.sync 5; H: bar.sync 6; I: bar.sync 7; D: bar.sync 9; ret;",
+          6, 10, true }, /* H can be reached without this branch: it has no barrier there */
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -131,7 +151,7 @@ static void lanes_that_break_do_not_hold_up_a_loop(void)
         if (!module || !reconvergence_make(&module->functions[0], &found))
             continue;
         CU_ASSERT_EQUAL(found.rpc[rows[i].branch], rows[i].meets);
-        CU_ASSERT_EQUAL(found.inner[rows[i].meets], rows[i].in_loop);
+        CU_ASSERT_EQUAL(found.inner[rows[i].meets], rows[i].may_leave);
         reconvergence_free(&found);
         module_free(module);
     }
@@ -432,7 +452,7 @@ CU_SuiteInfo test_sim_cfg = {
     .pTests =
         (CU_TestInfo[]){
             { "known reconvergence points", places_by_hand },
-            { "lanes that break do not hold up a loop", lanes_that_break_do_not_hold_up_a_loop },
+            { "lanes that leave do not hold up others", lanes_that_leave_do_not_hold_up_others },
             { "random graphs agree with sets", random_graphs_agree_with_sets },
             { "large graphs are quick", large_graphs_are_quick },
             { "real graphs have reconvergence points", real_graphs_have_places },

@@ -41,8 +41,8 @@ static int meeting_point(const Warp *warp, const Step *step)
  */
 static bool breaks(Warp *warp, const Step *step, uint32_t mask, uint32_t others, int next)
 {
-    const bool taken = mask && !warp_passes(warp, step->jump.target),
-               left = others && !warp_passes(warp, next);
+    const bool taken = mask && !warp_passes(warp, step, step->jump.target),
+               left = others && !warp_passes(warp, step, next);
 
     if (taken)
         warp_break(warp, step, mask, step->jump.target, others, next);
@@ -85,6 +85,21 @@ static const Table *table_of(const Warp *warp, const Step *step)
     return last->kind == OPERAND_TABLE ? &function->tables[last->index] : NULL;
 }
 
+/* Lanes with one target go there; the others of these lanes execute the step again. */
+static void go_apart(Warp *warp, const Step *step, uint32_t lanes, int target, uint32_t of)
+{
+    const uint32_t others = of & ~lanes;
+
+    count_of(warp, step)->divergent += others != 0;
+    if (!warp_passes(warp, step, target))
+        warp_break(warp, step, lanes, target, others, index_of(warp, step));
+    else if (!others)
+        warp->pc = target;
+    else
+        warp_split(warp, step, meeting_point(warp, step), lanes, target, others,
+                   index_of(warp, step));
+}
+
 static void run_indexed(Warp *warp, const Step *step, uint32_t mask)
 {
     const Table *table = table_of(warp, step);
@@ -100,20 +115,12 @@ static void run_indexed(Warp *warp, const Step *step, uint32_t mask)
         }
         targets[lane] = (uint64_t) table->entries[a[lane]];
     }
-    uint32_t first = agreeing(targets, mask), skip = warp->active & ~mask;
-    int target = (int) targets[__builtin_ctz(mask)];
-    if (first == warp->active) {
-        warp->pc = target;
-        return;
-    }
-    count_of(warp, step)->divergent++;
-    if (!skip) {
-        warp_split(warp, step, meeting_point(warp, step), first, target, mask & ~first,
-                   index_of(warp, step));
-        return;
-    }
+    const uint32_t skip = warp->active & ~mask;
     /* The guarded form: lanes that skip it diverge first; the others execute it again. */
-    warp_split(warp, step, meeting_point(warp, step), mask, index_of(warp, step), skip, warp->pc);
+    if (skip)
+        go_apart(warp, step, skip, warp->pc, mask);
+    else
+        go_apart(warp, step, agreeing(targets, mask), (int) targets[__builtin_ctz(mask)], mask);
 }
 
 static bool bind_branch(Step *step, const Instruction *in)
