@@ -34,9 +34,10 @@ bool add_registers(OperationMaker *maker, Operation *to, const Instruction *in);
 /* Adds the registers that another instruction writes. `to` must be the operation to which registers
  * were last added. */
 bool add_result(OperationMaker *maker, Operation *to, const Instruction *in);
-/* Adds an access to the stack for a step: a load writes the n-th of the registers that the step
- * reads; a store reads the first one that it writes. Returns false if out of memory. */
-bool add_stack_registers(OperationMaker *maker, Operation *to, const Operation *step, int n);
+/* Adds an access to the stack for a step: a load writes one of the registers that the step reads,
+ * if fewer than those loads come `behind` it before the step (so loads do not wait for each other);
+ * a store reads the first one that the step writes. Returns false if out of memory. */
+bool add_stack_registers(OperationMaker *maker, Operation *to, const Operation *step, int behind);
 /* Finds the distinct 32-bit registers that an instruction computes from. */
 void find_operands(const OperationMaker *maker, const Step *step, Operation *to);
 

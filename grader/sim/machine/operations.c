@@ -258,10 +258,20 @@ static Operation stack_operation(const OperationMaker *maker, int block, const S
                         .access = *access };
 }
 
+static int loads_of(const OperationMaker *maker, const LoweredStep *step)
+{
+    int loads = 0;
+
+    for (int i = step->first; i < step->first + step->count; i++)
+        loads += !maker->lowered.accesses[i].is_store;
+    return loads;
+}
+
 /* A step's loads come before it, its stores after it. */
 static bool add_stack(OperationMaker *maker, int at)
 {
     const LoweredStep *step = &maker->lowered.steps[at];
+    const int loads = loads_of(maker, step);
     Operations *made = maker->made;
     Operation *o = &made->operations[at];
 
@@ -275,7 +285,7 @@ static bool add_stack(OperationMaker *maker, int at)
             made->stack[put] = stack_operation(maker, o->block, access);
             made->stack[put].spent = o->spent;
             made->stack[put].spent_step = o->spent_step;
-            if (!add_stack_registers(maker, &made->stack[put++], o, (*count)++))
+            if (!add_stack_registers(maker, &made->stack[put++], o, loads - 1 - (*count)++))
                 return false;
         }
     return true;

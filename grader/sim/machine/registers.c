@@ -102,16 +102,14 @@ bool add_registers(OperationMaker *maker, Operation *to, const Instruction *in)
     return true;
 }
 
-bool add_stack_registers(OperationMaker *maker, Operation *to, const Operation *step, int n)
+bool add_stack_registers(OperationMaker *maker, Operation *to, const Operation *step, int behind)
 {
     const bool is_store = to->access.is_store;
     const int count = is_store ? step->writes : step->reads;
-    const uint32_t from = step->first + (is_store ? step->reads
-                                         : count  ? (uint32_t) (n % count)
-                                                  : 0);
+    const uint32_t from = step->first + (uint32_t) (is_store ? step->reads : behind);
 
     to->first = (uint32_t) maker->made->register_count;
-    if (!count)
+    if (!count || (!is_store && behind >= count))
         return true;
     to->reads = is_store;
     to->writes = !is_store;

@@ -22,8 +22,9 @@ void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until)
     *(for_shared ? &sm->shared_busy : &sm->l1_busy) += (double) (until - start);
     sm->lsu_free = until;
     for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++) {
-        sm->schedulers[i].pipe_free[PIPE_LSU] = until > queue ? until - queue : 0;
-        sm->schedulers[i].pipe_free[PIPE_LSU_LATER] = until;
+        Scheduler *s = &sm->schedulers[i];
+        s->pipe_free[PIPE_LSU] = later(s->port_free, until > queue ? until - queue : 0);
+        s->pipe_free[PIPE_LSU_LATER] = later(s->port_free, until);
     }
 }
 

@@ -283,12 +283,13 @@ typedef struct PlayedWarp {
     const uint64_t *word;    /* accesses after the stretch */
     const uint64_t **access; /* of the stretch */
     int access_room;
-    int scheduler;   /* of all SMs */
-    int lanes;       /* active in its current stretch */
-    uint32_t turn;   /* how often its scheduler had played the stretch before */
-    uint64_t next;   /* the earliest cycle in which it may issue again */
-    uint64_t stored; /* when its last store arrives */
-    uint64_t copied; /* when the copies of the open group arrive */
+    int scheduler;        /* of all SMs */
+    int lanes;            /* active in its current stretch */
+    uint32_t turn;        /* how often its scheduler had played the stretch before */
+    uint64_t next;        /* the earliest cycle in which it may issue again */
+    uint64_t access_next; /* the same for an access or a shuffle */
+    uint64_t stored;      /* when its last store arrives */
+    uint64_t copied;      /* when the copies of the open group arrive */
     const Operation
         *held_by;          /* the operation for which `next` waits; NULL: the start of its block */
     uint64_t issued_until; /* the cycle after its last instruction; at first, when it began */
@@ -336,6 +337,7 @@ typedef struct Scheduler {
     int count;
     uint64_t free; /* the next cycle in which it can issue */
     uint64_t pipe_free[PIPES];
+    uint64_t port_free; /* of its own port to the load/store unit, for global and local memory */
     /* Copies of `wake` and `pipe_free` that choosing reads: cycles after `base`; 0: before it. The
      * latter has old values of the pipe used last and of those of the load/store unit. */
     uint32_t *soon, pipe_soon[COMPACT];
@@ -354,7 +356,8 @@ typedef struct Sm {
     struct Gpu *gpu;
     Memory *memory;
     int number;
-    int half; /* of the L2, next to it */
+    int half;        /* of the L2, next to it */
+    int port_cycles; /* for which an access occupies its scheduler's port */
     Cache l1;
     Scheduler *schedulers;
     StoredLine merging[MOST_MERGING]; /* the last ones, latest first */
@@ -439,6 +442,7 @@ static inline uint64_t warp_wakes_at(const PlayedWarp *w)
     const uint32_t *first = step->first;
     uint64_t at = later(w->next, w->issued_until + step->operation->held);
 
+    at = later(at, step->operation->pipe == PIPE_LSU ? w->access_next : 0);
     if (!step->registers_used)
         return at;
     /* Without a loop: the host could not predict how many registers there are. */

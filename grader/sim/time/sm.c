@@ -213,6 +213,20 @@ static void leave(Sm *sm, Scheduler *s, int index, uint64_t now)
     end_block(sm, block, now);
 }
 
+/* Each scheduler has its share of the unit's lanes. So ptxas leaves 4 cycles between any two
+ * accesses or shuffles of a warp, on sm_75 to sm_120. Those to global and local memory of other
+ * warps wait, too; shared memory has not shown that (open launches of tests/sim/blind). */
+static void use_port(Sm *sm, Scheduler *s, PlayedWarp *w, uint64_t now)
+{
+    const Planned *step = w->step;
+    const Operation *o = step->operation;
+
+    w->access_next = now + (uint64_t) sm->port_cycles * (step->accesses > 1 ? step->accesses : 1);
+    if (o->action == DO_STACK || (step->accesses && o->memory != MEMORY_NEAR))
+        s->port_free = w->access_next;
+    sm->turn = next_scheduler(sm, (int) (s - sm->schedulers));
+}
+
 static void issue(Sm *sm, Scheduler *s)
 {
     const int index = s->best;
@@ -225,7 +239,7 @@ static void issue(Sm *sm, Scheduler *s)
     if (sm->gpu->watched)
         waits_issue(sm, s, index, now);
     if (o->pipe == PIPE_LSU)
-        sm->turn = next_scheduler(sm, (int) (s - sm->schedulers));
+        use_port(sm, s, w, now);
     else
         scheduler_use(s, o->pipe, now + o->busy);
     s->free = now + w->step->holds[s->last == index];
@@ -434,6 +448,7 @@ bool sm_open(Sm *sm, struct Gpu *gpu, Memory *memory)
 
     *sm = (Sm){ .gpu = gpu, .memory = memory, .number = (int) (sm - gpu->sms) };
     sm->half = sm->number % 2;
+    sm->port_cycles = (LANES * schedulers + gpu->device.lsu_lanes - 1) / gpu->device.lsu_lanes;
     sm->schedulers = calloc((size_t) schedulers, sizeof *sm->schedulers);
     well = sm->schedulers;
     for (int i = 0; i < schedulers && well; i++)
@@ -494,7 +509,7 @@ bool sm_begin(Sm *sm, double l1_bytes)
     cache_close(&sm->l1);
     for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++) {
         Scheduler *s = &sm->schedulers[i];
-        s->free = 0;
+        s->free = s->port_free = 0;
         s->last = -1;
         memset(s->pipe_free, 0, sizeof s->pipe_free);
         scheduler_rebase(s, 0);

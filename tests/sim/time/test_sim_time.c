@@ -56,11 +56,34 @@ static void more_warps_take_longer_at_a_barrier(void)
     ".shared .align 4 .b8 s[8192];\nmov.u32 %r10, s;\n"                                            \
     "mul.lo.u32 %r11, %r1, " scale ";\nadd.u32 %r12, %r10, %r11;\n"
 
+/* The same for a port that takes an access per cycle. */
+static double cycles_by_wide_port(const char *ptx)
+{
+    Device device = plain;
+
+    device.lsu_lanes = LANES * plain.schedulers_per_sm;
+    return play(&device, (Trial){ .ptx = ptx, .threads = LANES }).cycles;
+}
+
+/* ptxas leaves 4 cycles between two accesses of a warp, on sm_75 to sm_120. */
+static void accesses_of_a_warp_are_four_cycles_apart(void)
+{
+    static const char store[] = "st.shared.u32 [%r12], %r1;\n";
+    double more[2];
+
+    for (int i = 0; i < 2; i++) {
+        const char *ptx = repeat(SHARED_AT("4"), store, i ? 50 : 20, "");
+        more[i] = cycles(ptx, LANES);
+        more[i] -= cycles_by_wide_port(ptx);
+    }
+    CU_ASSERT_EQUAL(more[1] - more[0], 30 * 3);
+}
+
 static void conflicts_cost_wavefronts(void)
 {
     static const char load[] = "ld.shared.u32 %r13, [%r12];\n";
-    const double straight = cycles(repeat(SHARED_AT("4"), load, 20, ""), 32);
-    const double conflicts = cycles(repeat(SHARED_AT("128"), load, 20, ""), 32);
+    const double straight = cycles_by_wide_port(repeat(SHARED_AT("4"), load, 20, ""));
+    const double conflicts = cycles_by_wide_port(repeat(SHARED_AT("128"), load, 20, ""));
 
     /* All 20 loads write the same register, so each waits for the previous one. */
     CU_ASSERT_EQUAL(conflicts - straight, 20 * 31);
@@ -79,7 +102,7 @@ static double loads_of_constants(const char *apart)
         used += (size_t) snprintf(text + used, sizeof text - used, "%s",
                                   "ld.const.u32 %r13, [%rd7];\n");
     snprintf(text + used, sizeof text - used, "%s", END);
-    return cycles(text, 32);
+    return cycles_by_wide_port(text);
 }
 
 /* A table of a CRC in constant memory was modelled 4.7 times too fast: its 32 lanes look up
@@ -447,6 +470,7 @@ static CU_TestInfo tests[] = {
     { "steps after a barrier wait for it", what_comes_after_a_barrier_waits_for_it },
     { "each address of a constant takes its turn", each_address_of_a_constant_takes_its_turn },
     { "more warps take longer at a barrier", more_warps_take_longer_at_a_barrier },
+    { "accesses of a warp are four cycles apart", accesses_of_a_warp_are_four_cycles_apart },
     { "bank conflicts cost wavefronts", conflicts_cost_wavefronts },
     { "shared memory is as wide as described", shared_memory_is_as_wide_as_described },
     { "gathers wait for banks of the L1", gathers_wait_for_banks_of_the_l1 },

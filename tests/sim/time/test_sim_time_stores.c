@@ -111,7 +111,8 @@ static void slices_that_are_behind_hold_up_an_sm(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const double more = cycles_held_up(rows[i].store, rows[i].threads, rows[i].merging_lines);
-        CU_ASSERT_DOUBLE_EQUAL(more, rows[i].waits * 96 * 0.95, 1000);
+        const double waits = rows[i].waits * 96 * 0.95;
+        CU_ASSERT_DOUBLE_EQUAL(more, waits, 0.1 * waits + 100); /* the first ones do not wait */
     }
 }
 
