@@ -170,9 +170,13 @@ static void find_straights(Code *code, const Function *function)
         return;
     mark_targets(code, function, is_target);
     for (int i = code->step_count - 1; i >= 0; i--) {
-        const int next = is_target[i + 1] ? 0 : code->steps[i + 1].straight;
-        if (is_plain(&code->steps[i]))
-            code->steps[i].straight = (uint16_t) (next < UINT16_MAX ? next + 1 : next);
+        Step *step = &code->steps[i];
+        const int next = is_target[i + 1] ? 0 : step[1].straight;
+        if (!is_plain(step))
+            continue;
+        step->straight = (uint16_t) (next < UINT16_MAX ? next + 1 : next);
+        if (step->guard < 0)
+            step->bare = (uint16_t) (next && step[1].bare < MOST_BARE ? step[1].bare + 1 : 1);
     }
     free(is_target);
 }

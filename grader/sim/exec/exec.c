@@ -1,6 +1,7 @@
 /* exec.c - runs a launch: sets up its data, and reports its findings. */
 #include "sim/exec/warp.h"
 #include "sim/exec/loops.h"
+#include "sim/exec/repeats.h"
 
 #include <fenv.h>
 #include <stdarg.h>
@@ -218,7 +219,9 @@ bool launch_run(Launch *launch)
     fesetenv(FE_DFL_ENV);
     OBSERVE(launch, launch_begin, launch);
     find_watchers(launch);
+    repeats_end_all();
     blocks_run(launch, count);
+    repeats_end_all();
     settle_all_counts(launch);
     OBSERVE(launch, launch_end, launch);
     fesetenv(&programs);

@@ -105,6 +105,7 @@ struct Step {
     uint16_t straight; /* plain steps from this one on, which are executed in sequence: none can
                         * change the pc, the lanes or (without a fault) the state of the warp, and
                         * none but the first is a branch target; 0: it is not plain */
+    uint16_t bare;     /* of these, the steps up to the first that has a guard, at most MOST_BARE */
     uint16_t loop;     /* the number of the loop at whose end it jumps back: 1, 2 ...; 0: none */
     bool leaves_loop, taken_leaves; /* branch: lanes leave a loop by one way, the branch or (if not
                                      * taken_leaves) the next step, while others stay */
@@ -227,6 +228,10 @@ struct Warp {
     int local_base;  /* offset of this frame in a lane's local memory; addresses already include
                       * it, so handlers do not add it */
     Count *counts;   /* counters of the frame's code */
+    bool observed;   /* launch->watched */
+    struct Trace *trace; /* trace.h; NULL: no trace is kept */
+    const Step *at;  /* the step that the last handler of a row has executed, or was at; */
+    const Step *last_in_row; /* handlers of earlier steps call the next one's (run_next()) */
     int pc, rpc;     /* rpc: of the top entry */
     uint32_t active; /* lanes of the top entry */
     uint32_t alive;  /* lanes that have not exited */
@@ -264,7 +269,6 @@ struct Warp {
                                     * is not complete */
     int sleeps;                    /* nanosleeps and clock reads in its last turn */
     uint64_t read_cycles, read_ns; /* its last reading of the clocks */
-    struct Trace *trace;           /* trace.h; NULL: no trace is kept */
     int errors[LANES];             /* for cudaGetLastError() in kernels; 0: none */
 };
 

@@ -68,6 +68,7 @@ void warp_begin(Warp *warp, uint32_t lanes)
     frame_use(warp);
     clear_registers(warp);
     memset(warp->visits, 0, (size_t) warp->code->loop_count * sizeof *warp->visits);
+    warp->observed = warp->block->launch->watched;
     warp->groups[0] = (struct WalkGroup){ lanes, 0 };
     warp->group_count = 1;
     warp->stack[0] = (Entry){ .pc = 0, .rpc = -1, .mask = lanes };

@@ -69,27 +69,51 @@ static void count_straight(Count *count, int steps, uint64_t lanes)
     count[steps].begun_lanes -= lanes;
 }
 
+/* Runs a plain step. Returns the next one. */
+static inline __attribute__((always_inline)) const Step *run_plain(Warp *warp, const Step *step,
+                                                                   bool traced)
+{
+    const int pc = (int) (step - warp->code->steps);
+    const uint32_t active = warp->active, mask = lanes_for(warp, step);
+
+    if (traced)
+        note_step(warp->block->launch, warp, pc, mask, true);
+    if (mask != active)
+        count_idle(warp->counts + pc, active, mask);
+    if (mask)
+        step->run(warp, step, mask);
+    return step + 1;
+}
+
+/* Runs steps without guards, for all lanes: as many as the handlers pass on. Returns the next one.
+ */
+static inline __attribute__((always_inline)) const Step *run_row(Warp *warp, const Step *step,
+                                                                 const Step *end)
+{
+    const Step *last = step + step->bare - 1;
+
+    warp->last_in_row = last < end ? last : end - 1;
+    warp->at = step;
+    step->run(warp, step, UINT32_MAX);
+    warp->last_in_row = NULL;
+    return warp->at + 1;
+}
+
 /* `most` plain steps in sequence, which are counted together. Returns the number executed: fewer
  * after a fault. */
 static inline __attribute__((always_inline)) int run_straight(Warp *warp, int most, bool traced)
 {
-    Launch *launch = warp->block->launch;
     const int pc = warp->pc;
     const Step *const first = warp->code->steps + pc, *const end = first + most, *step = first;
     const uint32_t active = warp->active;
 
     do {
-        const uint32_t mask = step->guard < 0 ? active : lanes_for(warp, step);
-        if (traced)
-            note_step(launch, warp, pc + (int) (step - first), mask, true);
-        if (mask != active)
-            count_idle(warp->counts + pc + (step - first), active, mask);
-        if (mask)
-            step->run(warp, step, mask);
-    } while (++step < end && warp->state == WARP_READY);
+        step = !traced && active == UINT32_MAX && step->bare ? run_row(warp, step, end)
+                                                            : run_plain(warp, step, traced);
+    } while (step < end && warp->state == WARP_READY);
     const int steps = (int) (step - first);
     if (!traced)
-        launch->clock += (uint64_t) steps;
+        warp->block->launch->clock += (uint64_t) steps;
     count_straight(warp->counts + pc, steps, lanes_in(active));
     warp->pc = pc + steps;
     return steps;
