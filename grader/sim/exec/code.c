@@ -181,6 +181,15 @@ static void find_straights(Code *code, const Function *function)
     free(is_target);
 }
 
+static void find_idle_branches(Code *code)
+{
+    for (int i = 0; i < code->step_count; i++) {
+        Step *step = &code->steps[i];
+        step->can_idle =
+            step->in->op == OP_bra && step->guard >= 0 && !step->loop && !step->leaves_loop;
+    }
+}
+
 /* The step after the last instruction ends the function. */
 static bool make_steps(CodeMaker *maker)
 {
@@ -261,6 +270,8 @@ Code *code_make_for(const Code *kernel, const Module *module, int function,
             loops_find_exits(code);
         if (well && !kernel)
             loops_find(code);
+        if (well)
+            find_idle_branches(code);
         code->function = maker.function;
         code->uses = well ? uses_make(code->function) : NULL;
     }

@@ -107,6 +107,7 @@ struct Step {
                         * none but the first is a branch target; 0: it is not plain */
     uint16_t bare;     /* of these, the steps up to the first that has a guard, at most MOST_BARE */
     uint16_t loop;     /* the number of the loop at whose end it jumps back: 1, 2 ...; 0: none */
+    bool can_idle;     /* a branch that does nothing if no lane takes it */
     bool leaves_loop, taken_leaves; /* branch: lanes leave a loop by one way, the branch or (if not
                                      * taken_leaves) the next step, while others stay */
     int rpc;   /* branch: the step where its lanes reconverge; one past the last step: at the end */

@@ -61,12 +61,17 @@ static __attribute__((noinline)) void count_idle(Count *count, uint32_t active, 
     count->skipped += !mask;
 }
 
-static void count_straight(Count *count, int steps, uint64_t lanes)
+/* The steps from `first` to the warp's pc. */
+static inline void count_sequence(Warp *warp, int first, uint64_t lanes, bool traced)
 {
-    count->begun++;
-    count->begun_lanes += lanes;
-    count[steps].begun--;
-    count[steps].begun_lanes -= lanes;
+    Count *begin = warp->counts + first, *end = warp->counts + warp->pc;
+
+    begin->begun++;
+    begin->begun_lanes += lanes;
+    end->begun--;
+    end->begun_lanes -= lanes;
+    if (!traced)
+        warp->block->launch->clock += (uint64_t) (end - begin);
 }
 
 /* Runs a plain step. Returns the next one. */
@@ -99,24 +104,57 @@ static inline __attribute__((always_inline)) const Step *run_row(Warp *warp, con
     return warp->at + 1;
 }
 
-/* `most` plain steps in sequence, which are counted together. Returns the number executed: fewer
- * after a fault. */
-static inline __attribute__((always_inline)) int run_straight(Warp *warp, int most, bool traced)
+/* Plain steps up to `end`. Returns the next one, which is an earlier one after a fault. */
+static inline __attribute__((always_inline)) const Step *run_straight(Warp *warp, const Step *step,
+                                                                      const Step *end, bool traced)
 {
-    const int pc = warp->pc;
-    const Step *const first = warp->code->steps + pc, *const end = first + most, *step = first;
-    const uint32_t active = warp->active;
+    const bool is_full = !traced && warp->active == UINT32_MAX;
 
     do {
-        step = !traced && active == UINT32_MAX && step->bare ? run_row(warp, step, end)
-                                                            : run_plain(warp, step, traced);
+        step = is_full && step->bare ? run_row(warp, step, end) : run_plain(warp, step, traced);
     } while (step < end && warp->state == WARP_READY);
-    const int steps = (int) (step - first);
-    if (!traced)
-        warp->block->launch->clock += (uint64_t) steps;
-    count_straight(warp->counts + pc, steps, lanes_in(active));
-    warp->pc = pc + steps;
-    return steps;
+    return step;
+}
+
+/* Whether no lane takes the branch, so that it does nothing. */
+static inline bool is_idle_branch(const Warp *warp, const Step *step)
+{
+    return step->can_idle && !lanes_for(warp, step) && warp_passes(warp, warp->pc + 1);
+}
+
+static inline __attribute__((always_inline)) const Step *run_idle(Warp *warp, const Step *step,
+                                                                  bool traced)
+{
+    count_idle(warp->counts + warp->pc, warp->active, 0);
+    if (traced)
+        note_step(warp->block->launch, warp, warp->pc, 0, true);
+    return step + 1;
+}
+
+/* At most `most` steps that follow each other, for the same lanes. They are counted together.
+ * Returns their number. `*other`: the next step is another one, and has been passed to walk(). */
+static inline __attribute__((always_inline)) long run_sequence(Warp *warp, long most, bool traced,
+                                                               bool *other)
+{
+    const int first = warp->pc;
+    const Step *steps = warp->code->steps, *step = steps + first, *const limit = step + most;
+    const uint32_t active = warp->active;
+
+    *other = false;
+    do {
+        walk(warp);
+        if (step->straight)
+            step = run_straight(
+                warp, step, step->straight < limit - step ? step + step->straight : limit, traced);
+        else if (is_idle_branch(warp, step))
+            step = run_idle(warp, step, traced);
+        else
+            *other = true;
+        warp->pc = (int) (step - steps);
+    } while (!*other && step < limit && warp->state == WARP_READY && warp->pc != warp->rpc);
+    if (warp->pc > first)
+        count_sequence(warp, first, lanes_in(active), traced);
+    return warp->pc - first;
 }
 
 /* Runs at most `most` steps. Compiled twice, so that untraced runs do not pay for tracing. */
@@ -125,14 +163,11 @@ static inline __attribute__((always_inline)) void run_steps_as(Warp *warp, long 
     long steps = most;
 
     while (steps > 0 && warp->state == WARP_READY) {
-        const int straight = warp->code->steps[warp->pc].straight;
-        walk(warp);
-        if (straight) {
-            steps -= run_straight(warp, straight < steps ? straight : (int) steps, traced);
-        } else {
+        bool other;
+        steps -= run_sequence(warp, steps, traced, &other);
+        if (other)
             run_step(warp, traced);
-            steps--;
-        }
+        steps -= other;
         if (warp->pc == warp->rpc && warp->state != WARP_DONE)
             warp_arrive(warp);
     }
