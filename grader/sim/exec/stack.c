@@ -18,7 +18,7 @@ bool warp_open(Warp *warp, Block *block, int number)
     warp->frame_room = 1;
     warp->frames = calloc(1, sizeof *warp->frames);
     warp->local = malloc(LANES * ((size_t) launch->local_bytes + 1));
-    warp->visits = malloc(((size_t) launch->kernel->loop_count + 1) * sizeof *warp->visits);
+    warp->visits = calloc((size_t) launch->kernel->loop_count + 1, sizeof *warp->visits);
     if (!warp->stack || !warp->frames || !warp->local || !warp->visits ||
         !frame_make(warp->frames, launch->kernel, launch->unwritten))
         return false;
@@ -30,6 +30,8 @@ bool warp_open(Warp *warp, Block *block, int number)
 
 void warp_close(Warp *warp)
 {
+    if (warp->visits)
+        loops_end(warp);
     for (int i = 0; warp->frames && i < warp->frame_room; i++)
         free(warp->frames[i].memory);
     free(warp->stack);
