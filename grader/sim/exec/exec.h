@@ -122,6 +122,7 @@ struct Step {
  * special plane, since frames differ. A vector {a, b} is in vector_at[]; an unused element is
  * -1; for a destination, d is vector_at[0]. Absent d2 and predicates are -1. Constant predicates
  * are ordinary predicates that are never written. */
+enum { MOST_BLOCK_SPECIALS = 32 };
 struct Code {
     const Module *module;
     const Function *function;
@@ -143,8 +144,11 @@ struct Code {
     int specials;          /* planes 0 .. specials - 1 are filled when a warp starts */
     int temporaries;       /* planes from here on are written before they are read */
     int *special_plane;    /* [SPECIAL * 3 + component]: plane, or -1 */
-    int *local_plane;      /* by variable index: plane of a local variable's address, or -1 */
-    int *fragments;        /* planes of the registers of matrices; see Step.tensor */
+    int block_specials[MOST_BLOCK_SPECIALS]; /* indices into it of those that have a plane and
+                                              * differ between blocks */
+    int block_special_count;
+    int *local_plane; /* by variable index: plane of a local variable's address, or -1 */
+    int *fragments;   /* planes of the registers of matrices; see Step.tensor */
     int fragment_count;
     uint8_t *uses; /* by register: how its value is used (uses.h); NULL: unknown */
 };
@@ -226,16 +230,16 @@ struct Warp {
     uint32_t *predicates; /* masks */
     uint32_t *carry;      /* CC.CF, a mask */
     uint8_t *params;      /* param variables: lane * code->param_bytes + offset */
-    int local_base;  /* offset of this frame in a lane's local memory; addresses already include
-                      * it, so handlers do not add it */
-    Count *counts;   /* counters of the frame's code */
-    bool observed;   /* launch->watched */
+    int local_base;      /* offset of this frame in a lane's local memory; addresses already include
+                          * it, so handlers do not add it */
+    Count *counts;       /* counters of the frame's code */
+    bool observed;       /* launch->watched */
     struct Trace *trace; /* trace.h; NULL: no trace is kept */
-    const Step *at;  /* the step that the last handler of a row has executed, or was at; */
-    const Step *last_in_row; /* handlers of earlier steps call the next one's (run_next()) */
-    int pc, rpc;     /* rpc: of the top entry */
-    uint32_t active; /* lanes of the top entry */
-    uint32_t alive;  /* lanes that have not exited */
+    const Step *at;      /* the step that the last handler of a row has executed, or was at; */
+    const Step *last_in_row;  /* handlers of earlier steps call the next one's (run_next()) */
+    int pc, rpc;              /* rpc: of the top entry */
+    uint32_t active;          /* lanes of the top entry */
+    uint32_t alive;           /* lanes that have not exited */
     int32_t lane_mask[LANES]; /* 0 or -1 per lane, for the mask `lane_mask_of` */
     uint32_t lane_mask_of;
     WarpState state;
