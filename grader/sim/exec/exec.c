@@ -58,6 +58,7 @@ void fail(Warp *warp, const Step *step, int lane, FindingKind kind, const char *
     launch->failed = true;
     warp->block->ended = true;
     warp->state = WARP_DONE;
+    warp->last_in_row = NULL;
 }
 
 void warn(Warp *warp, const Step *step, int lane, FindingKind kind, const char *format, ...)
