@@ -52,6 +52,7 @@ static inline void set_warp(int i)
                          .block = &w.block,
                          .number = i,
                          .counts = w.counts,
+                         .observed = true,
                          .stack = w.entries[i],
                          .depth = 1,
                          .stack_room = 4,

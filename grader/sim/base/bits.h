@@ -57,19 +57,38 @@ static inline size_t bits_other(const uint8_t *bits, size_t first, size_t count,
     return first;
 }
 
+static inline uint64_t bits_word(const uint8_t *bits)
+{
+    uint64_t word;
+
+    memcpy(&word, bits, sizeof word);
+    return word;
+}
+
+/* As bits_all(), for at least 64 bits: whole words, of which the last two may overlap. */
+static inline bool bits_all_words(const uint8_t *bits, size_t first, size_t count, bool value)
+{
+    const uint64_t same = value ? UINT64_MAX : 0;
+    const size_t end = first + count, stop = (end + 7) / 8;
+    uint64_t wrong = (bits_word(bits + first / 8) ^ same) >> (first & 7);
+
+    for (size_t at = first / 8 + 8; at + 8 < stop && !wrong; at += 8)
+        wrong |= bits_word(bits + at) ^ same;
+    wrong |= (bits_word(bits + stop - 8) ^ same) << (stop * 8 - end);
+    return !wrong;
+}
+
 static inline bool bits_all(const uint8_t *bits, size_t first, size_t count, bool value)
 {
+    if (count >= 64)
+        return bits_all_words(bits, first, count, value);
     const uint8_t same = value ? 255 : 0;
-    const uint64_t same8 = value ? UINT64_MAX : 0;
     const size_t end = first + count;
     size_t at = first / 8;
 
     if ((first & 7) + count <= 8)
         return ((bits[at] ^ same) & bits_few(first, count)) == 0;
     unsigned wrong = (unsigned) (bits[at++] ^ same) >> (first & 7);
-    for (; at + 8 <= end / 8; at += 8)
-        if (memcmp(bits + at, &same8, 8))
-            return false;
     for (; at < end / 8; at++)
         wrong |= bits[at] ^ same;
     if (end & 7)

@@ -5,6 +5,7 @@
  * recorded in the order in which they were made before anything that they may race with, or that
  * changes which accesses are ordered. */
 #include "sim/check/race.h"
+#include "sim/exec/repeats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,7 @@ static void record(BlockRaces *r, const DeferredLoad *load)
 {
     const uint32_t *pattern = r->deferred->pattern[load->pattern];
     Shape *entry = shape_last(load->step, SPACE_SHARED);
+    repeats_end(entry);
     const Shape kept = *entry;
     Access x = { .warp = load->warp,
                  .step = load->step,

@@ -9,20 +9,22 @@
  * memory, in which case the report lacks them. */
 ArrayCount *access_find_array(Launch *launch, const Step *step, const Allocation *a, Count *count);
 
-static inline void count_in_array(ArrayCount *array, AccessKind kind, int sectors, int bytes)
+/* Of `times` accesses. */
+static inline void count_in_array(ArrayCount *array, AccessKind kind, int sectors, int bytes,
+                                  uint64_t times)
 {
     if (kind == ACCESS_LOAD) {
-        array->load_requests++;
-        array->load_sectors += (uint64_t) sectors;
-        array->load_bytes += (uint64_t) bytes;
+        array->load_requests += times;
+        array->load_sectors += times * (uint64_t) sectors;
+        array->load_bytes += times * (uint64_t) bytes;
     } else if (kind == ACCESS_STORE) {
-        array->store_requests++;
-        array->store_sectors += (uint64_t) sectors;
-        array->store_bytes += (uint64_t) bytes;
+        array->store_requests += times;
+        array->store_sectors += times * (uint64_t) sectors;
+        array->store_bytes += times * (uint64_t) bytes;
     } else {
-        array->atomic_requests++;
-        array->atomic_sectors += (uint64_t) sectors;
-        array->atomic_bytes += (uint64_t) bytes;
+        array->atomic_requests += times;
+        array->atomic_sectors += times * (uint64_t) sectors;
+        array->atomic_bytes += times * (uint64_t) bytes;
     }
 }
 
@@ -34,34 +36,34 @@ static inline void access_count_array(Access *x, const Allocation *a, int sector
                                                      : access_find_array(launch, x->step, a, count);
 
     if (array)
-        count_in_array(array, x->kind, sectors, bytes);
+        count_in_array(array, x->kind, sectors, bytes, 1);
 }
 
-static inline void count_request(Count *count, int sectors, int bytes)
+static inline void count_request(Count *count, int sectors, int bytes, uint64_t times)
 {
-    count->requests++;
-    count->sectors += (uint64_t) sectors;
-    count->bytes += (uint64_t) bytes;
+    count->requests += times;
+    count->sectors += times * (uint64_t) sectors;
+    count->bytes += times * (uint64_t) bytes;
 }
 
 static inline void access_count_sectors(Access *x, int sectors, int bytes)
 {
-    count_request(count_of(x->warp, x->step), sectors, bytes);
+    count_request(count_of(x->warp, x->step), sectors, bytes, 1);
 }
 
-static inline void count_wavefronts(Count *count, const Shape *s)
+static inline void count_wavefronts(Count *count, const Shape *s, uint64_t times)
 {
-    count->wavefronts += (uint64_t) s->wavefronts;
-    count->ideal += (uint64_t) s->ideal;
-    count->loop_loads += (uint64_t) s->loop_loads;
-    count->loop_ideal += (uint64_t) s->loop_ideal;
-    count->rounds += (uint64_t) s->rounds;
-    count->round_lanes += (uint64_t) s->round_lanes;
+    count->wavefronts += times * (uint64_t) s->wavefronts;
+    count->ideal += times * (uint64_t) s->ideal;
+    count->loop_loads += times * (uint64_t) s->loop_loads;
+    count->loop_ideal += times * (uint64_t) s->loop_ideal;
+    count->rounds += times * (uint64_t) s->rounds;
+    count->round_lanes += times * (uint64_t) s->round_lanes;
 }
 
 static inline void access_count_shared(Access *x)
 {
-    count_wavefronts(count_of(x->warp, x->step), x->shape);
+    count_wavefronts(count_of(x->warp, x->step), x->shape, 1);
 }
 
 /* As access_count(), if all lanes access one allocation. Constant and local memory are not counted

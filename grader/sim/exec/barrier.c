@@ -82,13 +82,25 @@ static void release(Block *block, Barrier *barrier)
     }
 }
 
+/* Whether as many threads have arrived as the barrier expects. Mostly the last warps have not. */
+static bool is_full(const Block *block, const Barrier *barrier)
+{
+    int missing = -barrier->arrived;
+
+    if (barrier->expected != ALL_THREADS)
+        return barrier->arrived >= barrier->expected;
+    for (int i = block->warp_count - 1; i >= 0 && missing <= 0; i--)
+        missing += block->warps[i].state != WARP_DONE ? LANES : 0;
+    return missing <= 0;
+}
+
 static void check(Block *block, Barrier *barrier)
 {
-    int needed = barrier->expected == ALL_THREADS ? live_warps(block) * LANES : barrier->expected;
-
-    if (barrier->expected && barrier->warps && barrier->arrived >= needed)
+    if (!barrier->expected || !is_full(block, barrier))
+        return;
+    if (barrier->warps)
         release(block, barrier);
-    else if (barrier->expected && barrier->arrived >= needed)
+    else
         *barrier = (Barrier){ 0 }; /* all warps used bar.arrive, so none is waiting */
 }
 

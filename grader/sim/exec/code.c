@@ -170,11 +170,24 @@ static void find_straights(Code *code, const Function *function)
         return;
     mark_targets(code, function, is_target);
     for (int i = code->step_count - 1; i >= 0; i--) {
-        const int next = is_target[i + 1] ? 0 : code->steps[i + 1].straight;
-        if (is_plain(&code->steps[i]))
-            code->steps[i].straight = (uint16_t) (next < UINT16_MAX ? next + 1 : next);
+        Step *step = &code->steps[i];
+        const int next = is_target[i + 1] ? 0 : step[1].straight;
+        if (!is_plain(step))
+            continue;
+        step->straight = (uint16_t) (next < UINT16_MAX ? next + 1 : next);
+        if (step->guard < 0)
+            step->bare = (uint16_t) (next && step[1].bare < MOST_BARE ? step[1].bare + 1 : 1);
     }
     free(is_target);
+}
+
+static void find_idle_branches(Code *code)
+{
+    for (int i = 0; i < code->step_count; i++) {
+        Step *step = &code->steps[i];
+        step->can_idle =
+            step->in->op == OP_bra && step->guard >= 0 && !step->loop && !step->leaves_loop;
+    }
 }
 
 /* The step after the last instruction ends the function. */
@@ -261,6 +274,8 @@ Code *code_make_for(const Code *kernel, const Module *module, int function,
             loops_find_exits(code);
         if (well && !kernel)
             loops_find(code);
+        if (well)
+            find_idle_branches(code);
         code->function = maker.function;
         code->uses = well ? uses_make(code->function) : NULL;
     }

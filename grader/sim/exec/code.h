@@ -6,6 +6,8 @@
 #include "sim/ptx/roles.h"
 
 /* Predicates 0 and 1 of a frame are the constants; predicate 2 receives unused results (_). */
+enum { MOST_BARE = 256 }; /* steps whose handlers call each other */
+
 enum { PREDICATE_FALSE, PREDICATE_TRUE, PREDICATE_UNWANTED, FIRST_PREDICATE };
 
 enum {
@@ -71,6 +73,7 @@ int special_bytes(Special special);
 bool special_is_clock(Special special);
 void special_fill(Warp *warp, const Code *code,
                   uint8_t *registers); /* the special planes of a frame */
+void special_list(Code *code);         /* sets block_specials */
 void special_fill_block(Warp *warp);   /* the special planes of the kernel that differ between
                                         * blocks */
 void run_clock(Warp *warp, const Step *step, uint32_t mask);

@@ -1,6 +1,7 @@
 /* exec.c - runs a launch: sets up its data, and reports its findings. */
 #include "sim/exec/warp.h"
 #include "sim/exec/loops.h"
+#include "sim/exec/repeats.h"
 
 #include <fenv.h>
 #include <stdarg.h>
@@ -57,6 +58,7 @@ void fail(Warp *warp, const Step *step, int lane, FindingKind kind, const char *
     launch->failed = true;
     warp->block->ended = true;
     warp->state = WARP_DONE;
+    warp->last_in_row = NULL;
 }
 
 void warn(Warp *warp, const Step *step, int lane, FindingKind kind, const char *format, ...)
@@ -218,7 +220,9 @@ bool launch_run(Launch *launch)
     fesetenv(FE_DFL_ENV);
     OBSERVE(launch, launch_begin, launch);
     find_watchers(launch);
+    repeats_end_all();
     blocks_run(launch, count);
+    repeats_end_all();
     settle_all_counts(launch);
     OBSERVE(launch, launch_end, launch);
     fesetenv(&programs);

@@ -106,7 +106,9 @@ struct Step {
     uint16_t straight; /* plain steps from this one on, which are executed in sequence: none can
                         * change the pc, the lanes or (without a fault) the state of the warp, and
                         * none but the first is a branch target; 0: it is not plain */
+    uint16_t bare;     /* of these, the steps up to the first that has a guard, at most MOST_BARE */
     uint16_t loop;     /* the number of the loop at whose end it jumps back: 1, 2 ...; 0: none */
+    bool can_idle;     /* a branch that does nothing if no lane takes it */
     bool leaves_loop, taken_leaves; /* branch: lanes leave a loop by one way, the branch or (if not
                                      * taken_leaves) the next step, while others stay */
     int rpc;   /* branch: the step where its lanes reconverge; one past the last step: at the end */
@@ -123,6 +125,7 @@ struct Step {
  * special plane, since frames differ. A vector {a, b} is in vector_at[]; an unused element is
  * -1; for a destination, d is vector_at[0]. Absent d2 and predicates are -1. Constant predicates
  * are ordinary predicates that are never written. */
+enum { MOST_BLOCK_SPECIALS = 32 };
 struct Code {
     const Module *module;
     const Function *function;
@@ -144,8 +147,11 @@ struct Code {
     int specials;          /* planes 0 .. specials - 1 are filled when a warp starts */
     int temporaries;       /* planes from here on are written before they are read */
     int *special_plane;    /* [SPECIAL * 3 + component]: plane, or -1 */
-    int *local_plane;      /* by variable index: plane of a local variable's address, or -1 */
-    int *fragments;        /* planes of the registers of matrices; see Step.tensor */
+    int block_specials[MOST_BLOCK_SPECIALS]; /* indices into it of those that have a plane and
+                                              * differ between blocks */
+    int block_special_count;
+    int *local_plane; /* by variable index: plane of a local variable's address, or -1 */
+    int *fragments;   /* planes of the registers of matrices; see Step.tensor */
     int fragment_count;
     uint8_t *uses; /* by register: how its value is used (uses.h); NULL: unknown */
 };
@@ -227,12 +233,16 @@ struct Warp {
     uint32_t *predicates; /* masks */
     uint32_t *carry;      /* CC.CF, a mask */
     uint8_t *params;      /* param variables: lane * code->param_bytes + offset */
-    int local_base;  /* offset of this frame in a lane's local memory; addresses already include
-                      * it, so handlers do not add it */
-    Count *counts;   /* counters of the frame's code */
-    int pc, rpc;     /* rpc: of the top entry */
-    uint32_t active; /* lanes of the top entry */
-    uint32_t alive;  /* lanes that have not exited */
+    int local_base;      /* offset of this frame in a lane's local memory; addresses already include
+                          * it, so handlers do not add it */
+    Count *counts;       /* counters of the frame's code */
+    bool observed;       /* launch->watched */
+    struct Trace *trace; /* trace.h; NULL: no trace is kept */
+    const Step *at;      /* the step that the last handler of a row has executed, or was at; */
+    const Step *last_in_row;  /* handlers of earlier steps call the next one's (run_next()) */
+    int pc, rpc;              /* rpc: of the top entry */
+    uint32_t active;          /* lanes of the top entry */
+    uint32_t alive;           /* lanes that have not exited */
     int32_t lane_mask[LANES]; /* 0 or -1 per lane, for the mask `lane_mask_of` */
     uint32_t lane_mask_of;
     WarpState state;
@@ -267,7 +277,6 @@ struct Warp {
                                     * is not complete */
     int sleeps;                    /* nanosleeps and clock reads in its last turn */
     uint64_t read_cycles, read_ns; /* its last reading of the clocks */
-    struct Trace *trace;           /* trace.h; NULL: no trace is kept */
     int errors[LANES];             /* for cudaGetLastError() in kernels; 0: none */
 };
 

@@ -289,6 +289,7 @@ bool lay_out(CodeMaker *maker, const Code *kernel)
     else if (!place_shared(maker, function))
         return false;
     place_specials(maker);
+    special_list(maker->code);
     if (!place_local(maker, function))
         return false;
     maker->code->specials = maker->code->planes;

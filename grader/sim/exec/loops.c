@@ -93,19 +93,39 @@ static void end_visit(LoopVisit *visit, LoopCount *count)
     memset(visit, 0, sizeof *visit);
 }
 
-void loop_round(Warp *warp, const Step *step, uint32_t stay)
+/* Counts the rounds since the last that was counted: the same lanes went all of them. */
+static void count_rounds(LoopVisit *visit, LoopCount *count)
+{
+    const unsigned lanes = lanes_in(visit->lanes);
+
+    for (int k = 0; k < LOOP_POWERS; k++) {
+        const uint32_t groups = (visit->round >> k) - (visit->counted >> k);
+        count->groups[k] += groups;
+        count->lanes[k] += (uint64_t) groups * lanes;
+    }
+    visit->counted = visit->round;
+}
+
+void loop_change(Warp *warp, const Step *step, uint32_t stay)
 {
     LoopVisit *visit = &warp->visits[step->loop - 1];
     LoopCount *count = &warp->block->launch->loops[step->loop - 1];
-    const unsigned lanes = lanes_in(warp->active);
 
+    count_rounds(visit, count);
+    visit->lanes = warp->active;
     visit->round++;
-    for (int k = 0; k < LOOP_POWERS && !(visit->round & ((1u << k) - 1)); k++) {
-        count->groups[k]++;
-        count->lanes[k] += lanes;
-    }
-    if (stay != warp->active)
-        note_leaving(visit, count);
+    if (stay == warp->active)
+        return;
+    count_rounds(visit, count);
+    note_leaving(visit, count);
     if (!stay)
         end_visit(visit, count);
+}
+
+void loops_end(Warp *warp)
+{
+    const Launch *launch = warp->block->launch;
+
+    for (int i = 0; i < launch->kernel->loop_count; i++)
+        count_rounds(&warp->visits[i], &launch->loops[i]);
 }

@@ -25,6 +25,8 @@ struct LoopCount {
 /* A warp in the loop. */
 struct LoopVisit {
     uint32_t round, left_before; /* left_before: the round after which lanes left last; 0: none */
+    uint32_t lanes, counted;     /* lanes: of the rounds that follow `counted`, the last round that
+                                  * groups[] and lanes[] of the LoopCount contain */
     uint64_t residues; /* of the numbers of rounds of lanes that have left, modulo 64: a bit each */
 };
 
@@ -33,7 +35,21 @@ void loops_find(Code *code);
 /* Finds the branches by which lanes leave loops, before all others have. */
 void loops_find_exits(Code *code);
 
+/* Counts the rounds of visits that a fault has ended. */
+void loops_end(Warp *warp);
+
+/* After a round in which lanes leave, or after which others than before went round. */
+void loop_change(Warp *warp, const Step *step, uint32_t stay);
+
 /* `step` ends a round of the warp's active lanes, of which those in `stay` begin another one. */
-void loop_round(Warp *warp, const Step *step, uint32_t stay);
+static inline void loop_round(Warp *warp, const Step *step, uint32_t stay)
+{
+    LoopVisit *visit = &warp->visits[step->loop - 1];
+
+    if (stay != warp->active || visit->lanes != stay)
+        loop_change(warp, step, stay);
+    else
+        visit->round++;
+}
 
 #endif

@@ -4,7 +4,7 @@
  * so that only 32 subtractions and comparisons remain. Sectors depend on the pattern and on its
  * offset within a 32-byte sector; bank conflicts depend on the pattern alone.
  */
-#include "sim/exec/shape.h"
+#include "sim/exec/repeats.h"
 #include "sim/base/common.h"
 
 #include <string.h>
@@ -450,6 +450,7 @@ const Shape *shape_of(const Step *step, Space space, AccessKind kind, uint32_t m
                             : false;
     if (alike && !differ && s->start == start)
         return s;
+    repeats_end(s);
     if (alike && !differ && space != SPACE_SHARED && kind != ACCESS_ATOMIC) {
         shape_move(s, start);
         return s;

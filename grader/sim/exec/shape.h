@@ -25,6 +25,16 @@ typedef struct Shape {
     uint8_t kind, space;
     uint8_t start; /* offset of the first active lane in its sector; for shared memory, modulo 4 or
                       `bytes`, whichever is larger */
+    bool linear;   /* all lanes are active, with consecutive addresses in lane order */
+    bool uniform;  /* all lanes have the same address */
+    /* For ops/memory_again.c: the allocation that all lanes accessed last, while memory_changes is:
+     */
+    uint32_t memory_changes;
+    Allocation *allocation;
+    /* The same for words of full warps: if the first lane's address is one of the `room` from
+     * `from` on, the access is aligned and in bounds, and its bytes are at that address plus
+     * to_host (in shared memory: of the block). `repeats`: see repeats.h. */
+    uint64_t from, room, to_host, repeats;
     _Alignas(64) uint64_t delta[LANES]; /* from the first active lane; 0 for inactive lanes */
     /* Derived from the key. */
     uint32_t narrow[LANES]; /* delta, modulo 2^32 */
@@ -32,8 +42,6 @@ typedef struct Shape {
     int64_t low, high;      /* of delta */
     uint8_t low_bits;       /* of all deltas, or-ed */
     bool aligned;           /* each lane is aligned to `bytes` */
-    bool linear;            /* all lanes are active, with consecutive addresses in lane order */
-    bool uniform;           /* all lanes have the same address */
     bool has_leaders;       /* `leaders`, `followed` and `in_row` are set: see shape_leaders() */
     bool in_row;            /* the leaders are consecutive lanes, with consecutive addresses */
     uint32_t leaders, followed;
@@ -43,14 +51,11 @@ typedef struct Shape {
     int l1_wavefronts; /* see shape_wavefronts(); 0: not counted yet */
     int rounds,
         round_lanes; /* rounds of the loop after the first, and the lanes waiting in them, summed */
-    /* For ops/memory.c: the allocation that all lanes accessed last, while memory_changes is: */
-    Allocation *allocation;
-    uint32_t memory_changes;
-    /* The same for words of full warps: if the first lane's address is one of the `room` from
-     * `from` on, the access is aligned and in bounds, and its bytes are at that address plus
-     * to_host. `of`: the allocation's number. In shared memory, `of` is the block's bytes. */
-    uint64_t from, room, to_host;
-    size_t of;
+    /* Of repeats.c: the counters to which the repeats belong, and whether its list has the shape.
+     */
+    Launch *launch;
+    Count *count;
+    bool is_listed;
 } Shape;
 
 /* The shape of an access to global or shared memory, valid until the next call. Addresses of

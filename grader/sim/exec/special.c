@@ -203,14 +203,31 @@ void special_fill(Warp *warp, const Code *code, uint8_t *registers)
         fill_local(warp, code, registers);
 }
 
-void special_fill_block(Warp *warp)
+static void list_special(Code *code, int i)
+{
+    if (code->special_plane[i] >= 0)
+        code->block_specials[code->block_special_count++] = i;
+}
+
+void special_list(Code *code)
 {
     for (int i = 0; i < COMPONENTS; i++)
-        fill_special(warp, warp->code, warp->registers, SPECIAL_CTAID * COMPONENTS + i);
-    fill_special(warp, warp->code, warp->registers, SPECIAL_SMID * COMPONENTS);
+        list_special(code, SPECIAL_CTAID * COMPONENTS + i);
+    list_special(code, SPECIAL_SMID * COMPONENTS);
     for (int i = SPECIAL_CLUSTERID * COMPONENTS; i < (SPECIAL_CLUSTER_NCTARANK + 1) * COMPONENTS;
          i++)
-        fill_special(warp, warp->code, warp->registers, i);
+        list_special(code, i);
+}
+_Static_assert((SPECIAL_CLUSTER_NCTARANK + 1 - SPECIAL_CLUSTERID + 1) * COMPONENTS + 1 <=
+                   MOST_BLOCK_SPECIALS,
+               "block_specials has room for all");
+
+void special_fill_block(Warp *warp)
+{
+    const Code *code = warp->code;
+
+    for (int i = 0; i < code->block_special_count; i++)
+        fill_special(warp, code, warp->registers, code->block_specials[i]);
 }
 
 void run_clock(Warp *warp, const Step *step, uint32_t mask)

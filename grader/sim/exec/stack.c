@@ -18,7 +18,7 @@ bool warp_open(Warp *warp, Block *block, int number)
     warp->frame_room = 1;
     warp->frames = calloc(1, sizeof *warp->frames);
     warp->local = malloc(LANES * ((size_t) launch->local_bytes + 1));
-    warp->visits = malloc(((size_t) launch->kernel->loop_count + 1) * sizeof *warp->visits);
+    warp->visits = calloc((size_t) launch->kernel->loop_count + 1, sizeof *warp->visits);
     if (!warp->stack || !warp->frames || !warp->local || !warp->visits ||
         !frame_make(warp->frames, launch->kernel, launch->unwritten))
         return false;
@@ -30,6 +30,8 @@ bool warp_open(Warp *warp, Block *block, int number)
 
 void warp_close(Warp *warp)
 {
+    if (warp->visits)
+        loops_end(warp);
     for (int i = 0; warp->frames && i < warp->frame_room; i++)
         free(warp->frames[i].memory);
     free(warp->stack);
@@ -68,6 +70,7 @@ void warp_begin(Warp *warp, uint32_t lanes)
     frame_use(warp);
     clear_registers(warp);
     memset(warp->visits, 0, (size_t) warp->code->loop_count * sizeof *warp->visits);
+    warp->observed = warp->block->launch->watched;
     warp->groups[0] = (struct WalkGroup){ lanes, 0 };
     warp->group_count = 1;
     warp->stack[0] = (Entry){ .pc = 0, .rpc = -1, .mask = lanes };

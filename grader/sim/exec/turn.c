@@ -61,38 +61,101 @@ static __attribute__((noinline)) void count_idle(Count *count, uint32_t active, 
     count->skipped += !mask;
 }
 
-static void count_straight(Count *count, int steps, uint64_t lanes)
+/* The steps from `first` to the warp's pc. */
+static inline void count_sequence(Warp *warp, int first, uint64_t lanes, bool traced)
 {
-    count->begun++;
-    count->begun_lanes += lanes;
-    count[steps].begun--;
-    count[steps].begun_lanes -= lanes;
+    Count *begin = warp->counts + first, *end = warp->counts + warp->pc;
+
+    begin->begun++;
+    begin->begun_lanes += lanes;
+    end->begun--;
+    end->begun_lanes -= lanes;
+    if (!traced)
+        warp->block->launch->clock += (uint64_t) (end - begin);
 }
 
-/* `most` plain steps in sequence, which are counted together. Returns the number executed: fewer
- * after a fault. */
-static inline __attribute__((always_inline)) int run_straight(Warp *warp, int most, bool traced)
+/* Runs a plain step. Returns the next one. */
+static inline __attribute__((always_inline)) const Step *run_plain(Warp *warp, const Step *step,
+                                                                   bool traced)
 {
-    Launch *launch = warp->block->launch;
-    const int pc = warp->pc;
-    const Step *const first = warp->code->steps + pc, *const end = first + most, *step = first;
-    const uint32_t active = warp->active;
+    const int pc = (int) (step - warp->code->steps);
+    const uint32_t active = warp->active, mask = lanes_for(warp, step);
+
+    if (traced)
+        note_step(warp->block->launch, warp, pc, mask, true);
+    if (mask != active)
+        count_idle(warp->counts + pc, active, mask);
+    if (mask)
+        step->run(warp, step, mask);
+    return step + 1;
+}
+
+/* Runs steps without guards, for all lanes: as many as the handlers pass on. Returns the next one.
+ */
+static inline __attribute__((always_inline)) const Step *run_row(Warp *warp, const Step *step,
+                                                                 const Step *end)
+{
+    const Step *last = step + step->bare - 1;
+
+    warp->last_in_row = last < end ? last : end - 1;
+    warp->at = step;
+    step->run(warp, step, UINT32_MAX);
+    warp->last_in_row = NULL;
+    return warp->at + 1;
+}
+
+/* Plain steps up to `end`. Returns the next one, which is an earlier one after a fault. */
+static inline __attribute__((always_inline)) const Step *run_straight(Warp *warp, const Step *step,
+                                                                      const Step *end, bool traced)
+{
+    const bool is_full = !traced && warp->active == UINT32_MAX;
 
     do {
-        const uint32_t mask = step->guard < 0 ? active : lanes_for(warp, step);
-        if (traced)
-            note_step(launch, warp, pc + (int) (step - first), mask, true);
-        if (mask != active)
-            count_idle(warp->counts + pc + (step - first), active, mask);
-        if (mask)
-            step->run(warp, step, mask);
-    } while (++step < end && warp->state == WARP_READY);
-    const int steps = (int) (step - first);
-    if (!traced)
-        launch->clock += (uint64_t) steps;
-    count_straight(warp->counts + pc, steps, lanes_in(active));
-    warp->pc = pc + steps;
-    return steps;
+        step = is_full && step->bare ? run_row(warp, step, end) : run_plain(warp, step, traced);
+    } while (step < end && warp->state == WARP_READY);
+    return step;
+}
+
+/* Whether no lane takes the branch, so that it does nothing. */
+static inline bool is_idle_branch(const Warp *warp, const Step *step)
+{
+    return step->can_idle && !lanes_for(warp, step) && warp_passes(warp, step, warp->pc + 1);
+}
+
+static inline __attribute__((always_inline)) const Step *run_idle(Warp *warp, const Step *step,
+                                                                  bool traced)
+{
+    count_idle(warp->counts + warp->pc, warp->active, 0);
+    if (traced)
+        note_step(warp->block->launch, warp, warp->pc, 0, true);
+    return step + 1;
+}
+
+/* At most `most` steps that follow each other, for the same lanes. They are counted together.
+ * Returns their number. `*other`: the next step is another one, and has been passed to walk(). */
+static inline __attribute__((always_inline)) long run_sequence(Warp *warp, long most, bool traced,
+                                                               bool *other)
+{
+    const int first = warp->pc;
+    const Step *steps = warp->code->steps, *step = steps + first, *const limit = step + most;
+    const uint32_t active = warp->active;
+
+    *other = false;
+    do {
+        walk(warp);
+        if (step->straight)
+            step = run_straight(
+                warp, step, step->straight < limit - step ? step + step->straight : limit, traced);
+        else if (is_idle_branch(warp, step))
+            step = run_idle(warp, step, traced);
+        else
+            *other = true;
+        warp->pc = (int) (step - steps);
+    } while (!*other && step < limit && warp->state == WARP_READY && warp->pc != warp->rpc &&
+             !step->is_meeting);
+    if (warp->pc > first)
+        count_sequence(warp, first, lanes_in(active), traced);
+    return warp->pc - first;
 }
 
 /* Runs at most `most` steps. Compiled twice, so that untraced runs do not pay for tracing. */
@@ -101,16 +164,13 @@ static inline __attribute__((always_inline)) void run_steps_as(Warp *warp, long 
     long steps = most;
 
     while (steps > 0 && warp->state == WARP_READY) {
+        bool other;
         if (warp->code->steps[warp->pc].is_meeting && warp_meet(warp))
             continue;
-        const int straight = warp->code->steps[warp->pc].straight;
-        walk(warp);
-        if (straight) {
-            steps -= run_straight(warp, straight < steps ? straight : (int) steps, traced);
-        } else {
+        steps -= run_sequence(warp, steps, traced, &other);
+        if (other)
             run_step(warp, traced);
-            steps--;
-        }
+        steps -= other;
         if (warp->pc == warp->rpc && warp->state != WARP_DONE)
             warp_arrive(warp);
     }

@@ -6,6 +6,7 @@
 #ifndef SIM_EXEC_WALK_H
 #define SIM_EXEC_WALK_H
 
+#include "sim/base/common.h"
 #include "sim/exec/exec.h"
 
 enum { MOST_WALK_STATES = 2000 };
@@ -30,12 +31,27 @@ typedef struct Walk {
 /* The warp's active lanes begin basic block `block`. */
 void walk_step(Warp *warp, int block);
 
+/* The frequent case: the warp is one group, all of its lanes move, and the cell is known. */
+static inline bool walk_quickly(const Walk *of, Warp *warp, int block)
+{
+    struct WalkGroup *group = warp->groups;
+    WalkCell *row = of->cells[group->state];
+
+    if (warp->group_count != 1 || group->lanes & ~warp->active || !row || row[block].to < 1)
+        return false;
+    row[block].lanes += lanes_in(group->lanes);
+    row[block].parts++;
+    group->state = row[block].to - 1;
+    return true;
+}
+
 static inline void walk(Warp *warp)
 {
     const Walk *of = warp->block->launch->walk;
+    const int block = of && !warp->frame ? of->begins[warp->pc] - 1 : -1;
 
-    if (of && !warp->frame && of->begins[warp->pc] && !of->failed)
-        walk_step(warp, of->begins[warp->pc] - 1);
+    if (block >= 0 && !of->failed && !walk_quickly(of, warp, block))
+        walk_step(warp, block);
 }
 
 #endif

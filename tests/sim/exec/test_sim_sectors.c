@@ -1,5 +1,6 @@
 /* test_sim_sectors.c - the cost of accesses to global memory. */
 #include "sim/sim_world.h"
+#include "sim/exec/repeats.h"
 
 /* ---- The cost of global accesses ---- */
 
@@ -69,6 +70,7 @@ static void sectors_of_patterns(void)
                     set_pattern(p, big->base + (uint64_t) again * 4096, 4 << size);
                     run(0, step, p->mask);
                 }
+                repeats_end_all();
                 CU_ASSERT_EQUAL(w.counts[0].requests, 2);
                 CU_ASSERT_EQUAL(w.counts[0].bytes, 2u * (unsigned) (lanes * (4 << size)));
                 CU_ASSERT_EQUAL(w.counts[0].sectors, 2u * (unsigned) p->sectors[size]);

@@ -225,6 +225,7 @@ HANDLER(prmt_mode, Lane32, SOURCE(Lane32, a); SOURCE(Lane32, b); SOURCE(Lane32, 
         uint32_t a = predicate_of(warp, step->a, step->negated_a);                                 \
         uint32_t b = predicate_of(warp, step->b, step->negated_b);                                 \
         set_predicate(warp, step->d, mask, value);                                                 \
+        run_next(warp, step);                                                                      \
     }
 PREDICATES(and, a &b)
 PREDICATES(or, a | b)
@@ -233,6 +234,7 @@ PREDICATES(xor, a ^ b)
 static void not_pred(Warp *warp, const Step *step, uint32_t mask)
 {
     set_predicate(warp, step->d, mask, ~predicate_of(warp, step->a, step->negated_a));
+    run_next(warp, step);
 }
 
 /* ---- The table ---- */

@@ -78,6 +78,7 @@ AVX512 INLINE uint32_t gather_avx512(const int32_t answers[LANES])
                                                                                                    \
         name##_answers(warp, step, answers);                                                       \
         answer_setp(warp, step, mask, gather(answers));                                            \
+        run_next(warp, step);                                                                      \
     }
 
 #define COMPARE(name, A, B, in, expression)                                                        \

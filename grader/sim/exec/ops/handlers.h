@@ -94,21 +94,35 @@ bool bind_approx(Step *step, const Instruction *in); /* sim/exec/ops/approx.c */
 
 /* ---- Handlers ---- */
 
+/* The end of a handler of plain steps. In a row of steps without guards that a full warp executes,
+ * each handler calls the next one's, which the compiler turns into a jump: this is faster than to
+ * return to a loop. Otherwise warp->last_in_row is NULL. */
+INLINE void run_next(Warp *warp, const Step *step)
+{
+    if (step >= warp->last_in_row)
+        return;
+    warp->at = step + 1;
+    step[1].run(warp, step + 1, ALL_LANES);
+}
+
 /* Compiles name_lanes as name, name_avx2 and name_avx512. */
 #define COMPILE(name)                                                                              \
     static __attribute__((unused)) void name(Warp *warp, const Step *step, uint32_t mask)          \
     {                                                                                              \
         name##_lanes(warp, step, mask);                                                            \
+        run_next(warp, step);                                                                      \
     }                                                                                              \
     AVX2 static                                                                                    \
         __attribute__((unused)) void name##_avx2(Warp *warp, const Step *step, uint32_t mask)      \
     {                                                                                              \
         name##_lanes(warp, step, mask);                                                            \
+        run_next(warp, step);                                                                      \
     }                                                                                              \
     AVX512 static                                                                                  \
         __attribute__((unused)) void name##_avx512(Warp *warp, const Step *step, uint32_t mask)    \
     {                                                                                              \
         name##_lanes(warp, step, mask);                                                            \
+        run_next(warp, step);                                                                      \
     }
 
 /* d and a source may be the same plane but never overlap partially, so ivdep is safe. */
@@ -144,10 +158,12 @@ bool bind_approx(Step *step, const Instruction *in); /* sim/exec/ops/approx.c */
     TARGET static                                                                                  \
         __attribute__((unused)) void name##suffix(Warp *warp, const Step *step, uint32_t mask)     \
     {                                                                                              \
-        if (mask == ALL_LANES)                                                                     \
+        if (mask == ALL_LANES) {                                                                   \
             name##_all(warp, step, ALL_LANES);                                                     \
-        else                                                                                       \
+            run_next(warp, step);                                                                  \
+        } else {                                                                                   \
             name##_part##suffix(warp, step, mask);                                                 \
+        }                                                                                          \
     }
 
 #define HANDLER(name, D, pointers, loads, expression)                                              \

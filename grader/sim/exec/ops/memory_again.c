@@ -2,6 +2,7 @@
  * access, the frequent case. Only the first lane's address and the pattern are checked; other
  * accesses are left to memory_run(). */
 #include "sim/exec/ops/memory.h"
+#include "sim/exec/repeats.h"
 
 #if defined __x86_64__
 #include <immintrin.h>
@@ -141,7 +142,6 @@ INLINE bool find_global_again(Access *x, Shape *s, uint64_t first)
     s->from = a->base - (uint64_t) s->low;
     s->room = (uint64_t) ((int64_t) a->bytes - x->bytes - s->high + s->low + 1);
     s->to_host = (uint64_t) (uintptr_t) a->host - a->base;
-    s->of = (size_t) a->number;
     return true;
 }
 
@@ -158,7 +158,6 @@ INLINE bool find_shared_again(Access *x, Shape *s, uint64_t first)
     x->host = (char *) block->shared + first;
     s->from = (uint64_t) -s->low;
     s->room = (uint64_t) ((int64_t) block->shared_bytes - x->bytes - s->high + s->low + 1);
-    s->of = block->shared_bytes;
     return true;
 }
 
@@ -219,6 +218,18 @@ static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, A
     memory_move(&x);
 }
 
+/* The next accesses may repeat this one, which has been found and counted, unless the report lacks
+ * its array. */
+INLINE void begin_repeats(const Access *x, Shape *s)
+{
+    Count *count = count_of(x->warp, x->step);
+
+    if (x->allocation && count->array_of != x->allocation->number)
+        s->room = 0;
+    else
+        repeats_begin(s, x->warp->block->launch, count);
+}
+
 #define AGAIN(TARGET, suffix)                                                                      \
     TARGET INLINE bool find_again##suffix(Access *x, Shape *s)                                     \
     {                                                                                              \
@@ -244,6 +255,7 @@ static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, A
         const int data = kind == ACCESS_STORE ? step->b : step->d;                                 \
         Access x;                                                                                  \
                                                                                                    \
+        repeats_end(s);                                                                            \
         memory_begin(&x, warp, step, mask, kind);                                                  \
         if (!find_again##suffix(&x, s)) {                                                          \
             memory_run(warp, step, mask, kind);                                                    \
@@ -251,6 +263,8 @@ static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, A
         }                                                                                          \
         x.shape = s;                                                                               \
         access_count_untraced(&x);                                                                 \
+        if (step->memory.words)                                                                    \
+            begin_repeats(&x, s);                                                                  \
         if ((warp->trace || warp->block->launch->watched) &&                                       \
             (refused || !is_checked_load(&x, kind)))                                               \
             observe_again(warp, step, kind, x.host, x.allocation);                                 \
@@ -284,19 +298,11 @@ AGAIN(AVX512, _avx512)
  * The most frequent accesses have functions of their own, which call no others except at their
  * ends. Whatever is unusual is left to the functions above. */
 
-INLINE bool is_unusual(const Shape *s, const Warp *warp, const Step *step, uint32_t mask,
-                       uint64_t first)
+INLINE bool is_usual(const Shape *s, const Warp *warp, const Step *step, uint32_t mask,
+                     uint64_t first)
 {
-    return s->step != step->number || mask != ALL_LANES || first - s->from >= s->room ||
-           warp->trace;
-}
-
-/* Whether the access must be observed, other than as a load that is checked here. */
-INLINE bool is_refused(Warp *warp, const Step *step, AccessKind kind, const Shape *s,
-                       const Allocation *a, size_t at)
-{
-    return warp->block->launch->watched &&
-           (kind != ACCESS_LOAD || !is_checked(warp, step, s, a, at));
+    return s->step == step->number && mask == ALL_LANES && first - s->from < s->room &&
+           !warp->trace;
 }
 
 /* Whether the sectors are as many as the shape has. A word lies in one, wherever it is. */
@@ -307,65 +313,108 @@ INLINE bool has_sectors(const Shape *s, uint64_t first)
     return !((first ^ s->start) & matters);
 }
 
-INLINE bool is_unusual_global(const Shape *s, const Warp *warp, const Step *step, uint32_t mask,
-                              uint64_t first, const Count *count)
+INLINE bool is_usual_global(const Shape *s, const Warp *warp, const Step *step, uint32_t mask,
+                            uint64_t first)
 {
-    return is_unusual(s, warp, step, mask, first) || s->memory_changes != memory_changes ||
-           !has_sectors(s, first) || (size_t) count->array_of != s->of;
+    return is_usual(s, warp, step, mask, first) && s->memory_changes == memory_changes &&
+           has_sectors(s, first);
 }
 
-INLINE bool is_unusual_shared(const Shape *s, const Warp *warp, const Step *step, uint32_t mask,
-                              uint64_t first)
+INLINE bool is_usual_shared(const Shape *s, const Warp *warp, const Step *step, uint32_t mask,
+                            uint64_t first)
 {
-    return is_unusual(s, warp, step, mask, first) || s->of != warp->block->shared_bytes ||
-           s->start != first % sizeof(Lane32);
+    return is_usual(s, warp, step, mask, first) && s->start == first % sizeof(Lane32);
 }
 
-#define WORDS(TARGET, kind, name, refused, data, suffix)                                           \
+#define FIRST(L, U)                                                                                \
+    const L *address = plane(warp, step->a);                                                       \
+    const uint64_t first = *address + (U) step->offset
+
+/* `other`: for accesses that do not repeat, or must be observed. */
+#define WORDS(TARGET, kind, name, data, other, suffix)                                             \
     TARGET static void name##_global##suffix(Warp *warp, const Step *step, uint32_t mask)          \
     {                                                                                              \
         Shape *s = shape_last(step, SPACE_GLOBAL);                                                 \
-        const Lane64 *address = plane(warp, step->a);                                              \
-        const uint64_t first = *address + (uint64_t) step->offset;                                 \
-        Count *count = count_of(warp, step);                                                       \
+        FIRST(Lane64, uint64_t);                                                                   \
                                                                                                    \
-        if (is_unusual_global(s, warp, step, mask, first, count) ||                                \
+        if (warp->observed || !is_usual_global(s, warp, step, mask, first) ||                      \
             !is_wide##suffix(s, address)) {                                                        \
-            name##_again##suffix(warp, step, mask);                                                \
+            other(_global, suffix)(warp, step, mask);                                              \
             return;                                                                                \
         }                                                                                          \
-        if (is_refused(warp, step, kind, s, s->allocation, first - s->allocation->base)) {         \
-            refused##suffix(warp, step, mask);                                                     \
-            return;                                                                                \
-        }                                                                                          \
-        count_request(count, s->sectors, s->asked);                                                \
-        count_in_array(&warp->block->launch->arrays[count->array], kind, s->sectors, s->asked);    \
+        s->repeats++;                                                                              \
         move_words##suffix(s, kind, (char *) (uintptr_t) (first + s->to_host), plane(warp, data)); \
+        run_next(warp, step);                                                                      \
     }                                                                                              \
                                                                                                    \
     TARGET static void name##_shared##suffix(Warp *warp, const Step *step, uint32_t mask)          \
     {                                                                                              \
         Shape *s = shape_last(step, SPACE_SHARED);                                                 \
-        const Lane32 *address = plane(warp, step->a);                                              \
-        const uint64_t first = *address + (uint32_t) step->offset;                                 \
+        FIRST(Lane32, uint32_t);                                                                   \
                                                                                                    \
-        if (is_unusual_shared(s, warp, step, mask, first) || !is_narrow##suffix(s, address)) {     \
-            name##_again##suffix(warp, step, mask);                                                \
+        if (warp->observed || !is_usual_shared(s, warp, step, mask, first) ||                      \
+            !is_narrow##suffix(s, address)) {                                                      \
+            other(_shared, suffix)(warp, step, mask);                                              \
             return;                                                                                \
         }                                                                                          \
-        if (is_refused(warp, step, kind, s, NULL, first)) {                                        \
-            refused##suffix(warp, step, mask);                                                     \
-            return;                                                                                \
-        }                                                                                          \
-        count_wavefronts(count_of(warp, step), s);                                                 \
+        s->repeats++;                                                                              \
         move_words##suffix(s, kind, (char *) warp->block->shared + first, plane(warp, data));      \
+        run_next(warp, step);                                                                      \
     }
-WORDS(, ACCESS_LOAD, load, load_refused, step->d, )
-WORDS(AVX2, ACCESS_LOAD, load, load_refused, step->d, _avx2)
-WORDS(AVX512, ACCESS_LOAD, load, load_refused, step->d, _avx512)
-WORDS(, ACCESS_STORE, store, store_again, step->b, )
-WORDS(AVX2, ACCESS_STORE, store, store_again, step->b, _avx2)
-WORDS(AVX512, ACCESS_STORE, store, store_again, step->b, _avx512)
+
+/* Loads in a launch that is watched. */
+#define CHECKED(TARGET, suffix)                                                                    \
+    TARGET static __attribute__((noinline)) void load_checked_global##suffix(                      \
+        Warp *warp, const Step *step, uint32_t mask)                                               \
+    {                                                                                              \
+        Shape *s = shape_last(step, SPACE_GLOBAL);                                                 \
+        FIRST(Lane64, uint64_t);                                                                   \
+                                                                                                   \
+        if (!is_usual_global(s, warp, step, mask, first) || !is_wide##suffix(s, address)) {        \
+            load_again##suffix(warp, step, mask);                                                  \
+            return;                                                                                \
+        }                                                                                          \
+        if (!is_checked(warp, step, s, s->allocation, first - s->allocation->base)) {              \
+            load_refused##suffix(warp, step, mask);                                                \
+            return;                                                                                \
+        }                                                                                          \
+        s->repeats++;                                                                              \
+        move_words##suffix(s, ACCESS_LOAD, (char *) (uintptr_t) (first + s->to_host),              \
+                           plane(warp, step->d));                                                  \
+        run_next(warp, step);                                                                      \
+    }                                                                                              \
+                                                                                                   \
+    TARGET static __attribute__((noinline)) void load_checked_shared##suffix(                      \
+        Warp *warp, const Step *step, uint32_t mask)                                               \
+    {                                                                                              \
+        Shape *s = shape_last(step, SPACE_SHARED);                                                 \
+        FIRST(Lane32, uint32_t);                                                                   \
+                                                                                                   \
+        if (!is_usual_shared(s, warp, step, mask, first) || !is_narrow##suffix(s, address)) {      \
+            load_again##suffix(warp, step, mask);                                                  \
+            return;                                                                                \
+        }                                                                                          \
+        if (!is_checked(warp, step, s, NULL, first)) {                                             \
+            load_refused##suffix(warp, step, mask);                                                \
+            return;                                                                                \
+        }                                                                                          \
+        s->repeats++;                                                                              \
+        move_words##suffix(s, ACCESS_LOAD, (char *) warp->block->shared + first,                   \
+                           plane(warp, step->d));                                                  \
+        run_next(warp, step);                                                                      \
+    }
+
+#define OTHER_LOAD(space, suffix)  load_checked##space##suffix
+#define OTHER_STORE(space, suffix) store_again##suffix
+CHECKED(, )
+CHECKED(AVX2, _avx2)
+CHECKED(AVX512, _avx512)
+WORDS(, ACCESS_LOAD, load, step->d, OTHER_LOAD, )
+WORDS(AVX2, ACCESS_LOAD, load, step->d, OTHER_LOAD, _avx2)
+WORDS(AVX512, ACCESS_LOAD, load, step->d, OTHER_LOAD, _avx512)
+WORDS(, ACCESS_STORE, store, step->b, OTHER_STORE, )
+WORDS(AVX2, ACCESS_STORE, store, step->b, OTHER_STORE, _avx2)
+WORDS(AVX512, ACCESS_STORE, store, step->b, OTHER_STORE, _avx512)
 
 Run *memory_again(const Step *step, AccessKind kind)
 {
