@@ -236,7 +236,7 @@ struct Warp {
     int local_base;      /* offset of this frame in a lane's local memory; addresses already include
                           * it, so handlers do not add it */
     Count *counts;       /* counters of the frame's code */
-    bool observed;       /* launch->watched */
+    bool observed;       /* it has a trace, or launch->watched */
     struct Trace *trace; /* trace.h; NULL: no trace is kept */
     const Step *at;      /* the step that the last handler of a row has executed, or was at; */
     const Step *last_in_row;  /* handlers of earlier steps call the next one's (run_next()) */

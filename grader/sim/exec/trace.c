@@ -259,14 +259,21 @@ static int banks_of(const Access *x)
     return x->uniform ? 1 : shape_wavefronts(x->shape);
 }
 
-static bool has_room(const Access *x, Trace *trace, int words)
+static bool has_room(const Warp *warp, int words)
 {
+    Trace *trace = warp->trace;
+
     if (trace->word_count + words <= trace->word_room ||
         grow((void **) &trace->words, &trace->word_room, trace->word_count + words,
              sizeof *trace->words))
         return true;
-    x->warp->block->trace->incomplete = true;
+    warp->block->trace->incomplete = true;
     return false;
+}
+
+static void put(Trace *trace, uint64_t word)
+{
+    trace->words[trace->word_count++] = word;
 }
 
 static TraceKind kind_of(const Access *x)
@@ -320,7 +327,7 @@ static bool put_lines(const Access *x, Trace *trace, const TouchedLines *lines)
     const int following = by_words ? 2 * lines->count : lines->count;
     uint8_t busiest[2 * LANES], passes[2 * LANES];
 
-    if (!has_room(x, trace, 1 + following))
+    if (!has_room(x->warp, 1 + following))
         return false;
     if (x->kind == ACCESS_ATOMIC)
         count_updates(x, lines, busiest, passes);
@@ -365,15 +372,13 @@ static bool keep_local(const Access *x, Trace *trace)
     return true;
 }
 
-static bool keep_wavefronts(const Access *x, Trace *trace)
+static bool keep_wavefronts(const Warp *warp, const Shape *shape)
 {
-    const Shape *shape = x->shape;
-
-    if (!has_room(x, trace, 1))
+    if (!has_room(warp, 1))
         return false;
-    trace->words[trace->word_count++] = trace_head(
-        TRACE_SHARED, 0, shape->wavefronts + shape->loop_loads, shape->ideal + shape->loop_ideal);
-    trace->runs[trace->run_count - 1].accesses++;
+    put(warp->trace, trace_head(TRACE_SHARED, 0, shape->wavefronts + shape->loop_loads,
+                                shape->ideal + shape->loop_ideal));
+    warp->trace->runs[warp->trace->run_count - 1].accesses++;
     return true;
 }
 
@@ -397,7 +402,7 @@ static bool keep_constants(const Access *x, Trace *trace)
 {
     const int addresses = x->uniform ? 1 : addresses_of(x);
 
-    if (addresses < 2 || !has_room(x, trace, 1))
+    if (addresses < 2 || !has_room(x->warp, 1))
         return false;
     trace->words[trace->word_count++] = trace_head(TRACE_SHARED, 0, addresses, 1);
     trace->runs[trace->run_count - 1].accesses++;
@@ -410,7 +415,7 @@ static bool keep_access(const Access *x, Trace *trace)
     case SPACE_GLOBAL:
         return keep_lines(x, trace);
     case SPACE_SHARED:
-        return keep_wavefronts(x, trace);
+        return keep_wavefronts(x->warp, x->shape);
     case SPACE_LOCAL:
         return keep_local(x, trace);
     case SPACE_CONST:
@@ -426,4 +431,55 @@ void trace_access(const Access *x)
 
     if (trace->run_count && keep_access(x, trace))
         trace->code = NULL; /* the next step begins a run */
+}
+
+/* ---- Accesses that repeat ---- */
+
+/* The part of a warp's consecutive words, or of its only word, that is in the line of `begin`. */
+static uint64_t part_of_line(uint64_t begin, uint64_t end, bool is_store, bool is_one)
+{
+    const uint64_t line = begin / LINE_BYTES, next = (line + 1) * LINE_BYTES;
+    const uint64_t last = (end < next ? end : next) - 1;
+    const unsigned first_sector = begin % LINE_BYTES / SECTOR_BYTES;
+    const unsigned last_sector = last % LINE_BYTES / SECTOR_BYTES;
+    const unsigned bytes = (unsigned) (last + 1 - begin) / (last_sector - first_sector + 1);
+
+    return trace_line(line, (2u << last_sector) - (1u << first_sector),
+                      !is_store                        ? 0
+                      : is_one || bytes > SECTOR_BYTES ? SECTOR_BYTES
+                                                       : bytes,
+                      0);
+}
+
+static bool keep_row(const Warp *warp, const Shape *s, uint64_t first)
+{
+    enum { MOST = 2 }; /* lines */
+    const uint64_t begin = first - origin_of(s->allocation);
+    const uint64_t end = begin + (uint64_t) (s->uniform ? s->bytes : LANES * s->bytes);
+    const bool is_store = s->kind == ACCESS_STORE;
+    const int lines = (int) ((end - 1) / LINE_BYTES - begin / LINE_BYTES) + 1;
+    Trace *trace = warp->trace;
+
+    if (lines > MOST || !has_room(warp, 1 + lines))
+        return false;
+    put(trace, trace_head(is_store ? TRACE_STORE : TRACE_LOAD, lines, 1, 0));
+    put(trace, part_of_line(begin, end, is_store, s->uniform));
+    if (lines > 1)
+        put(trace, part_of_line((end - 1) / LINE_BYTES * LINE_BYTES, end, is_store, s->uniform));
+    trace->runs[trace->run_count - 1].accesses++;
+    return true;
+}
+
+bool trace_again(Warp *warp, const Shape *shape, uint64_t first)
+{
+    Trace *trace = warp->trace;
+
+    if (!trace->run_count || warp->block->launch->trace_words)
+        return false;
+    if (shape->space == SPACE_SHARED
+            ? !keep_wavefronts(warp, shape)
+            : !(shape->linear || shape->uniform) || !keep_row(warp, shape, first))
+        return false;
+    trace->code = NULL; /* the next step begins a run */
+    return true;
 }

@@ -126,6 +126,13 @@ typedef struct BlockTrace {
     bool incomplete; /* out of memory */
 } BlockTrace;
 
+/* From now on the warp records into this trace; NULL: no longer. */
+static inline void trace_into(Warp *warp, Trace *trace)
+{
+    warp->trace = trace;
+    warp->observed = trace || warp->block->launch->watched;
+}
+
 void trace_run(Warp *warp, int pc, bool skipped); /* begins a run */
 
 /* Called before a warp executes or skips a step. */
@@ -144,6 +151,9 @@ static inline void trace_step(Warp *warp, int pc, bool skipped)
 }
 /* Records an access that has been counted already. */
 void trace_access(const Access *access);
+/* The same for words of a full warp in global or shared memory, with the step's last shape and its
+ * allocation. `first`: the first lane's address. Returns false if that needs trace_access(). */
+bool trace_again(Warp *warp, const Shape *shape, uint64_t first);
 void trace_clear(BlockTrace *block);
 void trace_free(BlockTrace *block);
 

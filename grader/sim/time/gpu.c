@@ -370,7 +370,7 @@ static void block_begin(Block *block)
             begin_trace(timing, block->trace, block->number);
     }
     for (int i = 0; i < block->warp_count; i++)
-        block->warps[i].trace = block->trace ? &block->trace->warps[i] : NULL;
+        trace_into(&block->warps[i], block->trace ? &block->trace->warps[i] : NULL);
 }
 
 static void block_end(Block *block)
@@ -382,7 +382,7 @@ static void block_end(Block *block)
         return;
     block->trace = NULL;
     for (int i = 0; i < block->warp_count; i++)
-        block->warps[i].trace = NULL;
+        trace_into(&block->warps[i], NULL);
     if (block->launch->failed || trace->incomplete || timing->failed || !all_operations(timing)) {
         timing->failed = true;
         give_back(timing, trace);

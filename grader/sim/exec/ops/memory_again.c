@@ -298,11 +298,9 @@ AGAIN(AVX512, _avx512)
  * The most frequent accesses have functions of their own, which call no others except at their
  * ends. Whatever is unusual is left to the functions above. */
 
-INLINE bool is_usual(const Shape *s, const Warp *warp, const Step *step, uint32_t mask,
-                     uint64_t first)
+INLINE bool is_usual(const Shape *s, const Step *step, uint32_t mask, uint64_t first)
 {
-    return s->step == step->number && mask == ALL_LANES && first - s->from < s->room &&
-           !warp->trace;
+    return s->step == step->number && mask == ALL_LANES && first - s->from < s->room;
 }
 
 /* Whether the sectors are as many as the shape has. A word lies in one, wherever it is. */
@@ -313,17 +311,15 @@ INLINE bool has_sectors(const Shape *s, uint64_t first)
     return !((first ^ s->start) & matters);
 }
 
-INLINE bool is_usual_global(const Shape *s, const Warp *warp, const Step *step, uint32_t mask,
-                            uint64_t first)
+INLINE bool is_usual_global(const Shape *s, const Step *step, uint32_t mask, uint64_t first)
 {
-    return is_usual(s, warp, step, mask, first) && s->memory_changes == memory_changes &&
+    return is_usual(s, step, mask, first) && s->memory_changes == memory_changes &&
            has_sectors(s, first);
 }
 
-INLINE bool is_usual_shared(const Shape *s, const Warp *warp, const Step *step, uint32_t mask,
-                            uint64_t first)
+INLINE bool is_usual_shared(const Shape *s, const Step *step, uint32_t mask, uint64_t first)
 {
-    return is_usual(s, warp, step, mask, first) && s->start == first % sizeof(Lane32);
+    return is_usual(s, step, mask, first) && s->start == first % sizeof(Lane32);
 }
 
 #define FIRST(L, U)                                                                                \
@@ -337,7 +333,7 @@ INLINE bool is_usual_shared(const Shape *s, const Warp *warp, const Step *step, 
         Shape *s = shape_last(step, SPACE_GLOBAL);                                                 \
         FIRST(Lane64, uint64_t);                                                                   \
                                                                                                    \
-        if (warp->observed || !is_usual_global(s, warp, step, mask, first) ||                      \
+        if (warp->observed || !is_usual_global(s, step, mask, first) ||                            \
             !is_wide##suffix(s, address)) {                                                        \
             other(_global, suffix)(warp, step, mask);                                              \
             return;                                                                                \
@@ -352,7 +348,7 @@ INLINE bool is_usual_shared(const Shape *s, const Warp *warp, const Step *step, 
         Shape *s = shape_last(step, SPACE_SHARED);                                                 \
         FIRST(Lane32, uint32_t);                                                                   \
                                                                                                    \
-        if (warp->observed || !is_usual_shared(s, warp, step, mask, first) ||                      \
+        if (warp->observed || !is_usual_shared(s, step, mask, first) ||                            \
             !is_narrow##suffix(s, address)) {                                                      \
             other(_shared, suffix)(warp, step, mask);                                              \
             return;                                                                                \
@@ -362,19 +358,27 @@ INLINE bool is_usual_shared(const Shape *s, const Warp *warp, const Step *step, 
         run_next(warp, step);                                                                      \
     }
 
-/* Loads in a launch that is watched. */
-#define CHECKED(TARGET, suffix)                                                                    \
+/* Whether the access has been recorded in its warp's trace, and nobody else observes it. */
+INLINE bool is_traced(Warp *warp, const Shape *s, uint64_t first)
+{
+    return !warp->block->launch->watched && trace_again(warp, s, first);
+}
+
+/* Accesses that are traced, and loads in a launch that is watched. */
+#define OBSERVED(TARGET, suffix)                                                                   \
     TARGET static __attribute__((noinline)) void load_checked_global##suffix(                      \
         Warp *warp, const Step *step, uint32_t mask)                                               \
     {                                                                                              \
         Shape *s = shape_last(step, SPACE_GLOBAL);                                                 \
         FIRST(Lane64, uint64_t);                                                                   \
                                                                                                    \
-        if (!is_usual_global(s, warp, step, mask, first) || !is_wide##suffix(s, address)) {        \
+        if (!is_usual_global(s, step, mask, first) || !is_wide##suffix(s, address) ||              \
+            (warp->trace && !is_traced(warp, s, first))) {                                         \
             load_again##suffix(warp, step, mask);                                                  \
             return;                                                                                \
         }                                                                                          \
-        if (!is_checked(warp, step, s, s->allocation, first - s->allocation->base)) {              \
+        if (!warp->trace &&                                                                        \
+            !is_checked(warp, step, s, s->allocation, first - s->allocation->base)) {              \
             load_refused##suffix(warp, step, mask);                                                \
             return;                                                                                \
         }                                                                                          \
@@ -390,11 +394,12 @@ INLINE bool is_usual_shared(const Shape *s, const Warp *warp, const Step *step, 
         Shape *s = shape_last(step, SPACE_SHARED);                                                 \
         FIRST(Lane32, uint32_t);                                                                   \
                                                                                                    \
-        if (!is_usual_shared(s, warp, step, mask, first) || !is_narrow##suffix(s, address)) {      \
+        if (!is_usual_shared(s, step, mask, first) || !is_narrow##suffix(s, address) ||            \
+            (warp->trace && !is_traced(warp, s, first))) {                                         \
             load_again##suffix(warp, step, mask);                                                  \
             return;                                                                                \
         }                                                                                          \
-        if (!is_checked(warp, step, s, NULL, first)) {                                             \
+        if (!warp->trace && !is_checked(warp, step, s, NULL, first)) {                             \
             load_refused##suffix(warp, step, mask);                                                \
             return;                                                                                \
         }                                                                                          \
@@ -402,13 +407,45 @@ INLINE bool is_usual_shared(const Shape *s, const Warp *warp, const Step *step, 
         move_words##suffix(s, ACCESS_LOAD, (char *) warp->block->shared + first,                   \
                            plane(warp, step->d));                                                  \
         run_next(warp, step);                                                                      \
+    }                                                                                              \
+                                                                                                   \
+    TARGET static __attribute__((noinline)) void store_traced_global##suffix(                      \
+        Warp *warp, const Step *step, uint32_t mask)                                               \
+    {                                                                                              \
+        Shape *s = shape_last(step, SPACE_GLOBAL);                                                 \
+        FIRST(Lane64, uint64_t);                                                                   \
+                                                                                                   \
+        if (!warp->trace || !is_usual_global(s, step, mask, first) ||                              \
+            !is_wide##suffix(s, address) || !is_traced(warp, s, first)) {                          \
+            store_again##suffix(warp, step, mask);                                                 \
+            return;                                                                                \
+        }                                                                                          \
+        s->repeats++;                                                                              \
+        move_words##suffix(s, ACCESS_STORE, (char *) (uintptr_t) (first + s->to_host),             \
+                           plane(warp, step->b));                                                  \
+    }                                                                                              \
+                                                                                                   \
+    TARGET static __attribute__((noinline)) void store_traced_shared##suffix(                      \
+        Warp *warp, const Step *step, uint32_t mask)                                               \
+    {                                                                                              \
+        Shape *s = shape_last(step, SPACE_SHARED);                                                 \
+        FIRST(Lane32, uint32_t);                                                                   \
+                                                                                                   \
+        if (!warp->trace || !is_usual_shared(s, step, mask, first) ||                              \
+            !is_narrow##suffix(s, address) || !is_traced(warp, s, first)) {                        \
+            store_again##suffix(warp, step, mask);                                                 \
+            return;                                                                                \
+        }                                                                                          \
+        s->repeats++;                                                                              \
+        move_words##suffix(s, ACCESS_STORE, (char *) warp->block->shared + first,                  \
+                           plane(warp, step->b));                                                  \
     }
 
 #define OTHER_LOAD(space, suffix)  load_checked##space##suffix
-#define OTHER_STORE(space, suffix) store_again##suffix
-CHECKED(, )
-CHECKED(AVX2, _avx2)
-CHECKED(AVX512, _avx512)
+#define OTHER_STORE(space, suffix) store_traced##space##suffix
+OBSERVED(, )
+OBSERVED(AVX2, _avx2)
+OBSERVED(AVX512, _avx512)
 WORDS(, ACCESS_LOAD, load, step->d, OTHER_LOAD, )
 WORDS(AVX2, ACCESS_LOAD, load, step->d, OTHER_LOAD, _avx2)
 WORDS(AVX512, ACCESS_LOAD, load, step->d, OTHER_LOAD, _avx512)
