@@ -1,4 +1,5 @@
 /* work.c - compares the work of blocks that were not played with that of those that were. */
+#include "sim/exec/repeats.h"
 #include "sim/time/model.h"
 
 #include <math.h>
@@ -16,6 +17,7 @@ WorkDone work_done(const Launch *launch)
 {
     WorkDone done = { { [INSTRUCTIONS] = (double) launch->executed } };
 
+    repeats_end_all();
     add_counts(&done, launch->counts, launch->kernel);
     for (int i = 0; launch->call_counts && i < launch->module->function_count; i++)
         add_counts(&done, launch->call_counts[i], launch->codes[i]);
