@@ -88,8 +88,8 @@ enum { FUSE_X = 128, FUSE_Y = 96, FUSE_Z = 192, SIGHT_WIDTH = 320, SIGHT_HEIGHT 
 // With explicit fmaf: the same pixel on the host and on the device.
 __host__ __device__ inline float2 fused(float2 old, const float *depth, int x, int y, int z)
 {
-    const float cx = (x - FUSE_X / 2) * 0.02f, cy = (y - FUSE_Y / 2) * 0.02f;
-    const float cz = fmaf((float) z, 0.02f, 0.5f);
+    const float cx = (x - FUSE_X / 2) * 0.01f, cy = (y - FUSE_Y / 2) * 0.01f;
+    const float cz = fmaf((float) z, 0.01f, 0.5f);
     const int u = (int) floorf(fmaf(280, cx / cz, SIGHT_WIDTH / 2));
     const int v = (int) floorf(fmaf(280, cy / cz, SIGHT_HEIGHT / 2));
     if (u < 0 || u >= SIGHT_WIDTH || v < 0 || v >= SIGHT_HEIGHT)
