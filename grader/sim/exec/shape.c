@@ -384,7 +384,7 @@ static void work_out(Shape *s, const Step *step)
     find_extent(s);
     s->aligned = is_aligned(s);
     s->asked = (int) lanes_in(s->mask) * s->bytes;
-    if (s->kind == ACCESS_ATOMIC && is_warp_reduced((Treatment) step->treatment)) {
+    if (s->kind == ACCESS_ATOMIC && is_warp_reduced_for((Treatment) step->treatment, s->mask)) {
         s->sectors = s->wavefronts = s->ideal = 1;
         s->loop_loads = s->loop_ideal = 0;
     } else if (s->space == SPACE_SHARED) {

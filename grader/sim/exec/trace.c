@@ -216,7 +216,7 @@ static void count_updates(const Access *x, const TouchedLines *lines, uint8_t *b
                           uint8_t *passes)
 {
     const Treatment treatment = (Treatment) x->step->treatment;
-    const bool combined = is_warp_reduced(treatment) || treatment == ADDRESS_REDUCED;
+    const bool combined = is_warp_reduced_for(treatment, x->mask) || treatment == ADDRESS_REDUCED;
     uint8_t most[2 * LANES][SECTORS] = { { 0 } }, addresses[2 * LANES][SECTORS] = { { 0 } };
 
     for (uint32_t leaders = shape_leaders(x->shape) & x->mask; leaders; leaders &= leaders - 1) {

@@ -175,6 +175,26 @@ static void take_flows(FlowFinder *finder)
     }
 }
 
+/* The machine code has a copy of each basic block of the PTX, or several that share its executions.
+ * So no block runs much more often than the most frequent line, except subroutines and the loops
+ * of atomics. A flow that does goes round a loop whose branches do not show how often. */
+static bool is_plausible(const FlowFinder *finder)
+{
+    const LineCounts *counts = &finder->counts;
+    double most = finder->threads;
+
+    for (int i = 0; i < counts->count; i++) {
+        const LineCount *line = &counts->lines[i];
+        if (line->step && line->step->class_ == CLASS_ATOMIC)
+            return true;
+        most = line->step && line->reached > most ? line->reached : most;
+    }
+    for (int b = 0; b < finder->lowering->block_count; b++)
+        if (!finder->lowering->blocks[b].in_callee && finder->flows[b].threads > 2 * most)
+            return false;
+    return true;
+}
+
 static bool finder_begin(FlowFinder *finder, const Lowering *lowering, const Launch *launch,
                          BlockFlow *flows)
 {
@@ -218,6 +238,7 @@ static bool run(FlowFinder *finder)
 {
     double *firmness;
     int first_line;
+    bool fine = false;
 
     flow_copies(finder);
     flow_conservation_rows(finder);
@@ -235,10 +256,11 @@ static bool run(FlowFinder *finder)
             solve(finder, firmness, first_line, first_branch);
             take_flows(finder);
             flow_warps(finder, firmness);
+            fine = !finder->fit.failed && is_plausible(finder);
         }
     }
     free(firmness);
-    return firmness && !finder->fit.failed;
+    return fine;
 }
 
 static bool find(FlowFinder *finder, const Lowering *lowering, const Launch *launch,

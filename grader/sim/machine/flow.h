@@ -17,7 +17,7 @@ typedef struct BlockFlow {
 } BlockFlow;
 
 /* Fills in flows[lowering->block_count]. Returns false if this kernel is too large, the launch
- * failed, or memory ran out. */
+ * failed, no plausible flow was found, or memory ran out. */
 bool flow_find(const Lowering *lowering, const Launch *launch, BlockFlow *flows);
 
 /* issues[f][i]: machine instructions of step i of the kernel (f 0) or of function f - 1. All are 0

@@ -118,7 +118,7 @@ static void add_line(FlowFinder *finder, Copies *copies, int count, double *firm
         return;
     const bool own_guard = line->step->guard >= 0;
     double value = how.is_one_sided && !own_guard ? line->lanes : line->reached;
-    if (line->step->treatment == WARP_REDUCED || line->step->treatment == WARP_REDUCED_WITH_RESULT)
+    if (is_warp_reduced(line->step->treatment))
         value = line->reached;
     row = fit_row(&finder->fit, value, 1, 0);
     if (row < 0)

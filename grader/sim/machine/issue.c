@@ -74,7 +74,7 @@ static Weight weight_of(const Code *code, const Step *step)
      * rank of each lane, a product (ptxas 13.0 for sm_90). */
     if (step->treatment == WARP_REDUCED)
         return reduced;
-    if (step->treatment == WARP_REDUCED_WITH_RESULT)
+    if (is_warp_reduced(step->treatment))
         return reduced_with_result;
     if (step->treatment == FUSED || step->treatment == ABSORBED || step->treatment == JOINED)
         return none;

@@ -3,14 +3,16 @@
  * WARP_REDUCED: if ptxas can tell that all lanes update one address and that their updates can be
  * combined, it combines them (REDUX, or a count of lanes) and one lane sends the sum. The hardware
  * then counts an access of one lane. WARP_REDUCED_WITH_RESULT: the same, but the result is used,
- * and each lane computes its own from that lane's result. ADDRESS_REDUCED: an instruction that adds
- * 1 to shared memory counts the lanes of each address. FUSED: an addition of a product becomes a
- * multiply-add, unless the PTX specifies a rounding. ABSORBED, JOINED: see ptxas_logic.c. COPIED:
- * see below. PTX does not show any of this, so the rules of ptxas are applied here. They come from
- * the machine code of ptxas 13.0 for sm_80 and sm_90, for each operation with and without a uniform
- * address, a used result and a constant operand; ADDRESS_REDUCED, FUSED, JOINED and COPIED were
- * also confirmed with the counters of an H200. JOINED and COPIED affect counters only: the time
- * model was fitted with these instructions as written.
+ * and each lane computes its own from that lane's result. If lanes add different numbers, that
+ * takes shuffles, which ptxas guards by a vote: WARP_REDUCED_IF_FULL (sm_75 to sm_90).
+ * ADDRESS_REDUCED: an instruction that adds 1 to shared memory counts the lanes of each address.
+ * FUSED: an addition of a product becomes a multiply-add, unless the PTX specifies a rounding.
+ * ABSORBED, JOINED: see ptxas_logic.c. COPIED: see below. PTX does not show any of this, so the
+ * rules of ptxas are applied here. They come from the machine code of ptxas 13.0 for sm_80 and
+ * sm_90, for each operation with and without a uniform address, a used result and a constant
+ * operand; ADDRESS_REDUCED, FUSED, JOINED and COPIED were also confirmed with the counters of an
+ * H200. JOINED and COPIED affect counters only: the time model was fitted with these instructions
+ * as written.
  *
  * A register is uniform if it is written once, with the same value for all lanes, from parameters,
  * constants and values that the lanes of a block share. ptxas may recognise more cases; for most
@@ -239,7 +241,9 @@ static Treatment treatment_of_atomic(const Function *f, const Instruction *in, c
     if (!in->type_count || in->count < destinations_of(in) + 2)
         return AS_WRITTEN;
     if (one_does_it(f, in, known))
-        return result_is_used(f, in, known) ? WARP_REDUCED_WITH_RESULT : WARP_REDUCED;
+        return !result_is_used(f, in, known)                 ? WARP_REDUCED
+               : operand_varies(f, operand_of(f, in), known) ? WARP_REDUCED_IF_FULL
+                                                             : WARP_REDUCED_WITH_RESULT;
     return counts_lanes(f, in, known) ? ADDRESS_REDUCED : AS_WRITTEN;
 }
 

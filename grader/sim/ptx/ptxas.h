@@ -10,6 +10,7 @@ typedef enum Treatment {
     WARP_REDUCED,             /* an atomic: one lane executes it for all */
     WARP_REDUCED_WITH_RESULT, /* the same, and each lane computes the value that it would have read
                                */
+    WARP_REDUCED_IF_FULL,     /* the same if all lanes are active; else as written */
     ADDRESS_REDUCED,          /* an atomic: lanes at the same address cost no more than one lane */
     FUSED,                    /* an addition: merged with the preceding multiplication */
     ABSORBED,                 /* a logical operation: merged into the one that reads it */
@@ -19,7 +20,13 @@ typedef enum Treatment {
 
 static inline bool is_warp_reduced(Treatment treatment)
 {
-    return treatment == WARP_REDUCED || treatment == WARP_REDUCED_WITH_RESULT;
+    return treatment >= WARP_REDUCED && treatment <= WARP_REDUCED_IF_FULL;
+}
+
+/* The same for these active lanes. */
+static inline bool is_warp_reduced_for(Treatment treatment, uint32_t lanes)
+{
+    return is_warp_reduced(treatment) && (treatment != WARP_REDUCED_IF_FULL || lanes == UINT32_MAX);
 }
 
 /* Sets treatment[i] for instruction i. All are AS_WRITTEN on entry. If `product` is not NULL, sets

@@ -10,8 +10,9 @@
 
 /* After this head, %rd1 is a pointer parameter, %rd2 is %rd1 plus the thread's number, %r1 varies
  * between lanes, and %r2 does not. `wanted` has one character per atomic or float sum: n as
- * written, y one lane for all, t one lane that broadcasts the result, e one lane per address, f
- * fused; and one per other step that is not as written: a absorbed, j joined, c copied. */
+ * written, y one lane for all, t one lane that broadcasts the result, i the same if all lanes are
+ * active, e one lane per address, f fused; and one per other step that is not as written: a
+ * absorbed, j joined, c copied. */
 static const char head[] =
     "\n.version 8.0\n.target sm_80\n.address_size 64\n"
     ".global .u32 total;\n.shared .align 8 .b8 tile[64];\n.const .u64 where;\n"
@@ -53,7 +54,9 @@ static const struct {
     { "bra A; B: red.global.add.u32 [%rd4], 1; ret; A: add.s64 %rd4, %rd1, 4; bra B;", "y" },
     /* by operation, and whether the result is used */
     { "atom.global.add.u32 %r5, [%rd1], %r1;", "y" },
-    { "atom.global.add.u32 %r5, [%rd1], %r1; st.global.u32 [%rd2], %r5;", "t" },
+    { "atom.global.add.u32 %r5, [%rd1], %r1; st.global.u32 [%rd2], %r5;", "i" },
+    { "atom.global.add.u32 %r5, [%rd1], %r2; st.global.u32 [%rd2], %r5;", "t" },
+    { "atom.global.add.u32 %r5, [%rd1], 7; st.global.u32 [%rd2], %r5;", "t" },
     { "atom.global.max.u32 %r5, [%rd1], %r1;", "y" },
     { "atom.global.max.u32 %r5, [%rd1], %r1; st.global.u32 [%rd2], %r5;", "n" },
     { "atom.global.and.b32 %r5, [%rd1], %r1; atom.global.or.b32 %r6, [%rd1], %r1; "
@@ -114,11 +117,15 @@ static bool is_looked_at(const Instruction *in)
 /* Writes the treatments as characters of `wanted`. */
 static void treatments_of(const char *body, char *treatments, size_t size)
 {
-    static const char letters[] = {
-        [AS_WRITTEN] = 'n',      [WARP_REDUCED] = 'y', [WARP_REDUCED_WITH_RESULT] = 't',
-        [ADDRESS_REDUCED] = 'e', [FUSED] = 'f',        [ABSORBED] = 'a',
-        [JOINED] = 'j',          [COPIED] = 'c'
-    };
+    static const char letters[] = { [AS_WRITTEN] = 'n',
+                                    [WARP_REDUCED] = 'y',
+                                    [WARP_REDUCED_WITH_RESULT] = 't',
+                                    [WARP_REDUCED_IF_FULL] = 'i',
+                                    [ADDRESS_REDUCED] = 'e',
+                                    [FUSED] = 'f',
+                                    [ABSORBED] = 'a',
+                                    [JOINED] = 'j',
+                                    [COPIED] = 'c' };
     uint8_t treatment[64] = { 0 };
     char text[4000], why[400] = "";
 

@@ -295,6 +295,25 @@ static void atomics_at_one_address_wait_for_each_other(void)
     CU_ASSERT_DOUBLE_EQUAL((more - few) / (4 * 896 * plain.atomic_ns), 1, 0.05);
 }
 
+/* ptxas adds up what the lanes of a warp add only if all are active and each needs its result. A
+ * kernel that reserved room for most rows of a table was modelled 17 times too fast
+ * (tests/sim/blind, expand_rows). */
+static void lanes_of_a_full_warp_reserve_together(void)
+{
+#define RESERVE(guard)                                                                             \
+    KERNEL("and.b32 %r10, %r1, 31;\nsetp.lt.u32 %p1, %r10, 31;\n" guard                            \
+           "atom.global.add.u32 %r11, [%rd1], %r1;\nst.global.u32 [%rd1+64], %r11;\n")
+    enum { BLOCKS = 16 };
+    Trial trial = { .ptx = RESERVE(""), .threads = 1024, .blocks = BLOCKS };
+    const double all = play(&plain, trial).cycles;
+    const double updates = BLOCKS * 32 * 31; /* of the lanes below 31 */
+    trial.ptx = RESERVE("@%p1 ");
+    const double most = play(&plain, trial).cycles;
+
+    CU_ASSERT(most > 0.7 * updates * plain.integer_atomic_ns * plain.sm_mhz / 1e3);
+    CU_ASSERT(all < most / 1.5);
+}
+
 /* Once, updates of different addresses of a line cost nothing, and a histogram in global memory was
  * modelled 3.4 times too fast. A line with one update per word takes a pass over each sector.
  * Passes are slow here: those of plain cost less than the path to the L2, which would be measured
@@ -484,6 +503,7 @@ static CU_TestInfo tests[] = {
     { "partly written atoms are read with error correction",
       parts_are_filled_if_there_is_error_correction },
     { "atomics at one address wait for each other", atomics_at_one_address_wait_for_each_other },
+    { "lanes of a full warp reserve together", lanes_of_a_full_warp_reserve_together },
     { "atomics take a pass per sector", atomics_take_a_pass_per_sector },
     { "compare-and-swap of a sector takes longer", swaps_of_a_sector_take_longer },
     { "clocks count cycles", clocks_count_cycles },
