@@ -280,7 +280,7 @@ static void four_masks(Run &run)
     four(run, four_masks_kernel);
 }
 
-// ---- Knight's tours: always to the square with the fewest exits, ties broken by chance ----
+// ---- Knight's tours: always to the square with the fewest exits, ties broken at random ----
 
 __host__ __device__ inline int knight_exits(uint64_t visited, int square, uint8_t *exits)
 {
