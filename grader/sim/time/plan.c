@@ -199,9 +199,9 @@ static void finish_steps(const Plans *plans, Plan *plan)
         Planned *step = &plan->steps[i];
         const Operation *o = step->operation;
         copy_registers(step);
-        step->is_plain = o->action != NO_INSTRUCTION && !plans->packed &&
-                         (step->issue == ISSUED ||
-                          (step->issue == ISSUED_IN_TURN && o->part >= o->whole));
+        step->is_plain =
+            o->action != NO_INSTRUCTION && !plans->packed &&
+            (step->issue == ISSUED || (step->issue == ISSUED_IN_TURN && o->part >= o->whole));
     }
 }
 

@@ -118,7 +118,7 @@ static bool is_for(const Plan *plan, const PlanSegment *segments, int count)
     return true;
 }
 
-/* Whether the trace goes on with this segment, which then has `left` steps or more. */
+/* Whether the trace continues with this segment, which then has `left` steps or more. */
 static inline bool has_segment(const Plans *plans, const TraceRun *run, int step,
                                const PlanSegment *segment)
 {

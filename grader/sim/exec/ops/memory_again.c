@@ -358,7 +358,7 @@ INLINE bool is_usual_shared(const Shape *s, const Step *step, uint32_t mask, uin
         run_next(warp, step);                                                                      \
     }
 
-/* Whether the access has been recorded in its warp's trace, and nobody else observes it. */
+/* Whether the access has been recorded in its warp's trace, and no observer wants it. */
 INLINE bool is_traced(Warp *warp, const Shape *s, uint64_t first)
 {
     return !warp->block->launch->watched && trace_again(warp, s, first);
