@@ -5,9 +5,9 @@
 #include "sim/exec/exec.h"
 #include "sim/ptx/roles.h"
 
-/* Predicates 0 and 1 of a frame are the constants; predicate 2 receives unused results (_). */
 enum { MOST_BARE = 256 }; /* steps whose handlers call each other */
 
+/* Predicates 0 and 1 of a frame are the constants; predicate 2 receives unused results (_). */
 enum { PREDICATE_FALSE, PREDICATE_TRUE, PREDICATE_UNWANTED, FIRST_PREDICATE };
 
 enum {

@@ -120,12 +120,13 @@ struct Step {
     Run *inner; /* of a step with a clock operand: the handler that runs after the clock is read */
 };
 
+enum { MOST_BLOCK_SPECIALS = 32 };
+
 /* Where operands are stored. An absent source is -1: constant plane 0, which holds 0. An address
  * [variable + n] has a = -1 and the whole address in `offset`. For a local variable, a is a
  * special plane, since frames differ. A vector {a, b} is in vector_at[]; an unused element is
  * -1; for a destination, d is vector_at[0]. Absent d2 and predicates are -1. Constant predicates
  * are ordinary predicates that are never written. */
-enum { MOST_BLOCK_SPECIALS = 32 };
 struct Code {
     const Module *module;
     const Function *function;
