@@ -433,6 +433,17 @@ void trace_access(const Access *x)
         trace->code = NULL; /* the next step begins a run */
 }
 
+void trace_long_way(Warp *warp)
+{
+    Trace *trace = warp->trace;
+
+    if (!trace->run_count || !has_room(warp, 1))
+        return;
+    put(trace, trace_head(TRACE_LONG_WAY, 0, 1, 1));
+    trace->runs[trace->run_count - 1].accesses++;
+    trace->code = NULL; /* the next step begins a run */
+}
+
 /* ---- Accesses that repeat ---- */
 
 /* The part of a warp's consecutive words, or of its only word, that is in the line of `begin`. */

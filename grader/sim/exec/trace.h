@@ -26,6 +26,7 @@ typedef enum TraceKind {
     TRACE_LOCAL_STORE,
     TRACE_ATOMIC,         /* on floating-point numbers */
     TRACE_INTEGER_ATOMIC, /* any other */
+    TRACE_LONG_WAY,       /* no access: lanes of a quotient or root take the long way */
     TRACE_MERGED_STORE    /* in no trace: the SM has added it to an earlier store */
 } TraceKind;
 
@@ -154,6 +155,8 @@ void trace_access(const Access *access);
 /* The same for words of a full warp in global or shared memory, with the step's last shape and its
  * allocation. `first`: the first lane's address. Returns false if that needs trace_access(). */
 bool trace_again(Warp *warp, const Shape *shape, uint64_t first);
+/* Records that operands of the current step take the long way (ops/long_way.h). */
+void trace_long_way(Warp *warp);
 void trace_clear(BlockTrace *block);
 void trace_free(BlockTrace *block);
 

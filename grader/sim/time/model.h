@@ -48,8 +48,9 @@ typedef struct Planned {
     uint8_t round; /* of the stretch's loop */
     uint8_t issue; /* an Issued */
     bool skipped;
-    uint8_t lanes; /* as in PlanSegment */
-    bool is_last;  /* the last step of the stretch that has an instruction */
+    uint8_t lanes;       /* as in PlanSegment */
+    bool is_last;        /* the last step of the stretch that has an instruction */
+    bool takes_long_way; /* a quotient or root, by a subroutine */
     /* Cycles for which it occupies its scheduler, since it reads its operands; [1]: if that has
      * just issued the preceding step. */
     uint8_t holds[2];
@@ -443,6 +444,8 @@ static inline uint64_t warp_wakes_at(const PlayedWarp *w)
     uint64_t at = later(w->next, w->issued_until + step->operation->held);
 
     at = later(at, step->operation->pipe == PIPE_LSU ? w->access_next : 0);
+    for (int i = 0; step->takes_long_way && i < w->registers_room; i++)
+        at = later(at, w->value[i].ready); /* before a call, all loads must have arrived */
     if (!step->registers_used)
         return at;
     /* Without a loop: the host could not predict how many registers there are. */

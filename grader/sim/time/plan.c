@@ -199,6 +199,7 @@ static void finish_steps(const Plans *plans, Plan *plan)
         Planned *step = &plan->steps[i];
         const Operation *o = step->operation;
         copy_registers(step);
+        step->takes_long_way = step->accesses && o->action == DO_SEQUENCE;
         step->is_plain =
             o->action != NO_INSTRUCTION && !plans->packed &&
             (step->issue == ISSUED || (step->issue == ISSUED_IN_TURN && o->part >= o->whole));

@@ -132,6 +132,14 @@ static uint64_t more_constants(const PlayedWarp *w)
     return w->step->accesses ? trace_wavefronts(*w->access[w->step->access]) - 1 : 0;
 }
 
+/* Operands near the limits of the range send lanes to a subroutine of about 20 instructions that
+ * depend on each other, half of them branches: 260 cycles on an H100, 65 latencies of arithmetic
+ * (stall samples of kalman_tracks in tests/sim/blind). */
+static uint64_t long_way(const Sm *sm)
+{
+    return 65 * (uint64_t) sm->gpu->device.alu_latency;
+}
+
 static void play(Sm *sm, PlayedWarp *w, uint64_t now)
 {
     const Operation *o = w->step->operation;
@@ -146,6 +154,7 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
         w->next = now + o->latency;
         break;
     case DO_SEQUENCE:
+        result = w->step->takes_long_way ? later(result, now + long_way(sm)) : result;
         w->next = result;
         break;
     case DO_BARRIER:

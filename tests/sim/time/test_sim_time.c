@@ -50,6 +50,45 @@ static void more_warps_take_longer_at_a_barrier(void)
     }
 }
 
+/* ---- Divisions ---- */
+
+/* The cycles of a division of this number by 1. */
+static double cycles_of_division(const char *number)
+{
+    char before[200];
+    double took[2];
+
+    snprintf(before, sizeof before, "mov.f32 %%f1, %s;\nmov.f32 %%f2, 0f3F800000;\n", number);
+    for (int i = 0; i < 2; i++)
+        took[i] = cycles(repeat(before, "div.rn.f32 %f1, %f1, %f2;\n", i ? 40 : 20, ""), 32);
+    return (took[1] - took[0]) / 20;
+}
+
+/* Columns of voxels were modelled twice too fast, since some of their divisions have the numerator
+ * 0 (tests/sim/blind, fuse_columns). */
+static void divisions_of_0_take_the_long_way(void)
+{
+    CU_ASSERT_EQUAL(cycles_of_division("0f00000000"), 65 * plain.alu_latency);
+    CU_ASSERT(cycles_of_division("0f3F800000") < 30 * plain.alu_latency);
+}
+
+/* The call of a subroutine waits for loads in flight, whatever needs them. */
+static void the_long_way_waits_for_loads(void)
+{
+    static const char *const numbers[] = { "0f3F800000", "0f00000000" };
+    double took[2][2];
+
+    for (int i = 0; i < 2; i++)
+        for (int loads = 0; loads < 2; loads++) {
+            char before[300];
+            snprintf(before, sizeof before, "mov.f32 %%f1, %s;\nmov.f32 %%f2, 0f3F800000;\n%s",
+                     numbers[i], loads ? "ld.global.u32 %r13, [%rd1+256];\n" : "");
+            took[i][loads] = cycles(repeat(before, "div.rn.f32 %f1, %f1, %f2;\n", 20, ""), 32);
+        }
+    CU_ASSERT(took[0][1] - took[0][0] < 20);
+    CU_ASSERT(took[1][1] - took[1][0] > plain.memory_latency / 2);
+}
+
 /* ---- Shared memory ---- */
 
 #define SHARED_AT(scale)                                                                           \
@@ -489,6 +528,8 @@ static CU_TestInfo tests[] = {
     { "steps after a barrier wait for it", what_comes_after_a_barrier_waits_for_it },
     { "each address of a constant takes its turn", each_address_of_a_constant_takes_its_turn },
     { "more warps take longer at a barrier", more_warps_take_longer_at_a_barrier },
+    { "divisions of 0 take the long way", divisions_of_0_take_the_long_way },
+    { "the long way waits for loads", the_long_way_waits_for_loads },
     { "accesses of a warp are four cycles apart", accesses_of_a_warp_are_four_cycles_apart },
     { "bank conflicts cost wavefronts", conflicts_cost_wavefronts },
     { "shared memory is as wide as described", shared_memory_is_as_wide_as_described },

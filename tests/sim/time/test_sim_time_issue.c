@@ -53,12 +53,15 @@ static void copies_pass_on_when_a_value_is_there(void)
     CU_ASSERT_EQUAL(more - few, 20 * plain.alu_latency);
 }
 
-/* Cycles of one more of these instructions. */
+/* Cycles of one more of these instructions. All registers are 1: quotients of 0 take longer. */
 static double each_of(const char *one)
 {
-    const double few = cycles(repeat("", one, 10, ""), 32);
+    static const char ones[] =
+        "mov.f32 %f1, 0f3F800000;\nmov.f32 %f2, 0f3F800000;\nmov.f32 %f3, 0f3F800000;\n"
+        "mov.f64 %fd2, 0d3FF0000000000000;\nmov.f64 %fd3, 0d3FF0000000000000;\n";
+    const double few = cycles(repeat(ones, one, 10, ""), 32);
 
-    return (cycles(repeat("", one, 60, ""), 32) - few) / 50;
+    return (cycles(repeat(ones, one, 60, ""), 32) - few) / 50;
 }
 
 /* A division was once as long as its instructions take to issue, and one of FP64 was an instruction

@@ -130,7 +130,10 @@ static void slices_that_are_behind_hold_up_an_sm(void)
 /* The path of stores is busy for two cycles if a sector written in part is sent, else for one. */
 static double stores_merged(const char *stores, int times, int threads, int merging_lines)
 {
-    const Trial trial = { .ptx = repeat(FIRST_LANE, stores, times, ""), .threads = threads };
+    static const char ones[] = "mov.f32 %f1, 0f3F800000;\nmov.f32 %f2, 0f3F800000;\n";
+    char before[300];
+    snprintf(before, sizeof before, "%s%s", FIRST_LANE, ones);
+    const Trial trial = { .ptx = repeat(before, stores, times, ""), .threads = threads };
     Device device = plain;
 
     device.l1_merging_lines = merging_lines;

@@ -4,6 +4,7 @@
 #define SIM_EXEC_OPS_LONG_WAY_H
 
 #include "sim/exec/ops/handlers.h"
+#include "sim/exec/trace.h"
 
 /* FCHK: not documented. A numerator of 0 is certain, from an H200's counters. */
 INLINE uint32_t quotients_f32(const Lane32 *a, const Lane32 *b)
@@ -53,6 +54,8 @@ INLINE void note_long_way(Warp *warp, const Step *step, uint32_t mask, uint32_t 
     lanes &= mask;
     count->long_lanes += (unsigned) __builtin_popcount(lanes);
     count->long_warps += lanes != 0;
+    if (lanes && warp->trace)
+        trace_long_way(warp);
 }
 
 #define LONG_WAY(which, ...) note_long_way(warp, step, mask, which(__VA_ARGS__))
