@@ -6,7 +6,7 @@
 
 // ---- Likelihood of sites at a node with two children: a thread per site, or per state ----
 
-enum { FELS_SITES = 120000 };
+enum { FELS_SITES = 400000 };
 
 __global__ void site_thread_kernel(const float4 *left, const float4 *right, const float *pl,
                                    const float *pr, float4 *out, int n)
@@ -84,7 +84,7 @@ static void site_state(Run &run)
 
 // ---- Scores of a motif of 14 at each place: weights in constant or in shared memory ----
 
-enum { MOTIF_LENGTH = 14, MOTIF_GENOME = 600000 };
+enum { MOTIF_LENGTH = 14, MOTIF_GENOME = 1500000 };
 
 __constant__ float motif_weights[MOTIF_LENGTH * 4];
 
@@ -154,7 +154,7 @@ static void motif_shared(Run &run)
 
 // ---- Reads end where the quality falls below a limit for good: a thread or a warp per read ----
 
-enum { TRIM_READS = 20000, TRIM_LENGTH = 160, TRIM_LIMIT = 20 };
+enum { TRIM_READS = 60000, TRIM_LENGTH = 160, TRIM_LIMIT = 20 };
 
 // The place after which the sum of (limit - quality) from the end is largest.
 __host__ __device__ inline int trim_place(const unsigned char *quality)

@@ -71,7 +71,7 @@ static void dropout_four(Run &run)
 
 // ---- Causal convolution of width 4, then SiLU: a thread per value, or along 64 steps of time ----
 
-enum { CAUSAL_BATCH = 2, CAUSAL_TIME = 512, CAUSAL_CHANNELS = 1024, CAUSAL_CHUNK = 64 };
+enum { CAUSAL_BATCH = 4, CAUSAL_TIME = 512, CAUSAL_CHANNELS = 1024, CAUSAL_CHUNK = 64 };
 
 __host__ __device__ inline float causal_silu(float v)
 {
@@ -154,7 +154,7 @@ static void causal_rolling(Run &run)
 
 // ---- Generalised advantages of episodes, backwards in time: time or episode outermost ----
 
-enum { GAE_EPISODES = 8192, GAE_STEPS = 128 };
+enum { GAE_EPISODES = 8192, GAE_STEPS = 256 };
 
 template <bool by_time>
 __global__ void advantage_kernel(const float *rewards, const float *values,
@@ -181,9 +181,7 @@ template <bool by_time> static void advantages(Run &run)
         ended[i] = mix(i + 4036) % 40 == 0;
     float *dr = run.upload(rewards), *dv = run.upload(values), *to = run.zeros<float>(n);
     unsigned char *de = run.upload(ended);
-    run.measure([=] {
-        advantage_kernel<by_time><<<GAE_EPISODES / 64, 64>>>(dr, dv, de, to);
-    });
+    run.measure([=] { advantage_kernel<by_time><<<GAE_EPISODES / 64, 64>>>(dr, dv, de, to); });
     const std::vector<float> got = run.output(to, n);
     for (int e = 0; e < GAE_EPISODES; e += 61) {
         double next = 0, advantage = 0;

@@ -142,7 +142,8 @@ static void simple_stack(Run &run)
     simple_lines(run, simple_stack_kernel);
 }
 
-// ---- Squared distances along columns: each pixel tries all, or a column's envelope of parabolas ----
+// ---- Squared distances along columns: each pixel tries all, or a column's envelope of parabolas
+// ----
 
 enum { EDT_HEIGHT = 128, EDT_WIDTH = 1500 };
 
@@ -330,7 +331,8 @@ static void sight_lines(Run &run)
         heights[i] += 12 * sinf(i % SIGHT_SIZE * 0.05f) + 9 * cosf(i / SIGHT_SIZE * 0.07f);
     float *from = run.upload(heights);
     int *to = run.zeros<int>(n);
-    run.measure([=] { sight_kernel<<<dim3(SIGHT_SIZE / 16, SIGHT_SIZE / 8), dim3(16, 8)>>>(from, to); });
+    run.measure(
+        [=] { sight_kernel<<<dim3(SIGHT_SIZE / 16, SIGHT_SIZE / 8), dim3(16, 8)>>>(from, to); });
     const std::vector<int> got = run.output(to, n);
     int different = 0; // equal heights may be rounded in another way
     for (int i = 0; i < n; i += 5)

@@ -7,7 +7,7 @@
 
 // ---- Largest drawdown of each price series: a thread per series, or a warp with scans ----
 
-enum { DRAW_SERIES = 4096, DRAW_DAYS = 256 };
+enum { DRAW_SERIES = 16384, DRAW_DAYS = 256 };
 
 __global__ void drawdown_thread_kernel(const float *prices, float *out)
 {
@@ -71,7 +71,8 @@ static void drawdown_warp(Run &run)
     drawdown(run, drawdown_warp_kernel, 32);
 }
 
-// ---- Sobol's numbers in 8 dimensions: all bits of each index, or by Gray code along 32 indices ----
+// ---- Sobol's numbers in 8 dimensions: all bits of each index, or by Gray code along 32 indices
+// ----
 
 enum { SOBOL_DIMENSIONS = 8, SOBOL_POINTS = 1 << 17, SOBOL_RUN = 32 };
 
@@ -188,8 +189,8 @@ __global__ void implied_newton_kernel(const float *strikes, const float *times, 
     out[i] = v;
 }
 
-static void implied(Run &run, void (*kernel)(const float *, const float *, const float *, float *,
-                                             int))
+static void implied(Run &run,
+                    void (*kernel)(const float *, const float *, const float *, float *, int))
 {
     const int n = 60000;
     const std::vector<float> strikes = floats(n, 4043, 85, 120), times = floats(n, 4044, 0.4f, 2);
@@ -214,7 +215,8 @@ static void implied_newton(Run &run)
     implied(run, implied_newton_kernel);
 }
 
-// ---- Trades joined with 96 instruments in shared memory: a loop over all, or a table of hashes ----
+// ---- Trades joined with 96 instruments in shared memory: a loop over all, or a table of hashes
+// ----
 
 enum { JOIN_ROWS = 400000, JOIN_DIMENSION = 96, JOIN_SLOTS = 256, JOIN_KEYS = 4096 };
 
@@ -269,8 +271,8 @@ __global__ void join_hash_kernel(const int *keys, const float *amounts, const in
     out[i] = slots[at] == key ? amounts[i] * values[at] : 0;
 }
 
-static void join(Run &run, void (*kernel)(const int *, const float *, const int *, const float *,
-                                          float *))
+static void join(Run &run,
+                 void (*kernel)(const int *, const float *, const int *, const float *, float *))
 {
     std::vector<int> keys = integers(JOIN_ROWS, JOIN_DIMENSION + 8, 4046), dimension;
     const std::vector<float> amounts = floats(JOIN_ROWS, 4047, 1, 9);

@@ -87,7 +87,7 @@ static void psi_apart(Run &run)
 
 // ---- Assembly of square elements at their nodes: with atomics, or in four colours without ----
 
-enum { MESH_SIDE = 640, MESH_NODES = MESH_SIDE + 1 };
+enum { MESH_SIDE = 1024, MESH_NODES = MESH_SIDE + 1 };
 
 // What an element adds to its corner `k` (0 to 3: x in bit 0, y in bit 1).
 __host__ __device__ inline float mesh_force(const float *u, int x, int y, int k)
@@ -272,7 +272,7 @@ template <class Particle> __global__ void boris_kernel(const Particle *in, Parti
 
 template <class Particle> static void boris(Run &run)
 {
-    const int n = 700000;
+    const int n = 1400000;
     const std::vector<float> v = floats(7 * n, 4027);
     std::vector<Particle> in(n);
     for (int i = 0; i < n; i++) {

@@ -1,13 +1,14 @@
-// radio.cuh - receivers: LDPC check nodes, soft bits of QAM, beams of delayed channels, detection by
-// a constant rate of false alarms.
+// radio.cuh - receivers: LDPC check nodes, soft bits of QAM, beams of delayed channels, detection
+// by a constant rate of false alarms.
 #ifndef BLIND_RADIO_CUH
 #define BLIND_RADIO_CUH
 
 #include "blind.cuh"
 
-// ---- LDPC check nodes by min-sum: for each edge a loop over the others, or the two minima once ----
+// ---- LDPC check nodes by min-sum: for each edge a loop over the others, or the two minima once
+// ----
 
-enum { LDPC_DEGREE = 12, LDPC_CHECKS = 60000 };
+enum { LDPC_DEGREE = 12, LDPC_CHECKS = 150000 };
 
 __global__ void ldpc_others_kernel(const float *in, float *out, int n)
 {
@@ -165,9 +166,10 @@ static void qam_axes(Run &run)
     qam(run, qam_axes_kernel);
 }
 
-// ---- 8 beams of 16 channels with delays: each sample from global memory, or tiles for all beams ----
+// ---- 8 beams of 16 channels with delays: each sample from global memory, or tiles for all beams
+// ----
 
-enum { BEAMS = 8, BEAM_CHANNELS = 16, BEAM_DELAYS = 64, BEAM_SAMPLES = 51200, BEAM_BLOCK = 256 };
+enum { BEAMS = 8, BEAM_CHANNELS = 16, BEAM_DELAYS = 64, BEAM_SAMPLES = 102400, BEAM_BLOCK = 256 };
 enum { BEAM_PITCH = BEAM_SAMPLES + BEAM_DELAYS };
 
 __global__ void beams_global_kernel(const float *in, const int *delays, const float *weights,
@@ -238,7 +240,7 @@ static void beams_shared(Run &run)
 
 // ---- Detection against the mean of 16 cells per side: by sums per cell, or by a row's prefix ----
 
-enum { CFAR_ROWS = 400, CFAR_CELLS = 1024, CFAR_WINDOW = 16, CFAR_GUARD = 2 };
+enum { CFAR_ROWS = 1000, CFAR_CELLS = 1024, CFAR_WINDOW = 16, CFAR_GUARD = 2 };
 
 __host__ __device__ inline bool cfar_found(uint32_t cell, uint32_t noise)
 {
@@ -279,8 +281,7 @@ __global__ void cfar_prefix_kernel(const uint32_t *power, unsigned char *found)
         prefix[x] += before;
         __syncthreads(); // all have written
     }
-    const uint32_t left =
-        cfar_between(prefix, x - CFAR_GUARD - CFAR_WINDOW, x - CFAR_GUARD);
+    const uint32_t left = cfar_between(prefix, x - CFAR_GUARD - CFAR_WINDOW, x - CFAR_GUARD);
     const uint32_t right =
         cfar_between(prefix, x + CFAR_GUARD + 1, x + CFAR_GUARD + CFAR_WINDOW + 1);
     found[at] = cfar_found(power[at], left + right);
