@@ -169,7 +169,13 @@ static void qam_axes(Run &run)
 // ---- 8 beams of 16 channels with delays: each sample from global memory, or tiles for all beams
 // ----
 
-enum { BEAMS = 8, BEAM_CHANNELS = 16, BEAM_DELAYS = 64, BEAM_SAMPLES = 102400, BEAM_BLOCK = 256 };
+enum {
+    BEAM_COUNT = 8,
+    BEAM_CHANNELS = 16,
+    BEAM_DELAYS = 64,
+    BEAM_SAMPLES = 102400,
+    BEAM_BLOCK = 256
+};
 enum { BEAM_PITCH = BEAM_SAMPLES + BEAM_DELAYS };
 
 __global__ void beams_global_kernel(const float *in, const int *delays, const float *weights,
@@ -187,17 +193,17 @@ __global__ void beams_shared_kernel(const float *in, const int *delays, const fl
 {
     __shared__ float tile[BEAM_BLOCK + BEAM_DELAYS];
     const int t = threadIdx.x, first = blockIdx.x * BEAM_BLOCK;
-    float sum[BEAMS] = {};
+    float sum[BEAM_COUNT] = {};
     for (int c = 0; c < BEAM_CHANNELS; c++) {
         for (int k = t; k < BEAM_BLOCK + BEAM_DELAYS; k += BEAM_BLOCK)
             tile[k] = in[c * BEAM_PITCH + first + k];
         __syncthreads(); // the tile is complete
 #pragma unroll
-        for (int b = 0; b < BEAMS; b++)
+        for (int b = 0; b < BEAM_COUNT; b++)
             sum[b] += weights[c] * tile[t + delays[b * BEAM_CHANNELS + c]];
         __syncthreads(); // the tile may be overwritten
     }
-    for (int b = 0; b < BEAMS; b++)
+    for (int b = 0; b < BEAM_COUNT; b++)
         out[b * BEAM_SAMPLES + first + t] = sum[b];
 }
 
@@ -205,19 +211,19 @@ static void beams(Run &run, bool shared)
 {
     const std::vector<float> in = floats(BEAM_CHANNELS * BEAM_PITCH, 4003);
     const std::vector<float> weights = floats(BEAM_CHANNELS, 4004, 0, 1);
-    const std::vector<int> delays = integers(BEAMS * BEAM_CHANNELS, BEAM_DELAYS, 4005);
+    const std::vector<int> delays = integers(BEAM_COUNT * BEAM_CHANNELS, BEAM_DELAYS, 4005);
     float *di = run.upload(in), *dw = run.upload(weights);
-    float *to = run.zeros<float>(BEAMS * BEAM_SAMPLES);
+    float *to = run.zeros<float>(BEAM_COUNT * BEAM_SAMPLES);
     int *dd = run.upload(delays);
     const int blocks = BEAM_SAMPLES / BEAM_BLOCK;
     run.measure([=] {
         if (shared)
             beams_shared_kernel<<<blocks, BEAM_BLOCK>>>(di, dd, dw, to);
         else
-            beams_global_kernel<<<dim3(blocks, BEAMS), BEAM_BLOCK>>>(di, dd, dw, to);
+            beams_global_kernel<<<dim3(blocks, BEAM_COUNT), BEAM_BLOCK>>>(di, dd, dw, to);
     });
     run.expect_all(
-        run.output(to, BEAMS * BEAM_SAMPLES),
+        run.output(to, BEAM_COUNT * BEAM_SAMPLES),
         [&](size_t i) {
             double sum = 0;
             for (int c = 0; c < BEAM_CHANNELS; c++)

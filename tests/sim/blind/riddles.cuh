@@ -6,7 +6,7 @@
 
 // ---- Legal moves of Reversi: each square walks in 8 directions, or shifts of whole boards ----
 
-enum { REVERSI_BOARDS = 16000 };
+enum { REVERSI_BOARDS = 8000 };
 
 __host__ __device__ inline bool reversi_legal(uint64_t mine, uint64_t other, int square)
 {
