@@ -7,7 +7,7 @@
 
 // ---- Dropout with Philox: numbers drawn per value, or all four of a draw used ----
 
-enum { DROP_VALUES = 1 << 20 };
+enum { DROP_VALUES = 1 << 21 };
 
 __host__ __device__ inline uint4 drop_philox(uint32_t counter)
 {
@@ -208,7 +208,7 @@ static void advantage_episodes(Run &run)
 
 // ---- The two largest of four weights remain: by ranks of each, or by a sort of four ----
 
-enum { PRUNE_GROUPS = 500000 };
+enum { PRUNE_GROUPS = 900000 };
 
 __global__ void prune_ranks_kernel(const float *in, float *out, int n)
 {

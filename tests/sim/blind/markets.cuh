@@ -218,7 +218,7 @@ static void implied_newton(Run &run)
 // ---- Trades joined with 96 instruments in shared memory: a loop over all, or a table of hashes
 // ----
 
-enum { JOIN_ROWS = 400000, JOIN_DIMENSION = 96, JOIN_SLOTS = 256, JOIN_KEYS = 4096 };
+enum { JOIN_ROWS = 700000, JOIN_DIMENSION = 96, JOIN_SLOTS = 256, JOIN_KEYS = 4096 };
 
 __global__ void join_loop_kernel(const int *keys, const float *amounts, const int *dimension,
                                  const float *factors, float *out)

@@ -158,7 +158,7 @@ static void assemble_coloured(Run &run)
 
 // ---- Multigrid: residual and its restriction to the coarse grid, in two kernels or in one ----
 
-enum { GRID_FINE = 1024, GRID_COARSE = GRID_FINE / 2 };
+enum { GRID_FINE = 2048, GRID_COARSE = GRID_FINE / 2 };
 
 __host__ __device__ inline float grid_residual(const float *u, const float *f, int x, int y)
 {

@@ -138,7 +138,7 @@ __global__ void qam_axes_kernel(const float2 *in, float *out, int n)
 
 static void qam(Run &run, void (*kernel)(const float2 *, float *, int))
 {
-    const int n = 90000;
+    const int n = 200000;
     const std::vector<float> values = floats(2 * n, 4002, -9, 9);
     std::vector<float2> in(n);
     for (int i = 0; i < n; i++)
