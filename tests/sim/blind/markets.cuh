@@ -318,7 +318,7 @@ __host__ __device__ inline int book_traded(const uint32_t *orders, int pitch)
         const uint32_t order = orders[t * pitch];
         const int price = (order >> 8) % BOOK_LEVELS, side = order & 1;
         int left = 1 + (order >> 1 & 15);
-        // A bid takes the cheapest asks up to its price, an ask the dearest bids down to its price.
+        // A bid takes the cheapest asks up to its price, an ask the highest bids down to its price.
         for (int k = side ? BOOK_LEVELS - 1 : 0; left && (side ? k >= price : k <= price);
              k += side ? -1 : 1) {
             const int there = waiting[!side][k], taken = left < there ? left : there;
