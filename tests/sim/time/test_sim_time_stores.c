@@ -112,7 +112,9 @@ static void slices_that_are_behind_hold_up_an_sm(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const double more = cycles_held_up(rows[i].store, rows[i].threads, rows[i].merging_lines);
         const double waits = rows[i].waits * 96 * 0.95;
-        CU_ASSERT_DOUBLE_EQUAL(more, waits, 0.1 * waits + 100); /* the first ones do not wait */
+        /* The queue of a slice takes 300 cycles of work, and stores begin 4 cycles apart anyway. */
+        const double hidden = waits > 0 ? 300 + 4 * 200 : 0;
+        CU_ASSERT_DOUBLE_EQUAL(more, waits - hidden, 200);
     }
 }
 
