@@ -28,6 +28,9 @@ typedef enum MachinePipe {
 
 /* bits 0 to 8 of the operations that this program must tell apart */
 enum {
+    MACHINE_IMAD_WIDE = 0x025,
+    MACHINE_IMAD_HIGH = 0x027,
+    MACHINE_ULDC = 0x0b9,
     MACHINE_FCHK = 0x102,
     MACHINE_BSYNC = 0x141,
     MACHINE_BREAK = 0x142,

@@ -119,6 +119,22 @@ static bool is_of_stack(const Finder *finder, int at, int i)
     return instruction_at(finder, i)->stack_words && finder->code->steps[at].space != SPACE_LOCAL;
 }
 
+/* The operand of a step that loads no constant itself. */
+static bool is_operand_load(const Finder *finder, int at, int i)
+{
+    const Step *step = &finder->code->steps[at];
+    const unsigned operation = flow_operation(instruction_at(finder, i));
+
+    return (operation == MACHINE_LDC || operation == MACHINE_ULDC) && step->space != SPACE_CONST &&
+           step->space != SPACE_PARAM;
+}
+
+/* Whether the step has the instruction only because it needs what that loads. */
+static bool is_aside(const Finder *finder, int at, int i)
+{
+    return is_of_stack(finder, at, i) || is_operand_load(finder, at, i);
+}
+
 static bool is_counterpart(const Finder *finder, int at, int i)
 {
     return flow_is_counterpart(finder->code->steps[at].in,
@@ -165,13 +181,13 @@ static bool is_in(const Finder *finder, int i, int block)
     return block == ANYWHERE || finder->block_of[i] == block;
 }
 
-/* Counts the step's instructions in a block, or ANYWHERE, without accesses to the stack. */
+/* Counts the step's instructions in a block, or ANYWHERE, without those aside. */
 static StepUse uses_in(const Finder *finder, int at, int block)
 {
     StepUse use = { .first = -1 };
 
     for (int i = finder->uses[at].first; i >= 0; i = finder->next[i]) {
-        if (!is_in(finder, i, block) || is_of_stack(finder, at, i))
+        if (!is_in(finder, i, block) || is_aside(finder, at, i))
             continue;
         use.all++;
         use.counterparts += is_counterpart(finder, at, i);
@@ -224,7 +240,8 @@ static void take_accesses(Finder *finder, int at, int copies, double *due, Lower
             continue;
         *due -= 1;
         lowered->accesses[lowered->access_count++] =
-            (StackAccess){ in->stack_word, in->stack_words, flow_operation(in) == MACHINE_STL, i };
+            (StackAccess){ in->stack_word, in->stack_words, flow_operation(in) == MACHINE_STL, i,
+                           finder->block_of[i] };
         if (in->stack_word + in->stack_words > lowered->stack_words)
             lowered->stack_words = in->stack_word + in->stack_words;
     }
@@ -324,10 +341,20 @@ static void read_registers(const Finder *finder, LoweredStep *step)
         (uint8_t) machine_operands(in, reader_before(finder, step->block, step->place));
 }
 
+/* The instructions in the block that perform the operation, for any of the step's copies. */
+static int operations_in(const Finder *finder, int at, int block, unsigned operation)
+{
+    int count = 0;
+
+    for (int i = finder->uses[at].first; i >= 0; i = finder->next[i])
+        count += is_in(finder, i, block) && flow_operation(instruction_at(finder, i)) == operation;
+    return count;
+}
+
 static void take_places(const Finder *finder, int at, int block, Lowered *lowered)
 {
     for (int i = finder->uses[at].first; i >= 0; i = finder->next[i])
-        if (is_in(finder, i, block) && !is_of_stack(finder, at, i))
+        if (is_in(finder, i, block) && !is_aside(finder, at, i))
             lowered->places[lowered->place_count++] = i;
 }
 
@@ -339,6 +366,10 @@ static LoweredStep lower_step(const Finder *finder, int at, int block, bool comp
                          .block = block,
                          .place = use.first,
                          .issues = use.all,
+                         .wide = operations_in(finder, at, block, MACHINE_IMAD_WIDE),
+                         .high = operations_in(finder, at, block, MACHINE_IMAD_HIGH),
+                         .constants = operations_in(finder, at, block, MACHINE_LDC),
+                         .uniform_constants = operations_in(finder, at, block, MACHINE_ULDC),
                          .copies = copies };
 
     if (step.place >= 0)
@@ -365,12 +396,14 @@ static void take_block(Finder *finder, int first, int last, Lowered *lowered)
     }
 }
 
-/* The step after the basic block of the PTX that begins at `first`. */
+/* The step after the basic block of the PTX that begins at `first`, or after a step that the
+ * machine code does with branches, such as a division. */
 static int end_of_block(const Finder *finder, int first)
 {
     int last = first + 1;
 
-    while (last < finder->code->step_count && !finder->starts[last])
+    while (last < finder->code->step_count && !finder->starts[last] &&
+           !has_branch(finder, last - 1))
         last++;
     return last;
 }
@@ -508,6 +541,14 @@ static void take_waits(const Finder *finder, Lowered *lowered)
     }
 }
 
+/* ---- Stalls ---- */
+
+static void take_stalls(const Finder *finder, Lowered *lowered)
+{
+    for (int i = 0; i < finder->lowering->code.count; i++)
+        lowered->stalls[i] = (Stall){ step_of(finder, i), instruction_at(finder, i)->stall };
+}
+
 bool lowered_make(Lowered *lowered, const Lowering *lowering, const Code *code)
 {
     Finder finder;
@@ -525,13 +566,15 @@ bool lowered_make(Lowered *lowered, const Lowering *lowering, const Code *code)
         lowered->places = calloc((size_t) lowering->code.count + 1, sizeof *lowered->places);
         lowered->meetings = calloc((size_t) lowering->block_count + 1, sizeof *lowered->meetings);
         lowered->waits = calloc((size_t) lowering->code.count + 1, sizeof *lowered->waits);
+        lowered->stalls = calloc((size_t) lowering->code.count + 1, sizeof *lowered->stalls);
         well = lowered->steps && lowered->accesses && lowered->places && lowered->meetings &&
-               lowered->waits && place_accesses(&finder);
+               lowered->waits && lowered->stalls && place_accesses(&finder);
     }
     if (well) {
         take_blocks(&finder, lowered);
         take_meetings(&finder, lowered);
         take_waits(&finder, lowered);
+        take_stalls(&finder, lowered);
     }
     close_finder(&finder);
     if (!well)
@@ -546,5 +589,6 @@ void lowered_free(Lowered *lowered)
     free(lowered->places);
     free(lowered->meetings);
     free(lowered->waits);
+    free(lowered->stalls);
     *lowered = (Lowered){ 0 };
 }

@@ -13,7 +13,7 @@ typedef struct StackAccess {
     uint32_t word; /* of the stack: the first 4 bytes that each lane accesses */
     uint8_t words;
     bool is_store;
-    int place; /* of its instruction */
+    int place, block; /* of its instruction */
 } StackAccess;
 
 /* Lanes meet again (BSYNC) before the first machine instruction of a step. */
@@ -29,6 +29,12 @@ typedef struct HiddenWait {
     int between; /* cycles from the one to the other, without the wait */
 } HiddenWait;
 
+/* What a machine instruction adds to the time of its warp, if nothing else does. */
+typedef struct Stall {
+    int step; /* whose line it has; -1: PTX lacks it */
+    uint8_t cycles;
+} Stall;
+
 typedef struct LoweredStep {
     bool has_branch;  /* one of its instructions is a branch */
     bool is_absent;   /* its basic block is in the machine code, but no instruction has its line */
@@ -36,6 +42,9 @@ typedef struct LoweredStep {
                        * block, and the index of the step's first instruction there; place -1: it
                        * has none there */
     int issues, copies; /* instructions there, and copies of the step's block */
+    int wide, high;     /* of these: products of 64 bits, and their upper halves */
+    /* Loads of constants, by the step itself or of its operands: for each lane (LDC), for all (ULDC). */
+    int constants, uniform_constants;
     int first_place;    /* places[first_place ..]: of all `issues` */
     MachinePipe pipe;   /* of its first instruction */
     /* registers that it reads; the same if the warp has just issued the instruction before it */
@@ -53,6 +62,7 @@ typedef struct Lowered {
     int meeting_count;
     HiddenWait *waits;
     int wait_count;
+    Stall *stalls; /* by machine instruction */
     uint32_t stack_words; /* the words that its accesses touch are below */
 } Lowered;
 

@@ -38,6 +38,8 @@ bool add_result(OperationMaker *maker, Operation *to, const Instruction *in);
  * if fewer than those loads come `behind` it before the step (so loads do not wait for each other);
  * a store reads the first one that the step writes. Returns false if out of memory. */
 bool add_stack_registers(OperationMaker *maker, Operation *to, const Operation *step, int behind);
+/* A return reads a register of its own: its address. Returns false if out of memory. */
+bool add_return(OperationMaker *maker, Operation *to);
 /* Finds the distinct 32-bit registers that an instruction computes from. */
 void find_operands(const OperationMaker *maker, const Step *step, Operation *to);
 

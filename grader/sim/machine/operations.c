@@ -73,13 +73,6 @@ static bool lies_near(const Step *step)
     return step->space == SPACE_CONST || step->space == SPACE_PARAM;
 }
 
-static int words_a_lane(const Step *step)
-{
-    const int bytes = step->size * step->vector;
-
-    return bytes > 4 ? bytes / 4 : 1;
-}
-
 /* For a sequence, `latency` is what remains of that of the whole. If it has fewer instructions than
  * usual, each pipe has its share of them. */
 static void set_sequence(const OperationMaker *maker, const Correction *correction, Operation *to)
@@ -104,6 +97,24 @@ static bool is_past_l1(const Step *step)
            (has_mod(in, MOD_cg) || has_mod(in, MOD_cv) || (is_strong(in) && !has_mod(in, MOD_cta)));
 }
 
+/* Per execution, rounded. */
+static int per_copy(const LoweredStep *lowered, int count)
+{
+    const int copies = lowered->copies > 0 ? lowered->copies : 1;
+
+    return (count + copies / 2) / copies;
+}
+
+/* An instruction (LDC) loads up to 64 bits for each lane. */
+static int constant_loads(const Step *step, const LoweredStep *lowered)
+{
+    const int bytes = step->size * step->vector;
+
+    if (lowered->constants)
+        return per_copy(lowered, lowered->constants);
+    return bytes > 8 ? bytes / 8 : 1;
+}
+
 enum { MOST_ISSUES = 8 }; /* of one step that is no algorithm, such as a division */
 
 static LoweredStep lowered_step(const OperationMaker *maker, const Step *step)
@@ -115,8 +126,7 @@ static LoweredStep lowered_step(const OperationMaker *maker, const Step *step)
 /* Per execution, rounded, but at least one. */
 static int issues_of(const LoweredStep *lowered, int most)
 {
-    const int copies = lowered->copies > 0 ? lowered->copies : 1;
-    const int issues = (lowered->issues + copies / 2) / copies;
+    const int issues = per_copy(lowered, lowered->issues);
 
     return issues < 1 ? 1 : least(issues, most);
 }
@@ -140,6 +150,8 @@ static const PipeRow *machine_row(const Step *step, const LoweredStep *lowered)
 {
     const bool is_float = step->class_ == CLASS_FP32;
 
+    if (lowered->place >= 0 && lowered->constants && lies_near(step))
+        return &pipe_of_class[CLASS_LOAD];
     if (lowered->place < 0 || (!is_float && step->class_ != CLASS_INT &&
                                step->class_ != CLASS_MOVE && step->class_ != CLASS_CONVERT))
         return NULL;
@@ -169,6 +181,34 @@ static void add_scaling(const OperationMaker *maker, const LoweredStep *lowered,
     to->issues = (uint8_t) issues;
 }
 
+/* Products of two words of 32 bits (IMAD.WIDE) and their upper halves (IMAD.HI) occupy their pipe
+ * twice as long as lower halves, and hold up the other pipes of their scheduler as well. */
+static void add_long_products(const OperationMaker *maker, const LoweredStep *lowered,
+                              Operation *to)
+{
+    const Device *device = maker->device;
+    const int count = least(per_copy(lowered, lowered->wide + lowered->high), to->issues);
+
+    if (!count)
+        return;
+    to->busy = (uint16_t) (to->busy + count * to->cycles);
+    to->holds = (uint8_t) (to->issues + count * (device->wide_hold_cycles - 1));
+    if (count == to->issues)
+        to->cycles = (uint8_t) (2 * to->cycles);
+    to->latency =
+        (uint16_t) (lowered->high ? device->high_product_latency : device->wide_product_latency);
+}
+
+/* What loads its operands is issued as well. */
+static void add_constants(const LoweredStep *lowered, Operation *to)
+{
+    const int all = per_copy(lowered, lowered->constants + lowered->uniform_constants);
+
+    to->constants = (uint8_t) least(per_copy(lowered, lowered->constants), MOST_ISSUES);
+    if (to->issues)
+        to->issues = (uint8_t) (to->issues + least(all, MOST_ISSUES));
+}
+
 static bool is_guard(const OperationMaker *maker, const Instruction *in)
 {
     const Operand *to = in ? operand_of(maker, in, 0) : NULL;
@@ -183,7 +223,8 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
 {
     const Correction *correction = correction_of(maker, step);
     const LoweredStep lowered = lowered_step(maker, step);
-    const bool is_sequence = correction && correction->sequence.on_pipe;
+    const bool is_product = correction && correction->row == &pipe_of_product && lowered.place >= 0;
+    const bool is_sequence = correction && correction->sequence.on_pipe && !is_product;
     const bool is_long = correction && correction->issues > MOST_ISSUES;
     const PipeRow *known = is_sequence || is_long ? NULL : machine_row(step, &lowered);
     const PipeRow *row = known                           ? known
@@ -209,6 +250,10 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
         set_sequence(maker, correction, to);
     else if (step->class_ == CLASS_SFU && issues == 1)
         add_scaling(maker, &lowered, to);
+    if (known && !is_sequence && to->pipe == pipe_on(maker->device, PIPE_IMAD))
+        add_long_products(maker, &lowered, to);
+    if (!lies_near(step) && lowered.place >= 0)
+        add_constants(&lowered, to);
     const bool is_constant = to->action == DO_ACCESS && lies_near(step);
     if (lowered.is_absent && (to->action == DO_COMPUTE || to->action == DO_SEQUENCE ||
                               to->action == DO_SHUFFLE || is_constant))
@@ -222,13 +267,16 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
     to->is_known = known;
     to->machine_operands = lowered.operands;
     to->machine_operands_after = lowered.operands_after;
+    to->is_single = lowered.copies == 1 && (is_sequence || to->place_count <= MOST_ISSUES);
     set_part(to, &lowered);
     maker->either[step - maker->code->steps] = to->issues && row == &either_pipe;
     to->issue_limit = step->class_ == CLASS_FP32 && row->pipe == PIPE_FMA ? AT_FP32 : AT_ISSUE;
     to->unit_limit = to->issue_limit == AT_FP32 ? AT_FP32 : AT_UNITS;
     if (to->action == DO_ACCESS && lies_near(step)) {
         to->action = DO_LOCAL;
-        to->cycles = (uint8_t) least(to->cycles * words_a_lane(step), UINT8_MAX);
+        to->pipe = PIPE_UNIFORM;
+        to->cycles = (uint8_t) least(
+            constant_loads(step, &lowered) * maker->device->constant_cycles, UINT8_MAX);
     }
     to->memory = (uint8_t) memory_use(step, (Action) to->action);
     find_operands(maker, step, to);
@@ -237,7 +285,7 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
 
 /* ---- The stack ---- */
 
-static Operation stack_operation(const OperationMaker *maker, int block, const StackAccess *access)
+static Operation stack_operation(const OperationMaker *maker, const StackAccess *access)
 {
     const PipeRow *row = &pipe_of_class[CLASS_LOAD];
 
@@ -253,7 +301,8 @@ static Operation stack_operation(const OperationMaker *maker, int block, const S
                         .unit_limit = AT_UNITS,
                         .part = 1,
                         .whole = 1,
-                        .block = block,
+                        .is_single = true,
+                        .block = access->block,
                         .place = access->place,
                         .access = *access };
 }
@@ -267,6 +316,20 @@ static int loads_of(const OperationMaker *maker, const LoweredStep *step)
     return loads;
 }
 
+/* The return that follows a step in its basic block: it waits for its address, the first register
+ * that is restored. -1: none. */
+static int return_after(const OperationMaker *maker, int at)
+{
+    for (; at < maker->code->step_count; at++) {
+        const Instruction *in = maker->code->steps[at].in;
+        if (in && in->op == OP_ret)
+            return at;
+        if (in && (in->op == OP_bra || in->op == OP_brx || in->op == OP_call))
+            return -1;
+    }
+    return -1;
+}
+
 /* A step's loads come before it, its stores after it. */
 static bool add_stack(OperationMaker *maker, int at)
 {
@@ -275,6 +338,10 @@ static bool add_stack(OperationMaker *maker, int at)
     Operations *made = maker->made;
     Operation *o = &made->operations[at];
 
+    const int returns = loads ? return_after(maker, at) : -1;
+
+    if (returns >= 0 && !add_return(maker, &made->operations[returns]))
+        return false;
     o->stack_first = (uint32_t) step->first;
     for (int stores = 0, put = step->first; stores < 2; stores++)
         for (int i = step->first; i < step->first + step->count; i++) {
@@ -282,10 +349,13 @@ static bool add_stack(OperationMaker *maker, int at)
             uint8_t *count = stores ? &o->stores_after : &o->loads_before;
             if (access->is_store != stores || *count == UINT8_MAX)
                 continue;
-            made->stack[put] = stack_operation(maker, o->block, access);
+            made->stack[put] = stack_operation(maker, access);
             made->stack[put].spent = o->spent;
             made->stack[put].spent_step = o->spent_step;
-            if (!add_stack_registers(maker, &made->stack[put++], o, loads - 1 - (*count)++))
+            const Operation *user = stores || returns < 0 ? o : &made->operations[returns];
+            const int behind = user == o ? loads - 1 - *count : *count;
+            ++*count;
+            if (!add_stack_registers(maker, &made->stack[put++], user, behind))
                 return false;
         }
     return true;
@@ -511,7 +581,9 @@ static bool make_all(OperationMaker *maker)
     share_additions(maker);
     find_rounds(maker);
     maker->made->places = maker->lowered.places;
+    maker->made->stalls = maker->lowered.stalls;
     maker->lowered.places = NULL;
+    maker->lowered.stalls = NULL;
     return true;
 }
 
@@ -524,7 +596,7 @@ bool operations_make(Operations *made, const Code *code, const Device *device, i
 
     *made = (Operations){ .code = code,
                           .first_register = first_register,
-                          .registers_used = function->register_count };
+                          .registers_used = function->register_count + 1 };
     made->operations = calloc((size_t) code->step_count + 1, sizeof *made->operations);
     made->spent =
         calloc(((size_t) code->step_count + 1) * (size_t) device->sms, sizeof *made->spent);
@@ -556,5 +628,6 @@ void operations_free(Operations *made)
     free(made->spent);
     free(made->registers);
     free(made->places);
+    free(made->stalls);
     *made = (Operations){ .code = NULL };
 }

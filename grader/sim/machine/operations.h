@@ -7,7 +7,7 @@
 #include "sim/base/limiter.h"
 #include "sim/machine/lowered.h"
 
-enum { MOST_STEPS = 512 }; /* that are put in order together */
+enum { MOST_STEPS = 2048 }; /* that are put in order together */
 
 /* Each scheduler has its own pipes, except for the load/store unit, which belongs to the SM. It has
  * one row for warps of the oldest block and one for younger ones. */
@@ -67,6 +67,9 @@ typedef struct Operation {
     uint8_t part, whole; /* it is issued in `part` of `whole` executions: ptxas unrolled the loop */
     int block, place;    /* in the machine code, as of LoweredStep; place -1: unknown */
     int first_place, place_count; /* places[first_place ..]: of all copies in the block */
+    uint8_t holds;  /* at least this many cycles pass before its scheduler issues again */
+    uint8_t constants; /* loads of constants for it */
+    bool is_single; /* the machine code has one copy of its basic block */
     uint8_t rounds; /* of a loop whose first step this is: those that the machine code does in one
                      * of its own; 1: it is no such step */
     uint16_t held;  /* cycles by which machine instructions that PTX lacks hold it up */
@@ -92,9 +95,10 @@ typedef struct Operations {
     Spent *spent;          /* [sm * (step_count + 1) + step] */
     uint32_t *registers;
     int *places;
+    Stall *stalls; /* as of Lowered; NULL: unknown */
     int register_count, register_room;
     int first_register;   /* the first register number of this code */
-    int registers_used;   /* by its steps */
+    int registers_used;   /* by its steps; the last one is the address of its return */
     int registers_spare;  /* after these, for results of several rounds (sim/time/rounds.c) */
     uint32_t stack_words; /* that `stack` accesses */
 } Operations;

@@ -116,6 +116,14 @@ bool add_stack_registers(OperationMaker *maker, Operation *to, const Operation *
     return add_register(maker, (int) maker->made->registers[from] - maker->made->first_register);
 }
 
+bool add_return(OperationMaker *maker, Operation *to)
+{
+    to->first = (uint32_t) maker->made->register_count;
+    to->reads = 1;
+    to->writes = 0;
+    return add_register(maker, maker->made->registers_used - 1);
+}
+
 bool add_result(OperationMaker *maker, Operation *to, const Instruction *in)
 {
     const int before = maker->made->register_count;

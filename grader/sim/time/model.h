@@ -55,6 +55,7 @@ typedef struct Planned {
     /* Cycles for which it occupies its scheduler, since it reads its operands; [1]: if that has
      * just issued the preceding step. */
     uint8_t holds[2];
+    uint16_t pace; /* cycles until the warp may issue its next step */
     bool is_plain;                   /* each execution issues it, if lanes are not packed */
     uint16_t registers_used;         /* number of `registers` */
     uint32_t first[FIRST_REGISTERS]; /* the first of them; if there are fewer, [0] is repeated */
@@ -105,8 +106,8 @@ const Plan *plan_of(Plans *plans, PlanUse *use, const Trace *trace, TracePlace *
 bool plans_make_room(Plans *plans);
 void plans_clear(Plans *plans);
 void plan_use_clear(PlanUse *use);
-/* sim/time/order.c. order_as_machine: brings steps into the order of the machine code, if it knows
- * the places of all of them in one basic block; then sets *known. order_chains: interleaves
+/* sim/time/order.c. order_as_machine: brings steps into the order of the machine code, if it has
+ * most of them in one basic block; then sets *known. order_chains: interleaves
  * independent chains of steps. Both return false if out of memory. */
 bool order_as_machine(Planned *steps, int count, bool *known);
 bool order_chains(Planned *steps, int count);
@@ -341,6 +342,7 @@ typedef struct Sm {
     StoredLine merging[MOST_MERGING]; /* the last ones, latest first */
     int merging_count;
     uint64_t lsu_free, store_free; /* of the load/store unit; of the path of stores to the L2 */
+    uint64_t constants_free;       /* of the unit that loads constants */
     uint64_t queue_free[MOST_SCHEDULERS]; /* of each scheduler, in front of that unit */
     uint64_t accepted;                    /* when the L2 will have accepted the stores so far */
     PlayedBlock *ended;                   /* since the last check */

@@ -243,23 +243,26 @@ bool order_chains(Planned *steps, int count)
     return order_parts(steps, count, put_in_order);
 }
 
-static bool is_placed(const Planned *steps, int count)
+/* Whether the machine code has most of the steps in one basic block. ptxas may have moved single ones
+ * elsewhere; they come as soon as possible. */
+static bool are_placed(const Planned *steps, int count)
 {
-    int block = NONE;
+    int block = NONE, placed = 0, others = 0;
 
     for (int i = 0; i < count; i++) {
         const Operation *o = steps[i].operation;
         if (!has_instruction(&steps[i]) || is_fixed(&steps[i]))
             continue;
-        if (steps[i].place < 0 || (block != NONE && o->block != block))
-            return false;
-        block = o->block;
+        block = block == NONE && steps[i].place >= 0 ? o->block : block;
+        const bool here = steps[i].place >= 0 && o->block == block;
+        placed += here;
+        others += !here;
     }
-    return block != NONE;
+    return placed > 3 * others;
 }
 
 bool order_as_machine(Planned *steps, int count, bool *known)
 {
-    *known = is_placed(steps, count);
+    *known = are_placed(steps, count);
     return !*known || order_parts(steps, count, put_by_place);
 }

@@ -164,13 +164,18 @@ static int operands_read(const Planned *step, const Planned *before)
     return count;
 }
 
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 /* A scheduler can read a limited number of operands per cycle from the register file. */
 static uint8_t holding_cycles(const Plans *plans, const Planned *step, const Planned *before)
 {
     const int reads = plans->register_reads, issues = step->operation->issues;
     const int reading = (operands_read(step, before) + reads - 1) / reads;
 
-    return (uint8_t) (reading > issues ? reading : issues);
+    return (uint8_t) larger(reading, larger(issues, step->operation->holds));
 }
 
 static void mark_last(Plan *plan)
@@ -213,10 +218,77 @@ static void time_operands(const Plans *plans, Plan *plan)
     for (int i = 0; i < plan->step_count; i++) {
         Planned *step = &plan->steps[i];
         step->holds[0] = step->holds[1] = step->operation->issues;
+        step->pace = step->operation->issues;
         if (step->operation->action == NO_INSTRUCTION || step->skipped)
             continue;
         step->holds[0] = holding_cycles(plans, step, NULL);
         step->holds[1] = holding_cycles(plans, step, before);
+        before = step;
+    }
+}
+
+/* ---- The pace of the machine code ---- */
+
+static bool is_issued(const Planned *step)
+{
+    return step->operation->action != NO_INSTRUCTION && step->issue != NOT_ISSUED;
+}
+
+/* Whether each step is at one place of the machine code, or at the place of its round. */
+static bool is_placed_once(const Plan *plan)
+{
+    for (int i = 0; i < plan->step_count && !plan->registers; i++)
+        if (is_issued(&plan->steps[i]) && plan->steps[i].place >= 0 &&
+            !plan->steps[i].operation->is_single)
+            return false;
+    return true;
+}
+
+static bool has_step(const Plan *plan, int step)
+{
+    for (int i = 0; i < plan->segment_count; i++) {
+        const int first = (int) plan->segments[i].first;
+        if (step >= first && step < first + plan->segments[i].count)
+            return true;
+    }
+    return false;
+}
+
+/* The cycles for which the machine code stalls the warp from one place to another, also for
+ * instructions that PTX lacks. 0: unknown, since steps of another stretch are in between. */
+static int stalled(const Operations *operations, const Plan *plan, int from, int to)
+{
+    int cycles = 0;
+
+    for (int i = from; i < to; i++) {
+        const Stall *stall = &operations->stalls[i];
+        if (stall->step >= 0 && !has_step(plan, stall->step))
+            return 0;
+        cycles += stall->cycles;
+    }
+    return cycles;
+}
+
+/* A step that dependences have moved behind others does not count. */
+static void pace_steps(const Operations *operations, Plan *plan)
+{
+    Planned *last = NULL, *before = NULL;
+    int passed = 0; /* cycles from `last` to the step */
+
+    for (int i = 0; i < plan->step_count; i++) {
+        Planned *step = &plan->steps[i];
+        if (!is_issued(step))
+            continue;
+        const bool same = last && last->operation->block == step->operation->block;
+        if (same && last->place < step->place) {
+            const int left = stalled(operations, plan, last->place, step->place) - passed;
+            before->pace = (uint16_t) (before->pace + larger(left, 0));
+        }
+        if (step->place >= 0 && (!same || last->place < step->place)) {
+            last = step;
+            passed = 0;
+        }
+        passed += step->pace;
         before = step;
     }
 }
@@ -289,6 +361,7 @@ Plan *plan_make(const Plans *plans, const PlanSegment *segments, int count)
 {
     Sorter *sorter = calloc(1, sizeof *sorter);
     Plan *plan = calloc(1, sizeof *plan);
+    const Operations *operations = &plans->operations[segments[0].function + 1];
     int access = 0;
 
     if (!sorter || !plan)
@@ -305,9 +378,11 @@ Plan *plan_make(const Plans *plans, const PlanSegment *segments, int count)
     memcpy(plan->segments, segments, (size_t) count * sizeof *segments);
     plan->segment_count = count;
     plan->access_count = access;
-    if (!order_steps(&plans->operations[segments[0].function + 1], plan, sorter))
+    if (!order_steps(operations, plan, sorter))
         goto none;
     time_operands(plans, plan);
+    if (operations->stalls && is_placed_once(plan))
+        pace_steps(operations, plan);
     finish_steps(plans, plan);
     mark_last(plan);
     free(sorter);

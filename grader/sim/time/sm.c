@@ -126,10 +126,10 @@ static int next_scheduler(const Sm *sm, int scheduler)
     return scheduler + 1 == sm->gpu->device.schedulers_per_sm ? 0 : scheduler + 1;
 }
 
-/* The addresses of a load of constants, without the first. */
-static uint64_t more_constants(const PlayedWarp *w)
+/* A load of constants takes its time once for each address. */
+static uint64_t addresses_of(const PlayedWarp *w)
 {
-    return w->step->accesses ? trace_wavefronts(*w->access[w->step->access]) - 1 : 0;
+    return w->step->accesses ? trace_wavefronts(*w->access[w->step->access]) : 1;
 }
 
 /* Operands near the limits of the range send lanes to a subroutine of about 20 instructions that
@@ -140,15 +140,31 @@ static uint64_t long_way(const Sm *sm)
     return 65 * (uint64_t) sm->gpu->device.alu_latency;
 }
 
+/* Constants have a cache of their own, which serves one load after the other. A warp whose loads
+ * wait issues later. Returns when the unit begins. */
+static uint64_t load_constants(Sm *sm, PlayedWarp *w, uint64_t now, uint64_t cycles)
+{
+    const uint64_t start = later(now, sm->constants_free);
+
+    sm->constants_free = start + cycles;
+    w->next += start - now;
+    return start;
+}
+
 static void play(Sm *sm, PlayedWarp *w, uint64_t now)
 {
     const Operation *o = w->step->operation;
     uint64_t result = now + o->busy - o->cycles + o->latency, start, cycles;
 
-    w->next = w->issued_until = now + o->issues;
+    w->issued_until = now + o->issues;
+    w->next = now + w->step->pace;
     w->held_by = o;
     if (w->step->skipped)
         return;
+    if (o->constants) { /* its operands */
+        cycles = (uint64_t) (o->constants * sm->gpu->device.constant_cycles);
+        result += load_constants(sm, w, now, cycles) - now;
+    }
     switch ((Action) o->action) {
     case DO_BRANCH:
         w->next = now + o->latency;
@@ -165,11 +181,13 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
         warp_put_off(sm, w, &w->next, w->stored);
         break;
     case DO_SHUFFLE:
-    case DO_LOCAL:
         start = later(now, sm->lsu_free);
-        cycles = o->cycles + more_constants(w) * (uint64_t) sm->gpu->device.constant_cycles;
-        result = start + cycles - o->cycles + o->latency;
-        lsu_keep(sm, o->action == DO_SHUFFLE, start, start + cycles);
+        result = start + o->latency;
+        lsu_keep(sm, true, start, start + o->cycles);
+        break;
+    case DO_LOCAL:
+        cycles = o->cycles * addresses_of(w);
+        result = load_constants(sm, w, now, cycles) + cycles - o->cycles + o->latency;
         break;
     case DO_ACCESS:
         result = lsu_play(sm, w, now);
@@ -280,13 +298,15 @@ static bool is_stale(const Scheduler *s)
 }
 
 /* Whether the scheduler may issue again without waiting for the other schedulers' turns. Computing
- * does not affect them, except for the last step of a stretch, after which its block may end. The
- * limit is the cycle at which another scheduler could release warps of this one from a barrier. */
+ * does not affect them, except for loads of constants, and the last step of a stretch, after which
+ * its block may end. The limit is the cycle at which another scheduler could release warps of this
+ * one from a barrier. */
 static bool goes_on(const Scheduler *s, uint64_t until)
 {
     if (s->best_at != s->free || s->best_at >= until || s->pipe[s->best] >= PIPE_BRANCH)
         return false;
-    return !s->warp[s->best]->step->is_last;
+    const Planned *step = s->warp[s->best]->step;
+    return !step->is_last && !step->operation->constants && step->operation->action != DO_LOCAL;
 }
 
 /* In a block of an if, makes the compiler keep the branch. Without one, the host could not begin an
@@ -524,7 +544,7 @@ bool sm_begin(Sm *sm, double l1_bytes)
         scheduler_rebase(s, 0);
         scheduler_choose(s);
     }
-    sm->lsu_free = sm->store_free = sm->accepted = 0;
+    sm->lsu_free = sm->store_free = sm->accepted = sm->constants_free = 0;
     sm->merging_count = 0;
     memset(sm->queue_free, 0, sizeof sm->queue_free);
     sm->issued = sm->l1_hits = sm->l1_misses = 0;

@@ -43,12 +43,10 @@ static void ask_for_more(const PlayedWarp *w)
  * a meeting. */
 static void divide(const Sm *sm, PlayedWarp *w)
 {
-    const Device *device = &sm->gpu->device;
     const int lanes = w->trace->runs[w->place.run].lanes;
 
-    if (lanes < w->lanes && w->held_by && w->held_by->action == DO_BRANCH &&
-        device->meeting_cycles > device->branch_latency)
-        w->next += (uint64_t) (device->meeting_cycles - device->branch_latency);
+    if (lanes < w->lanes && w->held_by && w->held_by->action == DO_BRANCH)
+        w->next += (uint64_t) sm->gpu->device.meeting_cycles;
     w->lanes = lanes;
 }
 
