@@ -65,7 +65,8 @@ static void begin_step(Step *step, const Instruction *in)
 {
     static uint32_t numbers; /* caches use it as their key, since addresses are reused */
 
-    *step = (Step){ .number = ++numbers,
+    *step = (Step){ .next = step + 1,
+                    .number = ++numbers,
                     .in = in,
                     .d = -1,
                     .d2 = -1,
@@ -80,7 +81,7 @@ static void begin_step(Step *step, const Instruction *in)
     step->space = (uint8_t) in->space;
     step->type = (uint8_t) in->types[0];
     step->type2 = (uint8_t) in->types[1];
-    step->class_ = class_of(in);
+    step->class_ = (uint8_t) class_of(in);
     step->rpc = -1;
     if (step->class_ == CLASS_CONTROL)
         step->jump.target = -1;
@@ -162,13 +163,14 @@ static void mark_targets(const Code *code, const Function *function, bool *is_ta
 }
 
 /* Finds the sequences of plain steps. If memory runs out, there are none. */
-static void find_straights(Code *code, const Function *function)
+static void find_straights(CodeMaker *maker)
 {
+    Code *code = maker->code;
     bool *is_target = calloc((size_t) code->step_count + 1, sizeof *is_target);
 
     if (!is_target)
         return;
-    mark_targets(code, function, is_target);
+    mark_targets(code, maker->function, is_target);
     for (int i = code->step_count - 1; i >= 0; i--) {
         Step *step = &code->steps[i];
         const int next = is_target[i + 1] ? 0 : step[1].straight;
@@ -177,6 +179,8 @@ static void find_straights(Code *code, const Function *function)
         step->straight = (uint16_t) (next < UINT16_MAX ? next + 1 : next);
         if (step->guard < 0)
             step->bare = (uint16_t) (next && step[1].bare < MOST_BARE ? step[1].bare + 1 : 1);
+        if (step->bare > 1 && maker->fixed[i + 1])
+            step->next = step[1].next;
     }
     free(is_target);
 }
@@ -202,7 +206,7 @@ static bool make_steps(CodeMaker *maker)
     int *product = malloc(((size_t) function->instruction_count + 1) * sizeof *product);
 
     code->step_count = function->instruction_count;
-    code->steps = calloc((size_t) code->step_count + 1, sizeof *code->steps);
+    code->steps = aligned_alloc(_Alignof(Step), ((size_t) code->step_count + 1) * sizeof(Step));
     if (!code->steps || !known || !treatment) {
         if (known)
             reconvergence_free(&meets);
@@ -232,7 +236,7 @@ static bool make_steps(CodeMaker *maker)
     begin_step(&code->steps[code->step_count], &end);
     code->steps[code->step_count].run = run_end;
     if (well)
-        find_straights(code, function);
+        find_straights(maker);
     return well;
 }
 
@@ -254,7 +258,7 @@ static bool is_runnable(CodeMaker *maker, const Module *module, int function)
 static bool make(CodeMaker *maker, const Code *kernel, int function)
 {
     return is_runnable(maker, maker->module, function) && lay_out(maker, kernel) &&
-           make_steps(maker) && fill_constants(maker);
+           make_steps(maker) && fill_constants(maker) && set_fixed(maker);
 }
 
 Code *code_make_for(const Code *kernel, const Module *module, int function,
@@ -281,6 +285,7 @@ Code *code_make_for(const Code *kernel, const Module *module, int function,
     }
     free(maker.slot);
     free(maker.constants);
+    free(maker.fixed);
     if (!well) {
         code_free(code);
         return NULL;
@@ -304,6 +309,7 @@ void code_free(Code *code)
     free(code->special_plane);
     free(code->local_plane);
     free(code->fragments);
+    free(code->fixed);
     free(code->uses);
     free(code);
 }

@@ -37,6 +37,7 @@ typedef struct CodeMaker {
     size_t why_size;
     bool refused;
     int fragments_room;
+    bool *fixed; /* by instruction */
 } CodeMaker;
 
 /* Returns false, with `why` filled in. */
@@ -52,9 +53,18 @@ typedef struct Life {
     int first, last;
     bool seen, shares; /* shares: it is a temporary, which may share its plane */
     bool is_set;       /* by the function's first basic block, which all lanes execute first */
+    bool is_fixed;     /* fixed.c: it keeps its value while a block runs, */
+    bool differs;      /* but other blocks have other values */
+    int special;       /* it has the plane of a special register; 0: not */
 } Life;
 Life *find_lives(const Function *function); /* by register; the caller frees it */
 bool place_temporaries(CodeMaker *maker, Life *lives);
+
+/* fixed.c: finds fixed registers and instructions; takes the steps of these out of the sequences;
+ * and runs them, for the lanes that the warp has. */
+bool find_fixed(CodeMaker *maker, Life *lives);
+bool set_fixed(CodeMaker *maker);
+void fixed_fill(Warp *warp, uint32_t lanes);
 
 /* operands.c: returns false if this instruction is not supported (that is reported when it is
  * executed), or with `why` filled in. */

@@ -37,16 +37,20 @@ typedef struct LoopVisit LoopVisit;
 typedef void Run(Warp *warp, const Step *step, uint32_t mask);
 
 struct Step {
-    Run *run;
+    /* What most handlers need is in one line of the processor's cache. */
+    _Alignas(64) Run *run;
+    const Step *next; /* in a row: the next one that is not fixed */
     const Instruction *in;
     int d, d2;        /* destinations: planes, or predicates where the instruction writes a
                        * predicate */
     int a, b, c, e;   /* sources, in order; < 0: constant plane ~n; predicates where the
                        * instruction reads them */
+    int guard;        /* predicate, or -1 */
+    uint32_t number;  /* unique in the process: 1, 2, ... */
+    int64_t offset;   /* of an address, or of a variable */
     int vector_at[8]; /* planes of the elements of ld/st .v2 .v4 .v8 and of mov's {a, b}; mov has
                        * `vector` elements. A mov that unpacks has d = vector_at[0], one that
                        * packs does not. < 0: unused element (_) */
-    int guard;        /* predicate, or -1 */
     bool guard_negated;
     bool negated_a, negated_b, negated_c, negated_e; /* for predicate sources */
     uint8_t size;   /* bytes per element, in memory and for most types */
@@ -66,8 +70,6 @@ struct Step {
                            * 8); 0: given by the type. d or vector_at[] of a load < 0: value
                            * discarded. cvt: the same for d's plane */
     uint8_t treatment;    /* Treatment */
-    uint32_t number;      /* unique in the process: 1, 2, ... */
-    int64_t offset;       /* of an address, or of a variable */
     union {               /* fields of a single family of instructions */
         struct {
             int target; /* step index, or index into code->launch's codes */
@@ -111,12 +113,13 @@ struct Step {
     bool can_idle;     /* a branch that does nothing if no lane takes it */
     bool leaves_loop, taken_leaves; /* branch: lanes leave a loop by one way, the branch or (if not
                                      * taken_leaves) the next step, while others stay */
+    bool is_meeting;                /* lanes of a branch reconverge before this step */
+    bool in_loop; /* as in Reconvergence (inner, cfg.h): lanes that leave the loop do not pass this
+                     step */
+    uint8_t class_; /* OpClass */
     int rpc;   /* branch: the step where its lanes reconverge; one past the last step: at the end */
-    int after; /* as in Reconvergence (cfg.h) */
-    bool in_loop;    /* the same (inner): lanes that leave the loop do not pass this step */
+    int after; /* as in Reconvergence */
     LoopRound round; /* the same */
-    bool is_meeting; /* lanes of a branch reconverge before this step */
-    int class_;      /* OpClass */
     Run *inner; /* of a step with a clock operand: the handler that runs after the clock is read */
 };
 
@@ -141,13 +144,17 @@ struct Code {
     int param_bytes; /* param variables declared inside the function (for calls): bytes per lane */
     int local_bytes; /* per lane */
     int static_shared_bytes;
-    bool uses_reserved;    /* it can reach a use of %reserved_smem_offset_1 */
-    int dynamic_shared_at; /* where .extern .shared variables begin */
-    int *variable_offset;  /* by variable index of the module: offset in param, local or shared
-                            * memory */
-    int specials;          /* planes 0 .. specials - 1 are filled when a warp starts */
-    int temporaries;       /* planes from here on are written before they are read */
-    int *special_plane;    /* [SPECIAL * 3 + component]: plane, or -1 */
+    bool uses_reserved;      /* it can reach a use of %reserved_smem_offset_1 */
+    int dynamic_shared_at;   /* where .extern .shared variables begin */
+    int *variable_offset;    /* by variable index of the module: offset in param, local or shared
+                              * memory */
+    int lasting;             /* planes 0 .. lasting - 1 are filled when a warp is opened: those of
+                              * special registers and of fixed ones */
+    int lasting_predicates;  /* the same for predicates */
+    struct FixedStep *fixed; /* steps that only run then, in order */
+    int fixed_count;
+    int temporaries;    /* planes from here on are written before they are read */
+    int *special_plane; /* [SPECIAL * 3 + component]: plane, or -1 */
     int block_specials[MOST_BLOCK_SPECIALS]; /* indices into it of those that have a plane and
                                               * differ between blocks */
     int block_special_count;
@@ -156,6 +163,12 @@ struct Code {
     int fragment_count;
     uint8_t *uses; /* by register: how its value is used (uses.h); NULL: unknown */
 };
+
+/* fixed.c: its number, and the handler. */
+typedef struct FixedStep {
+    int step;
+    Run *run;
+} FixedStep;
 
 /* Address of a function, in planes and in initialised variables: this plus 16 * its index. */
 #define FUNCTION_WINDOW 0x620000000000ull

@@ -10,6 +10,7 @@
 bool warp_open(Warp *warp, Block *block, int number)
 {
     const Launch *launch = block->launch;
+    const int lanes = block->thread_count - number * LANES;
 
     warp->block = block;
     warp->number = number;
@@ -25,6 +26,7 @@ bool warp_open(Warp *warp, Block *block, int number)
     memset(warp->local, launch->unwritten, LANES * ((size_t) launch->local_bytes + 1));
     frame_use(warp);
     special_fill(warp, warp->code, warp->registers);
+    fixed_fill(warp, lanes >= LANES ? UINT32_MAX : (1u << lanes) - 1);
     return true;
 }
 
@@ -40,16 +42,18 @@ void warp_close(Warp *warp)
     free(warp->visits);
 }
 
-/* Special registers keep their values for the next block, except those that identify the block. */
+/* Special and fixed registers keep their values for the next block, except those that identify the
+ * block. */
 static void clear_registers(Warp *warp)
 {
     const Code *code = warp->code;
     const uint8_t unwritten = warp->block->launch->unwritten;
-    size_t kept = (size_t) code->specials * PLANE;
+    const int predicates = code->lasting_predicates;
+    size_t kept = (size_t) code->lasting * PLANE;
 
     memset(warp->registers + kept, unwritten, (size_t) code->temporaries * PLANE - kept);
-    memset(warp->predicates + FIRST_PREDICATE, unwritten,
-           (size_t) (code->predicates + 1 - FIRST_PREDICATE) * sizeof(uint32_t));
+    memset(warp->predicates + predicates, unwritten,
+           (size_t) (code->predicates + 1 - predicates) * sizeof(uint32_t));
     memset(warp->params, unwritten, (size_t) code->param_bytes * LANES);
     special_fill_block(warp);
 }

@@ -101,7 +101,7 @@ static inline __attribute__((always_inline)) const Step *run_row(Warp *warp, con
     warp->at = step;
     step->run(warp, step, UINT32_MAX);
     warp->last_in_row = NULL;
-    return warp->at + 1;
+    return warp->at + 1 < end ? warp->at + 1 : end;
 }
 
 /* Plain steps up to `end`. Returns the next one, which is an earlier one after a fault. */
