@@ -104,11 +104,13 @@ static void block_begin(Block *block, long number, Cluster *cluster, int rank)
     block->epoch = 0;
     block->last_barrier = NULL;
     block->ended = false;
-    memset(block->barriers, 0, sizeof block->barriers);
+    for (; block->barriers_used; block->barriers_used &= block->barriers_used - 1)
+        block->barriers[__builtin_ctz(block->barriers_used)] = (Barrier){ 0 };
     /* Unwritten shared memory must not hold a number that could pass for a result. */
     memset(block->shared, 0xff, block->shared_bytes);
     block->copied_unwritten = false;
     choose_checks(block);
+    special_of_block(block);
     for (int i = 0; i < block->warp_count; i++) {
         int lanes = block->thread_count - i * LANES;
         warp_begin(&block->warps[i], lanes >= LANES ? UINT32_MAX : (1u << lanes) - 1);

@@ -84,6 +84,7 @@ bool special_is_clock(Special special);
 void special_fill(Warp *warp, const Code *code,
                   uint8_t *registers); /* the special planes of a frame */
 void special_list(Code *code);         /* sets block_specials */
+void special_of_block(Block *block);   /* sets block->specials */
 void special_fill_block(Warp *warp);   /* the special planes of the kernel that differ between
                                         * blocks */
 void run_clock(Warp *warp, const Step *step, uint32_t mask);

@@ -291,7 +291,8 @@ struct Warp {
                                     * is not complete */
     int sleeps;                    /* nanosleeps and clock reads in its last turn */
     uint64_t read_cycles, read_ns; /* its last reading of the clocks */
-    int errors[LANES];             /* for cudaGetLastError() in kernels; 0: none */
+    bool has_errors;
+    int errors[LANES]; /* for cudaGetLastError() in kernels; 0: none */
 };
 
 typedef struct Barrier {
@@ -317,6 +318,7 @@ struct Block {
     int rank;         /* in the cluster */
     void *bulk;       /* sim/exec/ops/mbarrier.c: copies in flight */
     int id[3];
+    uint64_t specials[MOST_BLOCK_SPECIALS]; /* the values of code->block_specials */
     long number;
     Warp *warps;
     int warp_count, thread_count;
@@ -327,6 +329,7 @@ struct Block {
     bool check_races;        /* check races in shared memory; for global memory, see Launch */
     bool copied_unwritten;   /* a store has copied unwritten bytes to shared memory */
     void *shared_races;      /* race_order.c */
+    uint32_t barriers_used;  /* one bit each; the others are 0 */
     Barrier barriers[BARRIERS];
     int epoch;                /* barriers passed by all threads so far */
     const Step *last_barrier; /* the last of them; NULL: none */

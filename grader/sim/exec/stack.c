@@ -51,10 +51,12 @@ static void clear_registers(Warp *warp)
     const int predicates = code->lasting_predicates;
     size_t kept = (size_t) code->lasting * PLANE;
 
-    memset(warp->registers + kept, unwritten, (size_t) code->temporaries * PLANE - kept);
+    if (code->temporaries > code->lasting)
+        memset(warp->registers + kept, unwritten, (size_t) code->temporaries * PLANE - kept);
     memset(warp->predicates + predicates, unwritten,
            (size_t) (code->predicates + 1 - predicates) * sizeof(uint32_t));
-    memset(warp->params, unwritten, (size_t) code->param_bytes * LANES);
+    if (code->param_bytes)
+        memset(warp->params, unwritten, (size_t) code->param_bytes * LANES);
     special_fill_block(warp);
 }
 
@@ -69,11 +71,14 @@ void warp_take_top(Warp *warp)
 
 void warp_begin(Warp *warp, uint32_t lanes)
 {
-    warp->frame = 0;
+    if (warp->frame) {
+        warp->frame = 0;
+        frame_use(warp);
+    }
     warp->frames[0].depth = 0;
-    frame_use(warp);
     clear_registers(warp);
-    memset(warp->visits, 0, (size_t) warp->code->loop_count * sizeof *warp->visits);
+    for (int i = 0; i < warp->code->loop_count; i++)
+        warp->visits[i] = (LoopVisit){ 0 };
     warp->observed = warp->block->launch->watched;
     warp->groups[0] = (struct WalkGroup){ lanes, 0 };
     warp->group_count = 1;
@@ -85,7 +90,9 @@ void warp_begin(Warp *warp, uint32_t lanes)
     warp->barrier_step = warp->polled_step = NULL;
     warp->spins = warp->sleeps = warp->polls = warp->unwritten_count = 0;
     warp->cluster_arrived = 0;
-    memset(warp->errors, 0, sizeof warp->errors);
+    if (warp->has_errors)
+        memset(warp->errors, 0, sizeof warp->errors);
+    warp->has_errors = false;
     warp->state = lanes ? WARP_READY : WARP_DONE;
     warp_take_top(warp);
 }

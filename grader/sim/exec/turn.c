@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) void run_step(Warp *warp, bool trac
 }
 
 /* A plain step that not all active lanes execute. */
-static __attribute__((noinline)) void count_idle(Count *count, uint32_t active, uint32_t mask)
+static void count_idle(Count *count, uint32_t active, uint32_t mask)
 {
     count->lanes -= lanes_in(active & ~mask);
     count->executed -= !mask;
@@ -117,9 +117,10 @@ static inline __attribute__((always_inline)) const Step *run_straight(Warp *warp
 }
 
 /* Whether no lane takes the branch, so that it does nothing. */
-static inline bool is_idle_branch(const Warp *warp, const Step *step)
+static inline bool is_idle_branch(const Warp *warp, const Step *step, bool whole)
 {
-    return step->can_idle && !lanes_for(warp, step) && warp_passes(warp, step, warp->pc + 1);
+    return step->can_idle && !lanes_for(warp, step) &&
+           (whole || warp_passes(warp, step, warp->pc + 1));
 }
 
 static inline __attribute__((always_inline)) const Step *run_idle(Warp *warp, const Step *step,
@@ -139,6 +140,7 @@ static inline __attribute__((always_inline)) long run_sequence(Warp *warp, long 
     const int first = warp->pc;
     const Step *steps = warp->code->steps, *step = steps + first, *const limit = step + most;
     const uint32_t active = warp->active;
+    const bool whole = warp_is_whole(warp);
 
     *other = false;
     do {
@@ -146,13 +148,13 @@ static inline __attribute__((always_inline)) long run_sequence(Warp *warp, long 
         if (step->straight)
             step = run_straight(
                 warp, step, step->straight < limit - step ? step + step->straight : limit, traced);
-        else if (is_idle_branch(warp, step))
+        else if (is_idle_branch(warp, step, whole))
             step = run_idle(warp, step, traced);
         else
             *other = true;
         warp->pc = (int) (step - steps);
     } while (!*other && step < limit && warp->state == WARP_READY && warp->pc != warp->rpc &&
-             !step->is_meeting);
+             (whole || !step->is_meeting));
     if (warp->pc > first)
         count_sequence(warp, first, lanes_in(active), traced);
     return warp->pc - first;
@@ -165,7 +167,7 @@ static inline __attribute__((always_inline)) void run_steps_as(Warp *warp, long 
 
     while (steps > 0 && warp->state == WARP_READY) {
         bool other;
-        if (warp->code->steps[warp->pc].is_meeting && warp_meet(warp))
+        if (!warp_is_whole(warp) && warp->code->steps[warp->pc].is_meeting && warp_meet(warp))
             continue;
         steps -= run_sequence(warp, steps, traced, &other);
         if (other)
