@@ -275,6 +275,8 @@ Code *code_make_for(const Code *kernel, const Module *module, int function,
         code->variable_address = variable_address;
         well = make(&maker, kernel, function);
         if (well)
+            find_indexed(&maker);
+        if (well)
             loops_find_exits(code);
         if (well && !kernel)
             loops_find(code);
@@ -286,6 +288,7 @@ Code *code_make_for(const Code *kernel, const Module *module, int function,
     free(maker.slot);
     free(maker.constants);
     free(maker.fixed);
+    free(maker.lives);
     if (!well) {
         code_free(code);
         return NULL;

@@ -37,7 +37,8 @@ typedef struct CodeMaker {
     size_t why_size;
     bool refused;
     int fragments_room;
-    bool *fixed; /* by instruction */
+    bool *fixed;        /* by instruction */
+    struct Life *lives; /* by register */
 } CodeMaker;
 
 /* Returns false, with `why` filled in. */
@@ -55,6 +56,7 @@ typedef struct Life {
     bool is_set;       /* by the function's first basic block, which all lanes execute first */
     bool is_fixed;     /* fixed.c: it keeps its value while a block runs, */
     bool differs;      /* but other blocks have other values */
+    bool is_alike;     /* fixed, and all lanes have the same value */
     int special;       /* it has the plane of a special register; 0: not */
 } Life;
 Life *find_lives(const Function *function); /* by register; the caller frees it */
@@ -65,6 +67,8 @@ bool place_temporaries(CodeMaker *maker, Life *lives);
 bool find_fixed(CodeMaker *maker, Life *lives);
 bool set_fixed(CodeMaker *maker);
 void fixed_fill(Warp *warp, uint32_t lanes);
+
+void find_indexed(CodeMaker *maker); /* indexed.c */
 
 /* operands.c: returns false if this instruction is not supported (that is reported when it is
  * executed), or with `why` filled in. */

@@ -101,6 +101,9 @@ struct Step {
         } tensor;                 /* wmma, mma, ldmatrix, stmatrix; tex and its family, where m is
                                    * the geometry and n the component or the surface's end */
         struct {
+            uint8_t shift; /* log2 of the factor; e: the plane of the base */
+        } indexed;         /* mul.wide of indexed.c */
+        struct {
             uint8_t source_size; /* bytes per lane in a's plane: 4 or 8 (cvt.s64.s32 %rd2, %rd1:
                                   * 8); 0: given by the type */
         } convert;               /* cvt */
@@ -120,7 +123,8 @@ struct Step {
     int rpc;   /* branch: the step where its lanes reconverge; one past the last step: at the end */
     int after; /* as in Reconvergence */
     LoopRound round; /* the same */
-    Run *inner; /* of a step with a clock operand: the handler that runs after the clock is read */
+    Run *inner; /* the step's own handler, if `run` does more: a clock is read before (special.c),
+                 * or the next steps are run too (indexed.c) */
 };
 
 enum { MOST_BLOCK_SPECIALS = 32 };

@@ -6,21 +6,27 @@
  * register is the special plane.
  *
  * Such a register is written by one instruction only, and no lane can read it without having passed
- * that instruction: either all uses follow it in its basic block, or no branch leads around it. */
+ * that instruction: either all uses follow it in its basic block, or no branch leads around it to
+ * them. */
 #include "sim/exec/code.h"
 #include "sim/exec/ops/handlers.h"
 
 #include <stdlib.h>
 
-enum { NO_WRITER = -1, MANY_WRITERS = -2, MOST_FIXED = 64 /* registers */ };
+enum { NO_WRITER = -1, MANY_WRITERS = -2, MOST_FIXED = 64 /* registers */, MOST_TRIES = 256 };
+
+typedef struct Jump {
+    int from, to;
+} Jump;
 
 typedef struct Finder {
     CodeMaker *maker;
     const Function *function;
     Life *lives;
-    int *writer;     /* by register: the instruction that writes it */
-    int *first_read; /* by register: the first instruction that reads it */
-    int count;
+    int *writer;                 /* by register: the instruction that writes it */
+    int *first_read, *last_read; /* by register: the instructions that read it first and last */
+    Jump *jumps;
+    int jump_count, count, tries;
 } Finder;
 
 /* ---- Who writes and reads ---- */
@@ -31,6 +37,8 @@ static void see(Finder *finder, int reg, int at, bool writes)
         finder->writer[reg] = finder->writer[reg] == NO_WRITER ? at : MANY_WRITERS;
     else if (at < finder->first_read[reg])
         finder->first_read[reg] = at;
+    if (!writes && at > finder->last_read[reg])
+        finder->last_read[reg] = at;
 }
 
 static void see_operand(Finder *finder, const Operand *operand, int at, bool writes)
@@ -155,70 +163,143 @@ static int copied_plane(const Finder *finder, const Instruction *in)
     return 1 + finder->maker->code->special_plane[from->special * 3 + from->component];
 }
 
-static void visit(Finder *finder, int at, bool is_passed)
+static bool has_alike_result(const Finder *finder, const Instruction *in)
+{
+    const Operand *operands = finder->function->operands + in->first;
+
+    for (int i = 1; i < in->count; i++)
+        if ((operands[i].kind == OPERAND_REGISTER && !finder->lives[operands[i].index].is_alike) ||
+            (operands[i].kind == OPERAND_SPECIAL && operands[i].special != SPECIAL_NTID &&
+             operands[i].special != SPECIAL_NCTAID))
+            return false;
+    return true;
+}
+
+/* ---- Branches ---- */
+
+static void add_jump(Finder *finder, int from, int to)
+{
+    if (finder->jumps)
+        finder->jumps[finder->jump_count] = (Jump){ from, to };
+    finder->jump_count++;
+}
+
+static void add_jumps(Finder *finder, int at)
+{
+    const Function *f = finder->function;
+    const Instruction *in = &f->instructions[at];
+
+    for (int i = 0; i < in->count; i++) {
+        const Operand *operand = &f->operands[in->first + i];
+        if (operand->kind == OPERAND_LABEL)
+            add_jump(finder, at, operand->index);
+        for (int k = 0; operand->kind == OPERAND_TABLE && k < f->tables[operand->index].count; k++)
+            add_jump(finder, at, f->tables[operand->index].entries[k]);
+    }
+}
+
+/* Counts the jumps, then lists them. Returns false if out of memory. */
+static bool list_jumps(Finder *finder)
+{
+    for (int round = 0; round < 2; round++) {
+        finder->jump_count = 0;
+        for (int at = 0; at < finder->function->instruction_count; at++)
+            add_jumps(finder, at);
+        if (!finder->jumps)
+            finder->jumps = calloc((size_t) finder->jump_count + 1, sizeof *finder->jumps);
+        if (!finder->jumps)
+            return false;
+    }
+    return true;
+}
+
+/* All paths to the instructions from `at` to the one that this returns, exclusive, pass `at`: jumps
+ * over it go farther, and none comes back from there. */
+static int passed_until(const Finder *finder, int at)
+{
+    const Jump *end = finder->jumps + finder->jump_count;
+    int until = finder->function->instruction_count;
+
+    for (const Jump *jump = finder->jumps; jump < end; jump++)
+        if (jump->from < at && jump->to > at && jump->to < until)
+            until = jump->to;
+    for (const Jump *jump = finder->jumps; jump < end; jump++)
+        if (jump->from >= until && jump->to > at && jump->to < until)
+            return at;
+    return until;
+}
+
+/* Whether the instruction may be the only writer of a fixed register. */
+static bool is_writer(const Finder *finder, int at)
 {
     const Instruction *in = &finder->function->instructions[at];
     const Operand *to = finder->function->operands + in->first;
 
     if (in->guard >= 0 || !in->roles.known || in->roles.destinations != 1 || in->count < 2 ||
-        to->kind != OPERAND_REGISTER || finder->count == MOST_FIXED)
-        return;
-    Life *life = &finder->lives[to->index];
+        to->kind != OPERAND_REGISTER)
+        return false;
     const PtxRegister *reg = &finder->function->registers[to->index];
-    if (finder->writer[to->index] != at || finder->first_read[to->index] <= at ||
-        !(is_passed || life->shares) || (reg->type != TYPE_PRED && type_size(reg->type) > 8))
-        return;
-    life->special = copied_plane(finder, in);
-    life->differs = life->special > 0 && !is_fixed_source(finder, to + 1);
-    life->is_fixed = life->special > 0 || has_fixed_result(finder, in);
-    life->shares &= !life->is_fixed;
-    finder->maker->fixed[at] = life->is_fixed;
-    finder->count += life->is_fixed;
+    return finder->writer[to->index] == at && finder->first_read[to->index] > at &&
+           (reg->type == TYPE_PRED || type_size(reg->type) <= 8);
 }
 
-/* The farthest place to which a branch of this instruction leads. */
-static int farthest(const Function *f, const Instruction *in, int most)
+static void visit(Finder *finder, int at)
 {
-    for (int i = 0; i < in->count; i++) {
-        const Operand *operand = &f->operands[in->first + i];
-        if (operand->kind == OPERAND_LABEL && operand->index > most)
-            most = operand->index;
-        if (operand->kind == OPERAND_TABLE)
-            most = f->instruction_count;
-    }
-    return most;
+    const Instruction *in = &finder->function->instructions[at];
+    const Operand *to = finder->function->operands + in->first;
+
+    if (!is_writer(finder, at))
+        return;
+    Life *life = &finder->lives[to->index];
+    const int special = copied_plane(finder, in);
+    if (!special && !has_fixed_result(finder, in))
+        return;
+    finder->tries++;
+    if (!life->shares && finder->last_read[to->index] >= passed_until(finder, at))
+        return;
+    life->special = special;
+    life->differs = special > 0 && !is_fixed_source(finder, to + 1);
+    life->is_fixed = true;
+    life->is_alike = has_alike_result(finder, in);
+    life->shares = false;
+    finder->maker->fixed[at] = true;
+    finder->count++;
 }
 
 static void visit_all(Finder *finder)
 {
     const Function *f = finder->function;
-    int most = 0;
 
     for (int i = 0; i < f->register_count; i++) {
         finder->writer[i] = NO_WRITER;
         finder->first_read[i] = f->instruction_count;
+        finder->last_read[i] = -1;
     }
     for (int at = 0; at < f->instruction_count; at++)
         see_instruction(finder, at);
-    for (int at = 0; at < f->instruction_count; at++) {
-        visit(finder, at, most <= at);
-        most = farthest(f, &f->instructions[at], most);
-    }
+    for (int at = 0; at < f->instruction_count; at++)
+        if (finder->count < MOST_FIXED && finder->tries < MOST_TRIES)
+            visit(finder, at);
 }
 
 bool find_fixed(CodeMaker *maker, Life *lives)
 {
     const Function *f = maker->function;
+    const size_t registers = (size_t) f->register_count + 1;
     Finder finder = { .maker = maker, .function = f, .lives = lives };
 
     maker->fixed = calloc((size_t) f->instruction_count + 1, sizeof *maker->fixed);
-    finder.writer = malloc(((size_t) f->register_count + 1) * sizeof *finder.writer);
-    finder.first_read = malloc(((size_t) f->register_count + 1) * sizeof *finder.first_read);
-    const bool well = maker->fixed && finder.writer && finder.first_read;
+    finder.writer = malloc(registers * sizeof *finder.writer);
+    finder.first_read = malloc(registers * sizeof *finder.first_read);
+    finder.last_read = malloc(registers * sizeof *finder.last_read);
+    const bool well = maker->fixed && finder.writer && finder.first_read && finder.last_read &&
+                      list_jumps(&finder);
     if (well && f->is_entry)
         visit_all(&finder);
     free(finder.writer);
     free(finder.first_read);
+    free(finder.last_read);
+    free(finder.jumps);
     return well || refuse(maker, "out of memory");
 }
 

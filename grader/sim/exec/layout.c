@@ -280,11 +280,10 @@ static bool place_all(CodeMaker *maker, Life *lives)
 
 static bool place_registers(CodeMaker *maker)
 {
-    Life *lives = find_lives(maker->function);
+    Life *lives = maker->lives = find_lives(maker->function);
 
     maker->slot = calloc((size_t) maker->function->register_count + 1, sizeof *maker->slot);
     const bool well = place_all(maker, lives);
-    free(lives);
     maker->unwanted = maker->code->planes;
     maker->code->planes += SPARE_PLANES;
     return well;

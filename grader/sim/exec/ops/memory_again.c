@@ -464,3 +464,84 @@ Run *memory_again(const Step *step, AccessKind kind)
         return any[stores][simd_now()];
     return (narrow ? shared : global)[stores][simd_now()];
 }
+
+/* ---- Words at an index ----
+ *
+ * Three steps in a row, mul.wide by a power of two, add.s64 of a base that all lanes share, and the
+ * access, where nothing else reads the first two results (indexed.c). If the access repeats its
+ * step's last one, the addresses need not be computed. */
+
+INLINE bool has_indices(const Shape *s, const Lane32 *index, int shift, bool is_signed)
+{
+    uint64_t differ = 0;
+
+    if (is_signed)
+        for (int i = 0; i < LANES; i++)
+            differ |= (uint64_t) ((int64_t) (int32_t) index[i] - (int32_t) index[0]) << shift ^
+                      s->delta[i];
+    else
+        for (int i = 0; i < LANES; i++)
+            differ |= ((uint64_t) index[i] - index[0]) << shift ^ s->delta[i];
+    return !differ;
+}
+
+/* The steps one by one, where the access could not be checked without an Access. */
+INLINE void run_each(Warp *warp, const Step *step, Run *access)
+{
+    warp->last_in_row = NULL;
+    step->inner(warp, step, ALL_LANES);
+    step[1].run(warp, step + 1, ALL_LANES);
+    warp->at = step + 2;
+    warp->last_in_row = step + 2;
+    access(warp, step + 2, ALL_LANES);
+}
+
+#define INDEXED(TARGET, kind, name, data, suffix)                                                  \
+    TARGET static void name##_indexed##suffix(Warp *warp, const Step *step, uint32_t mask)         \
+    {                                                                                              \
+        const Step *access = step + 2;                                                             \
+        const Lane32 *index = plane(warp, step->a);                                                \
+        const bool is_signed = step->type == TYPE_S32;                                             \
+        const int64_t lane = is_signed ? (int64_t) (int32_t) *index : (int64_t) *index;            \
+        Shape *s = shape_last(access, SPACE_GLOBAL);                                               \
+        const uint64_t first = *(const Lane64 *) plane(warp, step->e) +                            \
+                               ((uint64_t) lane << step->indexed.shift) +                          \
+                               (uint64_t) access->offset;                                          \
+                                                                                                   \
+        if (access > warp->last_in_row || !is_usual_global(s, access, mask, first) ||              \
+            (warp->observed && kind == ACCESS_STORE) ||                                            \
+            !has_indices(s, index, step->indexed.shift, is_signed)) {                              \
+            step->inner(warp, step, mask);                                                         \
+            return;                                                                                \
+        }                                                                                          \
+        if (warp->observed &&                                                                      \
+            !is_checked(warp, access, s, s->allocation, first - s->allocation->base)) {            \
+            run_each(warp, step, name##_refused##suffix);                                          \
+            return;                                                                                \
+        }                                                                                          \
+        s->repeats++;                                                                              \
+        move_words##suffix(s, kind, (char *) (uintptr_t) (first + s->to_host),                     \
+                           plane(warp, access->data));                                             \
+        warp->at = access;                                                                         \
+        run_next(warp, access);                                                                    \
+    }
+INDEXED(, ACCESS_LOAD, load, d, )
+INDEXED(AVX2, ACCESS_LOAD, load, d, _avx2)
+INDEXED(AVX512, ACCESS_LOAD, load, d, _avx512)
+#define store_refused        store_again
+#define store_refused_avx2   store_again_avx2
+#define store_refused_avx512 store_again_avx512
+INDEXED(, ACCESS_STORE, store, b, )
+INDEXED(AVX2, ACCESS_STORE, store, b, _avx2)
+INDEXED(AVX512, ACCESS_STORE, store, b, _avx512)
+
+Run *memory_indexed(const Step *access)
+{
+    static Run *const run[2][SIMD_LEVELS] = { RUN(load_indexed), RUN(store_indexed) };
+    const AccessKind kind = access->in->op == OP_st ? ACCESS_STORE : ACCESS_LOAD;
+
+    if (!access->memory.words || access->space != SPACE_GLOBAL || access->a < 0 || access->inner ||
+        (kind == ACCESS_LOAD && access->d < 0))
+        return NULL;
+    return run[kind == ACCESS_STORE][simd_now()];
+}
