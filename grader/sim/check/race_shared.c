@@ -175,6 +175,49 @@ static bool visit_row(Visit *v, SharedWords *words)
     return true;
 }
 
+/* One lane of an atomic whose result is not used, as race_update_quickly() does: if nobody else has
+ * read the word or written it plainly since the barrier. Only what changes is stored. */
+static inline bool update_word(const Visit *v, Pair *pair, int i, uint32_t who, uint32_t tag)
+{
+    const uint32_t when = pair->write.when[i], old = pair->write.tag[i];
+    const uint32_t other = (old & WHO_THREAD) / LANES;
+
+    if (pair->read.when[i] > v->ordered_until)
+        return false;
+    if (when <= v->ordered_until) {
+        side_put(&pair->write, i, (Slot){ v->now, tag });
+        return true;
+    }
+    if (!(old & WHO_STRONG) || (old & WHO_THREAD) == who || when <= v->r->seen[v->warp][other])
+        return false;
+    const uint32_t joined = old | (other == who / LANES ? WHO_SAME_WARP : WHO_OTHERS);
+    if (joined != old)
+        pair->write.tag[i] = joined;
+    return true;
+}
+
+static void visit_updates(Visit *v, SharedWords *words)
+{
+    const uint32_t followed = shape_followed(v->x->shape);
+
+    for (uint32_t left = shape_leaders(v->x->shape) & v->x->mask; left; left &= left - 1) {
+        const int lane = first_lane(left);
+        const size_t at = v->x->address[lane] >> words->log2_grain;
+        const uint32_t who = (uint32_t) (v->warp * LANES + lane);
+        const uint32_t shared = followed >> lane & 1 ? WHO_SAME_WARP : 0;
+        if (!update_word(v, &words->pair[at / LINE], (int) (at % LINE), who,
+                         who | shared | WHO_STRONG | v->site))
+            visit_word(v, words, at, lane);
+    }
+}
+
+/* An atomic on one word per lane, whose result is not used. */
+static bool only_updates(const Visit *v, const SharedWords *words)
+{
+    return v->strong && v->x->kind == ACCESS_ATOMIC && !v->observes &&
+           v->x->bytes == 1 << words->log2_grain;
+}
+
 void race_shared_words(Visit *v)
 {
     Access *x = v->x;
@@ -191,6 +234,8 @@ void race_shared_words(Visit *v)
         race_in_instruction(v);
     if (x->linear && !v->strong) {
         visit_linear(v, words);
+    } else if (only_updates(v, words)) {
+        visit_updates(v, words);
     } else if (v->strong || x->kind == ACCESS_ATOMIC || !visit_row(v, words)) {
         for (uint32_t left = shape_leaders(x->shape) & x->mask; left; left &= left - 1)
             visit_lane(v, words, first_lane(left));
