@@ -162,27 +162,41 @@ static void mark_targets(const Code *code, const Function *function, bool *is_ta
             mark_target(code, is_target, function->tables[i].entries[k]);
 }
 
-/* Finds the sequences of plain steps. If memory runs out, there are none. */
-static void find_straights(CodeMaker *maker)
+/* NULL if memory runs out: then there are no sequences or rows. */
+static bool *targets_of(const Code *code, const Function *function)
 {
-    Code *code = maker->code;
     bool *is_target = calloc((size_t) code->step_count + 1, sizeof *is_target);
 
-    if (!is_target)
-        return;
-    mark_targets(code, maker->function, is_target);
+    if (is_target)
+        mark_targets(code, function, is_target);
+    return is_target;
+}
+
+/* Finds the sequences of plain steps. */
+static void find_straights(Code *code, const bool *is_target)
+{
     for (int i = code->step_count - 1; i >= 0; i--) {
         Step *step = &code->steps[i];
         const int next = is_target[i + 1] ? 0 : step[1].straight;
-        if (!is_plain(step))
+        if (is_plain(step))
+            step->straight = (uint16_t) (next < UINT16_MAX ? next + 1 : next);
+    }
+}
+
+/* Finds the rows of steps whose handlers call each other. */
+static void find_rows(CodeMaker *maker, const bool *is_target)
+{
+    for (int i = maker->code->step_count - 1; i >= 0; i--) {
+        Step *step = &maker->code->steps[i];
+        const int next = is_target[i + 1] ? 0 : step[1].bare;
+        if (!(step->straight && step->guard < 0) && !(step->can_idle && next))
             continue;
-        step->straight = (uint16_t) (next < UINT16_MAX ? next + 1 : next);
-        if (step->guard < 0)
-            step->bare = (uint16_t) (next && step[1].bare < MOST_BARE ? step[1].bare + 1 : 1);
+        step->bare = (uint16_t) (next && next < MOST_BARE ? next + 1 : 1);
         if (step->bare > 1 && maker->fixed[i + 1])
             step->next = step[1].next;
+        if (!step->straight)
+            bind_idle(step);
     }
-    free(is_target);
 }
 
 static void find_idle_branches(Code *code)
@@ -192,6 +206,20 @@ static void find_idle_branches(Code *code)
         step->can_idle =
             step->in->op == OP_bra && step->guard >= 0 && !step->loop && !step->leaves_loop;
     }
+}
+
+static void find_sequences(CodeMaker *maker)
+{
+    Code *code = maker->code;
+    bool *is_target = targets_of(code, maker->function);
+
+    find_idle_branches(code);
+    if (!is_target)
+        return;
+    find_straights(code, is_target);
+    find_rows(maker, is_target);
+    find_indexed(maker);
+    free(is_target);
 }
 
 /* The step after the last instruction ends the function. */
@@ -235,8 +263,6 @@ static bool make_steps(CodeMaker *maker)
     free(product);
     begin_step(&code->steps[code->step_count], &end);
     code->steps[code->step_count].run = run_end;
-    if (well)
-        find_straights(maker);
     return well;
 }
 
@@ -275,13 +301,11 @@ Code *code_make_for(const Code *kernel, const Module *module, int function,
         code->variable_address = variable_address;
         well = make(&maker, kernel, function);
         if (well)
-            find_indexed(&maker);
-        if (well)
             loops_find_exits(code);
         if (well && !kernel)
             loops_find(code);
         if (well)
-            find_idle_branches(code);
+            find_sequences(&maker);
         code->function = maker.function;
         code->uses = well ? uses_make(code->function) : NULL;
     }

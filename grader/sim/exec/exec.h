@@ -111,7 +111,8 @@ struct Step {
     uint16_t straight; /* plain steps from this one on, which are executed in sequence: none can
                         * change the pc, the lanes or (without a fault) the state of the warp, and
                         * none but the first is a branch target; 0: it is not plain */
-    uint16_t bare;     /* of these, the steps up to the first that has a guard, at most MOST_BARE */
+    uint16_t bare;     /* the steps of the row from this one on, at most MOST_BARE: those without a
+                        * guard, and branches that no lane takes */
     uint16_t loop;     /* the number of the loop at whose end it jumps back: 1, 2 ...; 0: none */
     bool can_idle;     /* a branch that does nothing if no lane takes it */
     bool leaves_loop, taken_leaves; /* branch: lanes leave a loop by one way, the branch or (if not
@@ -124,7 +125,7 @@ struct Step {
     int after; /* as in Reconvergence */
     LoopRound round; /* the same */
     Run *inner; /* the step's own handler, if `run` does more: a clock is read before (special.c),
-                 * or the next steps are run too (indexed.c) */
+                 * the next steps are run too (indexed.c), or it may do nothing (turn.c) */
 };
 
 enum { MOST_BLOCK_SPECIALS = 32 };

@@ -104,14 +104,15 @@ static inline __attribute__((always_inline)) const Step *run_row(Warp *warp, con
     return warp->at + 1 < end ? warp->at + 1 : end;
 }
 
-/* Plain steps up to `end`. Returns the next one, which is an earlier one after a fault. */
-static inline __attribute__((always_inline)) const Step *run_straight(Warp *warp, const Step *step,
-                                                                      const Step *end, bool traced)
+/* Plain steps up to `end`; a row goes on up to `limit`. Returns the next one, which is an earlier
+ * one after a fault. */
+static inline __attribute__((always_inline)) const Step *
+run_straight(Warp *warp, const Step *step, const Step *end, const Step *limit, bool traced)
 {
     const bool is_full = !traced && warp->active == UINT32_MAX;
 
     do {
-        step = is_full && step->bare ? run_row(warp, step, end) : run_plain(warp, step, traced);
+        step = is_full && step->bare ? run_row(warp, step, limit) : run_plain(warp, step, traced);
     } while (step < end && warp->state == WARP_READY);
     return step;
 }
@@ -132,6 +133,31 @@ static inline __attribute__((always_inline)) const Step *run_idle(Warp *warp, co
     return step + 1;
 }
 
+/* A branch in a row, or elsewhere. */
+static void run_idle_or_branch(Warp *warp, const Step *step, uint32_t mask)
+{
+    if (!warp->last_in_row) {
+        step->inner(warp, step, mask);
+        return;
+    }
+    if (step == warp->last_in_row || lanes_for(warp, step) || !warp_is_whole(warp)) {
+        warp->at = step - 1; /* the row ends before it */
+        return;
+    }
+    warp->pc = (int) (step - warp->code->steps);
+    count_idle(warp->counts + warp->pc, UINT32_MAX, 0);
+    warp->pc++;
+    walk(warp);
+    warp->at = step + 1;
+    step[1].run(warp, step + 1, UINT32_MAX);
+}
+
+void bind_idle(Step *branch)
+{
+    branch->inner = branch->run;
+    branch->run = run_idle_or_branch;
+}
+
 /* At most `most` steps that follow each other, for the same lanes. They are counted together.
  * Returns their number. `*other`: the next step is another one, and has been passed to walk(). */
 static inline __attribute__((always_inline)) long run_sequence(Warp *warp, long most, bool traced,
@@ -146,8 +172,9 @@ static inline __attribute__((always_inline)) long run_sequence(Warp *warp, long 
     do {
         walk(warp);
         if (step->straight)
-            step = run_straight(
-                warp, step, step->straight < limit - step ? step + step->straight : limit, traced);
+            step = run_straight(warp, step,
+                                step->straight < limit - step ? step + step->straight : limit,
+                                limit, traced);
         else if (is_idle_branch(warp, step, whole))
             step = run_idle(warp, step, traced);
         else
