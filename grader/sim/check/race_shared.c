@@ -79,6 +79,13 @@ WITH_VECTORS static bool take_run(const Visit *v, const Run32 *run)
     return true;
 }
 
+static void enter_shared(Visit *v, const SharedWords *words)
+{
+    v->is_global = v->all_foreign = false;
+    v->ordered_until = v->before_block = v->r->last_barrier;
+    v->log2_grain = words->log2_grain;
+}
+
 /* ---- One lane ---- */
 
 static void visit_word(Visit *v, SharedWords *words, size_t index, int lane)
@@ -150,6 +157,32 @@ static void visit_linear(Visit *v, SharedWords *words)
                            .thread = (uint32_t) (v->warp * LANES) },
                   first + (size_t) skip);
     }
+}
+
+bool race_shared_store(Visit *v, const Shape *s, size_t at)
+{
+    const SharedWords *old = v->r->words;
+
+    if (!old || s->bytes < 1 << old->log2_grain || at + (size_t) s->bytes * LANES > old->bytes)
+        return false;
+    if (!v->r->records_loads)
+        race_record_deferred(v->r);
+    enter_shared(v, v->r->words);
+    const int a_lane = s->bytes >> old->log2_grain, all = a_lane * LANES;
+    for (int skip = 0, count; skip < all; skip += count) {
+        const size_t first = (at >> v->log2_grain) + (size_t) skip;
+        const int i = (int) (first % LINE);
+        Pair *pair = &v->r->words->pair[first / LINE];
+        count = LINE - i < all - skip ? LINE - i : all - skip;
+        if (race_store_words(v, &(Words){ .write = &pair->write,
+                                          .read = &pair->read,
+                                          .from = i,
+                                          .count = count,
+                                          .skip = skip,
+                                          .shift = __builtin_ctz((unsigned) a_lane) }))
+            return false;
+    }
+    return true;
 }
 
 /* Whether plain accesses of consecutive lanes, one word each, to consecutive words of a pair were
@@ -227,9 +260,7 @@ void race_shared_words(Visit *v)
         return;
     if (x->strong)
         race_hand_over(v);
-    v->is_global = v->all_foreign = false;
-    v->ordered_until = v->before_block = v->r->last_barrier;
-    v->log2_grain = words->log2_grain;
+    enter_shared(v, words);
     if (x->kind == ACCESS_STORE && shape_followed(x->shape))
         race_in_instruction(v);
     if (x->linear && !v->strong) {

@@ -350,10 +350,10 @@ struct BlockPlayed;
 struct WarpWaited;
 struct WarpPlayed;
 
-/* Observes a load of a full warp that repeats the step's last pattern, `at` bytes into the
+/* Observes a load or store of a full warp that repeats the step's last pattern, `at` bytes into the
  * allocation (NULL: shared memory). False: `access` must be called. */
-typedef bool LoadAgain(Warp *warp, const Step *step, const struct Shape *shape, const Allocation *a,
-                       size_t at);
+typedef bool AccessAgain(Warp *warp, const Step *step, const struct Shape *shape,
+                         const Allocation *a, size_t at);
 
 /* Callbacks during a launch. NULL members are not called. */
 typedef struct Observer {
@@ -370,7 +370,7 @@ typedef struct Observer {
     void (*fence)(Warp *warp, bool of_block); /* membar, fence; of_block: .cta scope */
     void (*access)(struct Access *access);    /* an access to shared or global memory, already
                                                * resolved and counted */
-    LoadAgain *load_again;
+    AccessAgain *load_again, *store_again;
     bool (*needs_accesses)(const Launch *launch); /* false: `access` would do nothing; NULL: true */
     /* The two halves of an asynchronous copy: its reads, and the start of its writes. */
     void (*copy_reads)(struct Access *access);
@@ -454,9 +454,9 @@ struct Launch {
     void *progress_self;
     /* Called before each step of a warp whose trace is kept; NULL: not. */
     void (*step)(Warp *warp, int pc, uint32_t executed);
-    bool watched;          /* set by launch_run: an observer needs the accesses; */
-    LoadAgain *load_again; /* of the only one; NULL: none */
-    bool failed;           /* a fatal finding ended the launch; its kind is in `failure` */
+    bool watched;                          /* set by launch_run: an observer needs the accesses; */
+    AccessAgain *load_again, *store_again; /* of the only one; NULL: none */
+    bool failed; /* a fatal finding ended the launch; its kind is in `failure` */
     FindingKind failure;
     uint32_t envreg[3]; /* %envreg0 .. 2: 1 and 2 are the workspace of cooperative launches */
     void (*print)(void *self, const char *text, size_t length); /* output of printf; NULL: stdout */
