@@ -32,7 +32,9 @@ static bool block_open(Block *block, Launch *launch)
     block->warp_count = (block->thread_count + LANES - 1) / LANES;
     block->shared_bytes = launch->shared_bytes;
     block->shared = aligned_alloc(1024, (launch->shared_bytes / 1024 + 1) * 1024);
-    block->warps = calloc((size_t) block->warp_count, sizeof *block->warps);
+    block->warps = aligned_alloc(_Alignof(Warp), (size_t) block->warp_count * sizeof(Warp));
+    if (block->warps)
+        memset(block->warps, 0, (size_t) block->warp_count * sizeof(Warp));
     if (launch->check_uninitialised || launch->sample)
         block->written_room = malloc(launch->shared_bytes / 8 + 1);
     if (!block->shared || !block->warps ||

@@ -183,19 +183,34 @@ static void find_straights(Code *code, const bool *is_target)
     }
 }
 
+/* Whether the branch is the end of a loop whose other steps are plain and have no guards. */
+static bool ends_row(const Code *code, int at)
+{
+    const int target = code->steps[at].jump.target;
+
+    if (!code->steps[at].loop || code->steps[target].straight != at - target ||
+        at - target >= MOST_BARE)
+        return false;
+    for (int i = target; i < at; i++)
+        if (code->steps[i].guard >= 0)
+            return false;
+    return true;
+}
+
 /* Finds the rows of steps whose handlers call each other. */
 static void find_rows(CodeMaker *maker, const bool *is_target)
 {
     for (int i = maker->code->step_count - 1; i >= 0; i--) {
         Step *step = &maker->code->steps[i];
-        const int next = is_target[i + 1] ? 0 : step[1].bare;
-        if (!(step->straight && step->guard < 0) && !(step->can_idle && next))
+        const bool ends = ends_row(maker->code, i);
+        const int next = ends || is_target[i + 1] ? 0 : step[1].bare;
+        if (!(step->straight && step->guard < 0) && !(step->can_idle && next) && !ends)
             continue;
         step->bare = (uint16_t) (next && next < MOST_BARE ? next + 1 : 1);
         if (step->bare > 1 && maker->fixed[i + 1])
             step->next = step[1].next;
         if (!step->straight)
-            bind_idle(step);
+            bind_in_row(step);
     }
 }
 

@@ -75,8 +75,8 @@ void find_indexed(CodeMaker *maker); /* indexed.c */
 bool fill_operands(CodeMaker *maker, Step *step);
 bool fill_constants(CodeMaker *maker); /* the planes, once all constants are known */
 
-/* turn.c: lets rows go through a branch that no lane takes. */
-void bind_idle(Step *branch);
+/* turn.c: lets rows go through a branch that no lane takes, or to the first step of a loop. */
+void bind_in_row(Step *branch);
 
 /* sim/exec/ops/control.c: the step after the last instruction. */
 void run_end(Warp *warp, const Step *step, uint32_t mask);

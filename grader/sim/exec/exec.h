@@ -247,7 +247,7 @@ enum { MOST_UNWRITTEN = 16 };
 
 struct Warp {
     /* State of the running frame. */
-    const Code *code;
+    _Alignas(64) const Code *code;
     uint8_t *registers;   /* planes */
     uint32_t *predicates; /* masks */
     uint32_t *carry;      /* CC.CF, a mask */
@@ -258,26 +258,25 @@ struct Warp {
     bool observed;       /* it has a trace, or launch->watched */
     struct Trace *trace; /* trace.h; NULL: no trace is kept */
     const Step *at;      /* the step that the last handler of a row has executed, or was at; */
-    const Step *last_in_row;  /* handlers of earlier steps call the next one's (run_next()) */
-    int pc, rpc;              /* rpc: of the top entry */
-    uint32_t active;          /* lanes of the top entry */
-    uint32_t alive;           /* lanes that have not exited */
-    int32_t lane_mask[LANES]; /* 0 or -1 per lane, for the mask `lane_mask_of` */
-    uint32_t lane_mask_of;
+    const Step *last_in_row; /* handlers of earlier steps call the next one's (run_next()) */
+    int pc, rpc;             /* rpc: of the top entry */
+    uint32_t active;         /* lanes of the top entry */
+    uint32_t alive;          /* lanes that have not exited */
     WarpState state;
-    int barrier; /* the barrier where the warp waits */
     Block *block;
+    const Step *limit; /* of the current sequence (turn.c) */
+    Entry *stack;
+    int depth, stack_room;
+    Frame *frames;
+    int frame, frame_room;
+    int barrier;       /* the barrier where the warp waits */
     LoopVisit *visits; /* by loop of the kernel */
     struct WalkGroup {
         uint32_t lanes;
         int state;
     } groups[LANES]; /* walk.h: the state of each lane */
     int group_count;
-    int number; /* in the block */
-    Entry *stack;
-    int depth, stack_room;
-    Frame *frames;
-    int frame, frame_room;
+    int number;     /* in the block */
     uint8_t *local; /* LANES * launch->local_bytes: lane * local_bytes + offset */
     uint64_t executed;
     void *async;              /* sim/exec/ops/async.c: cp.async groups in flight */
@@ -297,6 +296,8 @@ struct Warp {
     int sleeps;                    /* nanosleeps and clock reads in its last turn */
     uint64_t read_cycles, read_ns; /* its last reading of the clocks */
     bool has_errors;
+    int32_t lane_mask[LANES]; /* 0 or -1 per lane, for the mask `lane_mask_of` */
+    uint32_t lane_mask_of;
     int errors[LANES]; /* for cudaGetLastError() in kernels; 0: none */
 };
 
