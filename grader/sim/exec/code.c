@@ -223,12 +223,29 @@ static void find_idle_branches(Code *code)
     }
 }
 
+/* Finds shuffles whose operands are known to be the same for all lanes. */
+static void find_alike(CodeMaker *maker)
+{
+    for (int i = 0; i < maker->code->step_count; i++) {
+        Step *step = &maker->code->steps[i];
+        const Instruction *in = step->in;
+        step->is_alike = in->op == OP_shfl && in->roles.known;
+        for (int k = in->roles.destinations + 1; k < in->count && step->is_alike; k++) {
+            const Operand *operand = &maker->function->operands[in->first + k];
+            step->is_alike =
+                operand->kind == OPERAND_INTEGER ||
+                (operand->kind == OPERAND_REGISTER && maker->lives[operand->index].is_alike);
+        }
+    }
+}
+
 static void find_sequences(CodeMaker *maker)
 {
     Code *code = maker->code;
     bool *is_target = targets_of(code, maker->function);
 
     find_idle_branches(code);
+    find_alike(maker);
     if (!is_target)
         return;
     find_straights(code, is_target);

@@ -118,6 +118,7 @@ struct Step {
     bool leaves_loop, taken_leaves; /* branch: lanes leave a loop by one way, the branch or (if not
                                      * taken_leaves) the next step, while others stay */
     bool is_meeting;                /* lanes of a branch reconverge before this step */
+    bool is_alike;                  /* shfl: all lanes have the same operands, except the value */
     bool in_loop; /* as in Reconvergence (inner, cfg.h): lanes that leave the loop do not pass this
                      step */
     uint8_t class_; /* OpClass */

@@ -303,7 +303,12 @@ void warp_unpark(Warp *warp)
 void warp_exit(Warp *warp, uint32_t lanes)
 {
     warp->alive &= ~lanes;
-    remove_lanes(warp, lanes, 0);
+    if (!warp->alive && !warp->frame) {
+        warp->depth = 0;
+        end_warp(warp);
+    } else {
+        remove_lanes(warp, lanes, 0);
+    }
 }
 
 void warp_return(Warp *warp, uint32_t lanes)
