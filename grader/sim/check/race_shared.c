@@ -161,18 +161,18 @@ static void visit_linear(Visit *v, SharedWords *words)
 
 bool race_shared_store(Visit *v, const Shape *s, size_t at)
 {
-    const SharedWords *old = v->r->words;
-
-    if (!old || s->bytes < 1 << old->log2_grain || at + (size_t) s->bytes * LANES > old->bytes)
-        return false;
     if (!v->r->records_loads)
-        race_record_deferred(v->r);
-    enter_shared(v, v->r->words);
-    const int a_lane = s->bytes >> old->log2_grain, all = a_lane * LANES;
+        race_record_deferred(v->r); /* which may replace the words */
+    SharedWords *words = v->r->words;
+    if (!words || s->bytes < 1 << words->log2_grain ||
+        at + (size_t) s->bytes * LANES > words->bytes)
+        return false;
+    enter_shared(v, words);
+    const int a_lane = s->bytes >> words->log2_grain, all = a_lane * LANES;
     for (int skip = 0, count; skip < all; skip += count) {
-        const size_t first = (at >> v->log2_grain) + (size_t) skip;
+        const size_t first = (at >> words->log2_grain) + (size_t) skip;
         const int i = (int) (first % LINE);
-        Pair *pair = &v->r->words->pair[first / LINE];
+        Pair *pair = &words->pair[first / LINE];
         count = LINE - i < all - skip ? LINE - i : all - skip;
         if (race_store_words(v, &(Words){ .write = &pair->write,
                                           .read = &pair->read,
