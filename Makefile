@@ -105,7 +105,7 @@ sim_tool  := grader/sim/tool.c grader/sim/list.c
 sim_c     := $(filter-out $(call in,sim/guest sim/forward sim/cublas) $(sim_tool),$(call in,sim))
 sim_plain_o := $(call objects,$(filter-out $(call in,sim/runtime),$(sim_c)))# needs no CUDA headers
 grader_o  := $(call objects,$(call in,base build judge learner calc draw) grader/coursework.c grader/command_grade.c $(sim_tool) \
-             $(addprefix grader/sim/,device/device.c binary/elf.c base/cause.c base/limiter.c base/records.c base/source_shape.c ptx/module.c exec/repeats.c exec/shape.c)) \
+             $(addprefix grader/sim/,device/device.c binary/elf.c base/cause.c base/limiter.c base/records.c base/source_shape.c ptx/module.c exec/repeats.c exec/shape.c exec/shape_vectors.c)) \
              $(B)/see_parts.o $(B)/portfolio_parts.o
 
 # Commands of warpbook: those that run a kernel on a device, and those that only read and write files.

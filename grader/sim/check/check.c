@@ -33,6 +33,7 @@ const Observer check_observer = {
     .cluster_sync = race_cluster,
     .access = check_access,
     .load_again = check_load_again,
+    .store_again = check_store_again,
     .needs_accesses = needs_accesses,
     .copy_reads = access_check_written,
     .copy_claims = order_shared,

@@ -147,6 +147,9 @@ void race_shared(Access *access);
 /* load_again.c: see Observer. */
 bool check_load_again(Warp *warp, const Step *step, const Shape *shape, const Allocation *a,
                       size_t at);
+/* store_again.c: the same. */
+bool check_store_again(Warp *warp, const Step *step, const Shape *shape, const Allocation *a,
+                       size_t at);
 /* written.c. Also marks the bytes that the access writes as written. */
 void access_check_written(Access *access);
 
@@ -184,6 +187,9 @@ bool race_defer(const Visit *visit, Warp *warp, const Step *step, const Shape *s
                 uint32_t first);
 /* Called before anything that changes how loads are recorded, or that they may race with. */
 void race_record_deferred(BlockRaces *r);
+/* Records a store of a full warp to consecutive bytes, `at` bytes into shared memory. Returns false
+ * if the words must be visited one by one. */
+bool race_shared_store(Visit *visit, const Shape *shape, size_t at);
 /* Checks and records an access to shared memory. */
 void race_shared_words(Visit *visit);
 

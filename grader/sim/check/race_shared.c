@@ -79,6 +79,13 @@ WITH_VECTORS static bool take_run(const Visit *v, const Run32 *run)
     return true;
 }
 
+static void enter_shared(Visit *v, const SharedWords *words)
+{
+    v->is_global = v->all_foreign = false;
+    v->ordered_until = v->before_block = v->r->last_barrier;
+    v->log2_grain = words->log2_grain;
+}
+
 /* ---- One lane ---- */
 
 static void visit_word(Visit *v, SharedWords *words, size_t index, int lane)
@@ -152,6 +159,32 @@ static void visit_linear(Visit *v, SharedWords *words)
     }
 }
 
+bool race_shared_store(Visit *v, const Shape *s, size_t at)
+{
+    if (!v->r->records_loads)
+        race_record_deferred(v->r); /* which may replace the words */
+    SharedWords *words = v->r->words;
+    if (!words || s->bytes < 1 << words->log2_grain ||
+        at + (size_t) s->bytes * LANES > words->bytes)
+        return false;
+    enter_shared(v, words);
+    const int a_lane = s->bytes >> words->log2_grain, all = a_lane * LANES;
+    for (int skip = 0, count; skip < all; skip += count) {
+        const size_t first = (at >> words->log2_grain) + (size_t) skip;
+        const int i = (int) (first % LINE);
+        Pair *pair = &words->pair[first / LINE];
+        count = LINE - i < all - skip ? LINE - i : all - skip;
+        if (race_store_words(v, &(Words){ .write = &pair->write,
+                                          .read = &pair->read,
+                                          .from = i,
+                                          .count = count,
+                                          .skip = skip,
+                                          .shift = __builtin_ctz((unsigned) a_lane) }))
+            return false;
+    }
+    return true;
+}
+
 /* Whether plain accesses of consecutive lanes, one word each, to consecutive words of a pair were
  * visited together. */
 static bool visit_row(Visit *v, SharedWords *words)
@@ -175,6 +208,49 @@ static bool visit_row(Visit *v, SharedWords *words)
     return true;
 }
 
+/* One lane of an atomic whose result is not used, as race_update_quickly() does: if nobody else has
+ * read the word or written it plainly since the barrier. Only what changes is stored. */
+static inline bool update_word(const Visit *v, Pair *pair, int i, uint32_t who, uint32_t tag)
+{
+    const uint32_t when = pair->write.when[i], old = pair->write.tag[i];
+    const uint32_t other = (old & WHO_THREAD) / LANES;
+
+    if (pair->read.when[i] > v->ordered_until)
+        return false;
+    if (when <= v->ordered_until) {
+        side_put(&pair->write, i, (Slot){ v->now, tag });
+        return true;
+    }
+    if (!(old & WHO_STRONG) || (old & WHO_THREAD) == who || when <= v->r->seen[v->warp][other])
+        return false;
+    const uint32_t joined = old | (other == who / LANES ? WHO_SAME_WARP : WHO_OTHERS);
+    if (joined != old)
+        pair->write.tag[i] = joined;
+    return true;
+}
+
+static void visit_updates(Visit *v, SharedWords *words)
+{
+    const uint32_t followed = shape_followed(v->x->shape);
+
+    for (uint32_t left = shape_leaders(v->x->shape) & v->x->mask; left; left &= left - 1) {
+        const int lane = first_lane(left);
+        const size_t at = v->x->address[lane] >> words->log2_grain;
+        const uint32_t who = (uint32_t) (v->warp * LANES + lane);
+        const uint32_t shared = followed >> lane & 1 ? WHO_SAME_WARP : 0;
+        if (!update_word(v, &words->pair[at / LINE], (int) (at % LINE), who,
+                         who | shared | WHO_STRONG | v->site))
+            visit_word(v, words, at, lane);
+    }
+}
+
+/* An atomic on one word per lane, whose result is not used. */
+static bool only_updates(const Visit *v, const SharedWords *words)
+{
+    return v->strong && v->x->kind == ACCESS_ATOMIC && !v->observes &&
+           v->x->bytes == 1 << words->log2_grain;
+}
+
 void race_shared_words(Visit *v)
 {
     Access *x = v->x;
@@ -184,13 +260,13 @@ void race_shared_words(Visit *v)
         return;
     if (x->strong)
         race_hand_over(v);
-    v->is_global = v->all_foreign = false;
-    v->ordered_until = v->before_block = v->r->last_barrier;
-    v->log2_grain = words->log2_grain;
+    enter_shared(v, words);
     if (x->kind == ACCESS_STORE && shape_followed(x->shape))
         race_in_instruction(v);
     if (x->linear && !v->strong) {
         visit_linear(v, words);
+    } else if (only_updates(v, words)) {
+        visit_updates(v, words);
     } else if (v->strong || x->kind == ACCESS_ATOMIC || !visit_row(v, words)) {
         for (uint32_t left = shape_leaders(x->shape) & x->mask; left; left &= left - 1)
             visit_lane(v, words, first_lane(left));

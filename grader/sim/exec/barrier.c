@@ -106,9 +106,11 @@ static void check(Block *block, Barrier *barrier)
 
 void barrier_warp_done(Warp *warp)
 {
-    for (int i = 0; i < BARRIERS; i++)
-        if (warp->block->barriers[i].expected == ALL_THREADS)
-            check(warp->block, &warp->block->barriers[i]);
+    Block *block = warp->block;
+
+    for (uint32_t left = block->barriers_used; left; left &= left - 1)
+        if (block->barriers[__builtin_ctz(left)].expected == ALL_THREADS)
+            check(block, &block->barriers[__builtin_ctz(left)]);
 }
 
 /* ---- A warp that arrives ---- */
@@ -170,6 +172,7 @@ static bool add_warp(Warp *warp, const Step *step, Barrier *barrier)
              number);
         return false;
     }
+    warp->block->barriers_used |= 1u << number;
     barrier->step = step;
     barrier->expected = expected;
     barrier->arrived += LANES;

@@ -32,7 +32,9 @@ static bool block_open(Block *block, Launch *launch)
     block->warp_count = (block->thread_count + LANES - 1) / LANES;
     block->shared_bytes = launch->shared_bytes;
     block->shared = aligned_alloc(1024, (launch->shared_bytes / 1024 + 1) * 1024);
-    block->warps = calloc((size_t) block->warp_count, sizeof *block->warps);
+    block->warps = aligned_alloc(_Alignof(Warp), (size_t) block->warp_count * sizeof(Warp));
+    if (block->warps)
+        memset(block->warps, 0, (size_t) block->warp_count * sizeof(Warp));
     if (launch->check_uninitialised || launch->sample)
         block->written_room = malloc(launch->shared_bytes / 8 + 1);
     if (!block->shared || !block->warps ||
@@ -104,11 +106,13 @@ static void block_begin(Block *block, long number, Cluster *cluster, int rank)
     block->epoch = 0;
     block->last_barrier = NULL;
     block->ended = false;
-    memset(block->barriers, 0, sizeof block->barriers);
+    for (; block->barriers_used; block->barriers_used &= block->barriers_used - 1)
+        block->barriers[__builtin_ctz(block->barriers_used)] = (Barrier){ 0 };
     /* Unwritten shared memory must not hold a number that could pass for a result. */
     memset(block->shared, 0xff, block->shared_bytes);
     block->copied_unwritten = false;
     choose_checks(block);
+    special_of_block(block);
     for (int i = 0; i < block->warp_count; i++) {
         int lanes = block->thread_count - i * LANES;
         warp_begin(&block->warps[i], lanes >= LANES ? UINT32_MAX : (1u << lanes) - 1);

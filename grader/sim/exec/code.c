@@ -65,7 +65,8 @@ static void begin_step(Step *step, const Instruction *in)
 {
     static uint32_t numbers; /* caches use it as their key, since addresses are reused */
 
-    *step = (Step){ .number = ++numbers,
+    *step = (Step){ .next = step + 1,
+                    .number = ++numbers,
                     .in = in,
                     .d = -1,
                     .d2 = -1,
@@ -80,7 +81,7 @@ static void begin_step(Step *step, const Instruction *in)
     step->space = (uint8_t) in->space;
     step->type = (uint8_t) in->types[0];
     step->type2 = (uint8_t) in->types[1];
-    step->class_ = class_of(in);
+    step->class_ = (uint8_t) class_of(in);
     step->rpc = -1;
     if (step->class_ == CLASS_CONTROL)
         step->jump.target = -1;
@@ -161,24 +162,56 @@ static void mark_targets(const Code *code, const Function *function, bool *is_ta
             mark_target(code, is_target, function->tables[i].entries[k]);
 }
 
-/* Finds the sequences of plain steps. If memory runs out, there are none. */
-static void find_straights(Code *code, const Function *function)
+/* NULL if memory runs out: then there are no sequences or rows. */
+static bool *targets_of(const Code *code, const Function *function)
 {
     bool *is_target = calloc((size_t) code->step_count + 1, sizeof *is_target);
 
-    if (!is_target)
-        return;
-    mark_targets(code, function, is_target);
+    if (is_target)
+        mark_targets(code, function, is_target);
+    return is_target;
+}
+
+/* Finds the sequences of plain steps. */
+static void find_straights(Code *code, const bool *is_target)
+{
     for (int i = code->step_count - 1; i >= 0; i--) {
         Step *step = &code->steps[i];
         const int next = is_target[i + 1] ? 0 : step[1].straight;
-        if (!is_plain(step))
-            continue;
-        step->straight = (uint16_t) (next < UINT16_MAX ? next + 1 : next);
-        if (step->guard < 0)
-            step->bare = (uint16_t) (next && step[1].bare < MOST_BARE ? step[1].bare + 1 : 1);
+        if (is_plain(step))
+            step->straight = (uint16_t) (next < UINT16_MAX ? next + 1 : next);
     }
-    free(is_target);
+}
+
+/* Whether the branch is the end of a loop whose other steps are plain and have no guards. */
+static bool ends_row(const Code *code, int at)
+{
+    const int target = code->steps[at].jump.target;
+
+    if (!code->steps[at].loop || code->steps[target].straight != at - target ||
+        at - target >= MOST_BARE)
+        return false;
+    for (int i = target; i < at; i++)
+        if (code->steps[i].guard >= 0)
+            return false;
+    return true;
+}
+
+/* Finds the rows of steps whose handlers call each other. */
+static void find_rows(CodeMaker *maker, const bool *is_target)
+{
+    for (int i = maker->code->step_count - 1; i >= 0; i--) {
+        Step *step = &maker->code->steps[i];
+        const bool ends = ends_row(maker->code, i);
+        const int next = ends || is_target[i + 1] ? 0 : step[1].bare;
+        if (!(step->straight && step->guard < 0) && !(step->can_idle && next) && !ends)
+            continue;
+        step->bare = (uint16_t) (next && next < MOST_BARE ? next + 1 : 1);
+        if (step->bare > 1 && maker->fixed[i + 1])
+            step->next = step[1].next;
+        if (!step->straight)
+            bind_in_row(step);
+    }
 }
 
 static void find_idle_branches(Code *code)
@@ -188,6 +221,37 @@ static void find_idle_branches(Code *code)
         step->can_idle =
             step->in->op == OP_bra && step->guard >= 0 && !step->loop && !step->leaves_loop;
     }
+}
+
+/* Finds shuffles whose operands are known to be the same for all lanes. */
+static void find_alike(CodeMaker *maker)
+{
+    for (int i = 0; i < maker->code->step_count; i++) {
+        Step *step = &maker->code->steps[i];
+        const Instruction *in = step->in;
+        step->is_alike = in->op == OP_shfl && in->roles.known;
+        for (int k = in->roles.destinations + 1; k < in->count && step->is_alike; k++) {
+            const Operand *operand = &maker->function->operands[in->first + k];
+            step->is_alike =
+                operand->kind == OPERAND_INTEGER ||
+                (operand->kind == OPERAND_REGISTER && maker->lives[operand->index].is_alike);
+        }
+    }
+}
+
+static void find_sequences(CodeMaker *maker)
+{
+    Code *code = maker->code;
+    bool *is_target = targets_of(code, maker->function);
+
+    find_idle_branches(code);
+    find_alike(maker);
+    if (!is_target)
+        return;
+    find_straights(code, is_target);
+    find_rows(maker, is_target);
+    find_indexed(maker);
+    free(is_target);
 }
 
 /* The step after the last instruction ends the function. */
@@ -202,7 +266,7 @@ static bool make_steps(CodeMaker *maker)
     int *product = malloc(((size_t) function->instruction_count + 1) * sizeof *product);
 
     code->step_count = function->instruction_count;
-    code->steps = calloc((size_t) code->step_count + 1, sizeof *code->steps);
+    code->steps = aligned_alloc(_Alignof(Step), ((size_t) code->step_count + 1) * sizeof(Step));
     if (!code->steps || !known || !treatment) {
         if (known)
             reconvergence_free(&meets);
@@ -231,8 +295,6 @@ static bool make_steps(CodeMaker *maker)
     free(product);
     begin_step(&code->steps[code->step_count], &end);
     code->steps[code->step_count].run = run_end;
-    if (well)
-        find_straights(code, function);
     return well;
 }
 
@@ -254,7 +316,7 @@ static bool is_runnable(CodeMaker *maker, const Module *module, int function)
 static bool make(CodeMaker *maker, const Code *kernel, int function)
 {
     return is_runnable(maker, maker->module, function) && lay_out(maker, kernel) &&
-           make_steps(maker) && fill_constants(maker);
+           make_steps(maker) && fill_constants(maker) && set_fixed(maker);
 }
 
 Code *code_make_for(const Code *kernel, const Module *module, int function,
@@ -275,12 +337,14 @@ Code *code_make_for(const Code *kernel, const Module *module, int function,
         if (well && !kernel)
             loops_find(code);
         if (well)
-            find_idle_branches(code);
+            find_sequences(&maker);
         code->function = maker.function;
         code->uses = well ? uses_make(code->function) : NULL;
     }
     free(maker.slot);
     free(maker.constants);
+    free(maker.fixed);
+    free(maker.lives);
     if (!well) {
         code_free(code);
         return NULL;
@@ -304,6 +368,7 @@ void code_free(Code *code)
     free(code->special_plane);
     free(code->local_plane);
     free(code->fragments);
+    free(code->fixed);
     free(code->uses);
     free(code);
 }

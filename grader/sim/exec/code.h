@@ -37,6 +37,8 @@ typedef struct CodeMaker {
     size_t why_size;
     bool refused;
     int fragments_room;
+    bool *fixed;        /* by instruction */
+    struct Life *lives; /* by register */
 } CodeMaker;
 
 /* Returns false, with `why` filled in. */
@@ -52,14 +54,29 @@ typedef struct Life {
     int first, last;
     bool seen, shares; /* shares: it is a temporary, which may share its plane */
     bool is_set;       /* by the function's first basic block, which all lanes execute first */
+    bool is_fixed;     /* fixed.c: it keeps its value while a block runs, */
+    bool differs;      /* but other blocks have other values */
+    bool is_alike;     /* fixed, and all lanes have the same value */
+    int special;       /* it has the plane of a special register; 0: not */
 } Life;
 Life *find_lives(const Function *function); /* by register; the caller frees it */
 bool place_temporaries(CodeMaker *maker, Life *lives);
+
+/* fixed.c: finds fixed registers and instructions; takes the steps of these out of the sequences;
+ * and runs them, for the lanes that the warp has. */
+bool find_fixed(CodeMaker *maker, Life *lives);
+bool set_fixed(CodeMaker *maker);
+void fixed_fill(Warp *warp, uint32_t lanes);
+
+void find_indexed(CodeMaker *maker); /* indexed.c */
 
 /* operands.c: returns false if this instruction is not supported (that is reported when it is
  * executed), or with `why` filled in. */
 bool fill_operands(CodeMaker *maker, Step *step);
 bool fill_constants(CodeMaker *maker); /* the planes, once all constants are known */
+
+/* turn.c: lets rows go through a branch that no lane takes, or to the first step of a loop. */
+void bind_in_row(Step *branch);
 
 /* sim/exec/ops/control.c: the step after the last instruction. */
 void run_end(Warp *warp, const Step *step, uint32_t mask);
@@ -74,6 +91,7 @@ bool special_is_clock(Special special);
 void special_fill(Warp *warp, const Code *code,
                   uint8_t *registers); /* the special planes of a frame */
 void special_list(Code *code);         /* sets block_specials */
+void special_of_block(Block *block);   /* sets block->specials */
 void special_fill_block(Warp *warp);   /* the special planes of the kernel that differ between
                                         * blocks */
 void run_clock(Warp *warp, const Step *step, uint32_t mask);

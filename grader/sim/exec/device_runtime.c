@@ -230,7 +230,7 @@ bool device_runtime_call(Warp *warp, const Step *step, uint32_t mask, Name name)
     for (uint32_t left = mask; left && !warp->block->ended; left &= left - 1) {
         const int lane = __builtin_ctz(left), error = call->run(warp, step, lane);
         if (error)
-            warp->errors[lane] = error;
+            warp->has_errors = true, warp->errors[lane] = error;
         if (!call->has_result)
             give(warp, step, lane, &error, sizeof error);
     }

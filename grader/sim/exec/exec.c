@@ -200,6 +200,7 @@ static void find_watchers(Launch *launch)
         if ((*observer)->access &&
             (!(*observer)->needs_accesses || (*observer)->needs_accesses(launch))) {
             launch->load_again = launch->watched ? NULL : (*observer)->load_again;
+            launch->store_again = launch->watched ? NULL : (*observer)->store_again;
             launch->watched = true;
         }
 }

@@ -37,16 +37,20 @@ typedef struct LoopVisit LoopVisit;
 typedef void Run(Warp *warp, const Step *step, uint32_t mask);
 
 struct Step {
-    Run *run;
+    /* What most handlers need is in one line of the processor's cache. */
+    _Alignas(64) Run *run;
+    const Step *next; /* in a row: the next one that is not fixed */
     const Instruction *in;
     int d, d2;        /* destinations: planes, or predicates where the instruction writes a
                        * predicate */
     int a, b, c, e;   /* sources, in order; < 0: constant plane ~n; predicates where the
                        * instruction reads them */
+    int guard;        /* predicate, or -1 */
+    uint32_t number;  /* unique in the process: 1, 2, ... */
+    int64_t offset;   /* of an address, or of a variable */
     int vector_at[8]; /* planes of the elements of ld/st .v2 .v4 .v8 and of mov's {a, b}; mov has
                        * `vector` elements. A mov that unpacks has d = vector_at[0], one that
                        * packs does not. < 0: unused element (_) */
-    int guard;        /* predicate, or -1 */
     bool guard_negated;
     bool negated_a, negated_b, negated_c, negated_e; /* for predicate sources */
     uint8_t size;   /* bytes per element, in memory and for most types */
@@ -66,8 +70,6 @@ struct Step {
                            * 8); 0: given by the type. d or vector_at[] of a load < 0: value
                            * discarded. cvt: the same for d's plane */
     uint8_t treatment;    /* Treatment */
-    uint32_t number;      /* unique in the process: 1, 2, ... */
-    int64_t offset;       /* of an address, or of a variable */
     union {               /* fields of a single family of instructions */
         struct {
             int target; /* step index, or index into code->launch's codes */
@@ -99,6 +101,9 @@ struct Step {
         } tensor;                 /* wmma, mma, ldmatrix, stmatrix; tex and its family, where m is
                                    * the geometry and n the component or the surface's end */
         struct {
+            uint8_t shift; /* log2 of the factor; e: the plane of the base */
+        } indexed;         /* mul.wide of indexed.c */
+        struct {
             uint8_t source_size; /* bytes per lane in a's plane: 4 or 8 (cvt.s64.s32 %rd2, %rd1:
                                   * 8); 0: given by the type */
         } convert;               /* cvt */
@@ -106,18 +111,22 @@ struct Step {
     uint16_t straight; /* plain steps from this one on, which are executed in sequence: none can
                         * change the pc, the lanes or (without a fault) the state of the warp, and
                         * none but the first is a branch target; 0: it is not plain */
-    uint16_t bare;     /* of these, the steps up to the first that has a guard, at most MOST_BARE */
+    uint16_t bare;     /* the steps of the row from this one on, at most MOST_BARE: those without a
+                        * guard, and branches that no lane takes */
     uint16_t loop;     /* the number of the loop at whose end it jumps back: 1, 2 ...; 0: none */
     bool can_idle;     /* a branch that does nothing if no lane takes it */
     bool leaves_loop, taken_leaves; /* branch: lanes leave a loop by one way, the branch or (if not
                                      * taken_leaves) the next step, while others stay */
+    bool is_meeting;                /* lanes of a branch reconverge before this step */
+    bool is_alike;                  /* shfl: all lanes have the same operands, except the value */
+    bool in_loop; /* as in Reconvergence (inner, cfg.h): lanes that leave the loop do not pass this
+                     step */
+    uint8_t class_; /* OpClass */
     int rpc;   /* branch: the step where its lanes reconverge; one past the last step: at the end */
-    int after; /* as in Reconvergence (cfg.h) */
-    bool in_loop;    /* the same (inner): lanes that leave the loop do not pass this step */
+    int after; /* as in Reconvergence */
     LoopRound round; /* the same */
-    bool is_meeting; /* lanes of a branch reconverge before this step */
-    int class_;      /* OpClass */
-    Run *inner; /* of a step with a clock operand: the handler that runs after the clock is read */
+    Run *inner; /* the step's own handler, if `run` does more: a clock is read before (special.c),
+                 * the next steps are run too (indexed.c), or it may do nothing (turn.c) */
 };
 
 enum { MOST_BLOCK_SPECIALS = 32 };
@@ -141,13 +150,17 @@ struct Code {
     int param_bytes; /* param variables declared inside the function (for calls): bytes per lane */
     int local_bytes; /* per lane */
     int static_shared_bytes;
-    bool uses_reserved;    /* it can reach a use of %reserved_smem_offset_1 */
-    int dynamic_shared_at; /* where .extern .shared variables begin */
-    int *variable_offset;  /* by variable index of the module: offset in param, local or shared
-                            * memory */
-    int specials;          /* planes 0 .. specials - 1 are filled when a warp starts */
-    int temporaries;       /* planes from here on are written before they are read */
-    int *special_plane;    /* [SPECIAL * 3 + component]: plane, or -1 */
+    bool uses_reserved;      /* it can reach a use of %reserved_smem_offset_1 */
+    int dynamic_shared_at;   /* where .extern .shared variables begin */
+    int *variable_offset;    /* by variable index of the module: offset in param, local or shared
+                              * memory */
+    int lasting;             /* planes 0 .. lasting - 1 are filled when a warp is opened: those of
+                              * special registers and of fixed ones */
+    int lasting_predicates;  /* the same for predicates */
+    struct FixedStep *fixed; /* steps that only run then, in order */
+    int fixed_count;
+    int temporaries;    /* planes from here on are written before they are read */
+    int *special_plane; /* [SPECIAL * 3 + component]: plane, or -1 */
     int block_specials[MOST_BLOCK_SPECIALS]; /* indices into it of those that have a plane and
                                               * differ between blocks */
     int block_special_count;
@@ -156,6 +169,12 @@ struct Code {
     int fragment_count;
     uint8_t *uses; /* by register: how its value is used (uses.h); NULL: unknown */
 };
+
+/* fixed.c: its number, and the handler. */
+typedef struct FixedStep {
+    int step;
+    Run *run;
+} FixedStep;
 
 /* Address of a function, in planes and in initialised variables: this plus 16 * its index. */
 #define FUNCTION_WINDOW 0x620000000000ull
@@ -229,7 +248,7 @@ enum { MOST_UNWRITTEN = 16 };
 
 struct Warp {
     /* State of the running frame. */
-    const Code *code;
+    _Alignas(64) const Code *code;
     uint8_t *registers;   /* planes */
     uint32_t *predicates; /* masks */
     uint32_t *carry;      /* CC.CF, a mask */
@@ -240,26 +259,25 @@ struct Warp {
     bool observed;       /* it has a trace, or launch->watched */
     struct Trace *trace; /* trace.h; NULL: no trace is kept */
     const Step *at;      /* the step that the last handler of a row has executed, or was at; */
-    const Step *last_in_row;  /* handlers of earlier steps call the next one's (run_next()) */
-    int pc, rpc;              /* rpc: of the top entry */
-    uint32_t active;          /* lanes of the top entry */
-    uint32_t alive;           /* lanes that have not exited */
-    int32_t lane_mask[LANES]; /* 0 or -1 per lane, for the mask `lane_mask_of` */
-    uint32_t lane_mask_of;
+    const Step *last_in_row; /* handlers of earlier steps call the next one's (run_next()) */
+    int pc, rpc;             /* rpc: of the top entry */
+    uint32_t active;         /* lanes of the top entry */
+    uint32_t alive;          /* lanes that have not exited */
     WarpState state;
-    int barrier; /* the barrier where the warp waits */
     Block *block;
+    const Step *limit; /* of the current sequence (turn.c) */
+    Entry *stack;
+    int depth, stack_room;
+    Frame *frames;
+    int frame, frame_room;
+    int barrier;       /* the barrier where the warp waits */
     LoopVisit *visits; /* by loop of the kernel */
     struct WalkGroup {
         uint32_t lanes;
         int state;
     } groups[LANES]; /* walk.h: the state of each lane */
     int group_count;
-    int number; /* in the block */
-    Entry *stack;
-    int depth, stack_room;
-    Frame *frames;
-    int frame, frame_room;
+    int number;     /* in the block */
     uint8_t *local; /* LANES * launch->local_bytes: lane * local_bytes + offset */
     uint64_t executed;
     void *async;              /* sim/exec/ops/async.c: cp.async groups in flight */
@@ -278,7 +296,10 @@ struct Warp {
                                     * is not complete */
     int sleeps;                    /* nanosleeps and clock reads in its last turn */
     uint64_t read_cycles, read_ns; /* its last reading of the clocks */
-    int errors[LANES];             /* for cudaGetLastError() in kernels; 0: none */
+    bool has_errors;
+    int32_t lane_mask[LANES]; /* 0 or -1 per lane, for the mask `lane_mask_of` */
+    uint32_t lane_mask_of;
+    int errors[LANES]; /* for cudaGetLastError() in kernels; 0: none */
 };
 
 typedef struct Barrier {
@@ -304,6 +325,7 @@ struct Block {
     int rank;         /* in the cluster */
     void *bulk;       /* sim/exec/ops/mbarrier.c: copies in flight */
     int id[3];
+    uint64_t specials[MOST_BLOCK_SPECIALS]; /* the values of code->block_specials */
     long number;
     Warp *warps;
     int warp_count, thread_count;
@@ -314,6 +336,7 @@ struct Block {
     bool check_races;        /* check races in shared memory; for global memory, see Launch */
     bool copied_unwritten;   /* a store has copied unwritten bytes to shared memory */
     void *shared_races;      /* race_order.c */
+    uint32_t barriers_used;  /* one bit each; the others are 0 */
     Barrier barriers[BARRIERS];
     int epoch;                /* barriers passed by all threads so far */
     const Step *last_barrier; /* the last of them; NULL: none */
@@ -329,10 +352,10 @@ struct BlockPlayed;
 struct WarpWaited;
 struct WarpPlayed;
 
-/* Observes a load of a full warp that repeats the step's last pattern, `at` bytes into the
+/* Observes a load or store of a full warp that repeats the step's last pattern, `at` bytes into the
  * allocation (NULL: shared memory). False: `access` must be called. */
-typedef bool LoadAgain(Warp *warp, const Step *step, const struct Shape *shape, const Allocation *a,
-                       size_t at);
+typedef bool AccessAgain(Warp *warp, const Step *step, const struct Shape *shape,
+                         const Allocation *a, size_t at);
 
 /* Callbacks during a launch. NULL members are not called. */
 typedef struct Observer {
@@ -349,7 +372,7 @@ typedef struct Observer {
     void (*fence)(Warp *warp, bool of_block); /* membar, fence; of_block: .cta scope */
     void (*access)(struct Access *access);    /* an access to shared or global memory, already
                                                * resolved and counted */
-    LoadAgain *load_again;
+    AccessAgain *load_again, *store_again;
     bool (*needs_accesses)(const Launch *launch); /* false: `access` would do nothing; NULL: true */
     /* The two halves of an asynchronous copy: its reads, and the start of its writes. */
     void (*copy_reads)(struct Access *access);
@@ -433,9 +456,9 @@ struct Launch {
     void *progress_self;
     /* Called before each step of a warp whose trace is kept; NULL: not. */
     void (*step)(Warp *warp, int pc, uint32_t executed);
-    bool watched;          /* set by launch_run: an observer needs the accesses; */
-    LoadAgain *load_again; /* of the only one; NULL: none */
-    bool failed;           /* a fatal finding ended the launch; its kind is in `failure` */
+    bool watched;                          /* set by launch_run: an observer needs the accesses; */
+    AccessAgain *load_again, *store_again; /* of the only one; NULL: none */
+    bool failed; /* a fatal finding ended the launch; its kind is in `failure` */
     FindingKind failure;
     uint32_t envreg[3]; /* %envreg0 .. 2: 1 and 2 are the workspace of cooperative launches */
     void (*print)(void *self, const char *text, size_t length); /* output of printf; NULL: stdout */

@@ -210,24 +210,31 @@ static void place_specials(CodeMaker *maker)
     }
 }
 
-static void place_predicates(CodeMaker *maker)
+static void place_predicates(CodeMaker *maker, const Life *lives, bool fixed)
 {
-    maker->code->predicates = FIRST_PREDICATE;
     for (int i = 0; i < maker->function->register_count; i++)
-        if (maker->function->registers[i].type == TYPE_PRED)
+        if (maker->function->registers[i].type == TYPE_PRED && lives[i].is_fixed == fixed)
             maker->slot[i] = maker->code->predicates++;
 }
 
-/* Gives planes of their own to registers that are no temporaries: those that the first basic block
- * sets, or the others. */
-static bool place_kept(CodeMaker *maker, const Life *lives, bool set)
+typedef enum Kind { KIND_FIXED, KIND_SPECIAL, KIND_TEMPORARY, KIND_SET, KIND_OTHER } Kind;
+
+static Kind kind_of(const Life *life)
+{
+    if (life->is_fixed)
+        return life->special > 0 ? KIND_SPECIAL : KIND_FIXED;
+    return life->shares ? KIND_TEMPORARY : life->is_set ? KIND_SET : KIND_OTHER;
+}
+
+/* Gives planes of their own to registers of this kind. */
+static bool place_kept(CodeMaker *maker, const Life *lives, Kind kind)
 {
     Code *code = maker->code;
 
     for (int i = 0; i < maker->function->register_count; i++) {
         PtxType type = maker->function->registers[i].type;
         int planes = (type_size(type) + 3) / 4;
-        if (type == TYPE_PRED || lives[i].shares || lives[i].is_set != set)
+        if (type == TYPE_PRED || kind_of(&lives[i]) != kind)
             continue;
         maker->slot[i] = code->planes;
         code->planes += planes > 0 ? planes : 1;
@@ -238,24 +245,45 @@ static bool place_kept(CodeMaker *maker, const Life *lives, bool set)
     return true;
 }
 
+static void place_all_predicates(CodeMaker *maker, const Life *lives)
+{
+    maker->code->predicates = FIRST_PREDICATE;
+    place_predicates(maker, lives, true);
+    maker->code->lasting_predicates = maker->code->predicates;
+    place_predicates(maker, lives, false);
+}
+
+/* Copies of special registers. */
+static void place_copies(CodeMaker *maker, const Life *lives)
+{
+    for (int i = 0; i < maker->function->register_count; i++)
+        if (maker->function->registers[i].type != TYPE_PRED && kind_of(&lives[i]) == KIND_SPECIAL)
+            maker->slot[i] = lives[i].special - 1;
+}
+
 static bool place_all(CodeMaker *maker, Life *lives)
 {
     if (!lives || !maker->slot)
         return refuse(maker, "out of memory");
-    place_predicates(maker);
-    if (!place_kept(maker, lives, false))
+    if (!find_fixed(maker, lives))
+        return false;
+    place_all_predicates(maker, lives);
+    place_copies(maker, lives);
+    if (!place_kept(maker, lives, KIND_FIXED))
+        return false;
+    maker->code->lasting = maker->code->planes;
+    if (!place_kept(maker, lives, KIND_OTHER))
         return false;
     maker->code->temporaries = maker->code->planes;
-    return place_kept(maker, lives, true) && place_temporaries(maker, lives);
+    return place_kept(maker, lives, KIND_SET) && place_temporaries(maker, lives);
 }
 
 static bool place_registers(CodeMaker *maker)
 {
-    Life *lives = find_lives(maker->function);
+    Life *lives = maker->lives = find_lives(maker->function);
 
     maker->slot = calloc((size_t) maker->function->register_count + 1, sizeof *maker->slot);
     const bool well = place_all(maker, lives);
-    free(lives);
     maker->unwanted = maker->code->planes;
     maker->code->planes += SPARE_PLANES;
     return well;
@@ -292,6 +320,5 @@ bool lay_out(CodeMaker *maker, const Code *kernel)
     special_list(maker->code);
     if (!place_local(maker, function))
         return false;
-    maker->code->specials = maker->code->planes;
     return place_registers(maker);
 }

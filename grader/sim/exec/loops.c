@@ -98,6 +98,8 @@ static void count_rounds(LoopVisit *visit, LoopCount *count)
 {
     const unsigned lanes = lanes_in(visit->lanes);
 
+    if (visit->counted == visit->round)
+        return;
     for (int k = 0; k < LOOP_POWERS; k++) {
         const uint32_t groups = (visit->round >> k) - (visit->counted >> k);
         count->groups[k] += groups;

@@ -5,6 +5,7 @@
  * offset within a 32-byte sector; bank conflicts depend on the pattern alone.
  */
 #include "sim/exec/repeats.h"
+#include "sim/exec/shape_vectors.h"
 #include "sim/base/common.h"
 
 #include <string.h>
@@ -14,6 +15,11 @@ enum { BANKS = 32, BANK_BYTES = 4, ROWS = 63 /* that passes_in_rows() takes, in 
 Shape shape_table[SHAPES_KEPT];
 
 /* ---- Distinct values ---- */
+
+static bool is_aligned(const Shape *s)
+{
+    return !((s->low_bits | s->start) & (s->bytes - 1u));
+}
 
 static uint32_t first_by_hash(const int64_t value[LANES], uint32_t mask, uint32_t *followed)
 {
@@ -71,9 +77,17 @@ static bool is_row(const Shape *s)
     return !left;
 }
 
+/* Whether `narrow` holds the differences between all lanes. */
+static bool is_close(const Shape *s)
+{
+    return s->mask == UINT32_MAX && s->high - s->low <= INT32_MAX;
+}
+
 static void find_leaders(Shape *s)
 {
-    s->leaders = first_of_each((const int64_t *) s->delta, s->mask, &s->followed);
+    s->leaders = is_close(s) && has_shape_vectors()
+                     ? first_of_narrow(s->narrow, &s->followed)
+                     : first_of_each((const int64_t *) s->delta, s->mask, &s->followed);
     s->in_row = is_row(s);
     s->has_leaders = true;
 }
@@ -227,10 +241,21 @@ static int most_words(const Shape *s, uint32_t phase, int unit_bytes)
     return most_bits(rows);
 }
 
+/* Whether each lane of a full warp accesses a whole word, and vector code can tell which are the
+ * same. */
+static bool are_words(const Shape *s, int unit_bytes)
+{
+    return unit_bytes == BANK_BYTES && s->bytes == BANK_BYTES && is_aligned(s) && is_close(s) &&
+           has_shape_vectors();
+}
+
 /* The same as passes_of(), for lanes within 64 rows of the banks. */
 static int passes_in_rows(const Shape *s, uint32_t phase, int unit_bytes, bool each_lane)
 {
-    return each_lane ? most_lanes(s, phase, unit_bytes) : most_words(s, phase, unit_bytes);
+    if (each_lane)
+        return most_lanes(s, phase, unit_bytes);
+    return are_words(s, unit_bytes) ? most_in_bank(s->narrow, shape_leaders(s))
+                                    : most_words(s, phase, unit_bytes);
 }
 
 /* Measured on an H200 (390 patterns: 4, 8 and 16 bytes per lane, loads and stores; no exception):
@@ -335,11 +360,6 @@ WITH_VECTORS static void find_extent(Shape *s)
     s->linear = s->mask == UINT32_MAX && !bent;
     s->low_bits = (uint8_t) any;
     s->uniform = !low && !high;
-}
-
-static bool is_aligned(const Shape *s)
-{
-    return !((s->low_bits | s->start) & (s->bytes - 1u));
 }
 
 int shape_sectors(const Shape *shape, uint32_t lanes)

@@ -222,12 +222,24 @@ _Static_assert((SPECIAL_CLUSTER_NCTARANK + 1 - SPECIAL_CLUSTERID + 1) * COMPONEN
                    MOST_BLOCK_SPECIALS,
                "block_specials has room for all");
 
+void special_of_block(Block *block)
+{
+    const Code *code = block->launch->kernel;
+
+    for (int i = 0; i < code->block_special_count; i++)
+        block->specials[i] =
+            value_in_block(block->warps, (Special) (code->block_specials[i] / COMPONENTS),
+                           code->block_specials[i] % COMPONENTS);
+}
+
+/* All of them have 4 bytes per lane. */
 void special_fill_block(Warp *warp)
 {
     const Code *code = warp->code;
 
     for (int i = 0; i < code->block_special_count; i++)
-        fill_special(warp, code, warp->registers, code->block_specials[i]);
+        fill_alike(warp->registers + (size_t) code->special_plane[code->block_specials[i]] * PLANE,
+                   4, warp->block->specials[i]);
 }
 
 void run_clock(Warp *warp, const Step *step, uint32_t mask)

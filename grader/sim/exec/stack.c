@@ -10,6 +10,7 @@
 bool warp_open(Warp *warp, Block *block, int number)
 {
     const Launch *launch = block->launch;
+    const int lanes = block->thread_count - number * LANES;
 
     warp->block = block;
     warp->number = number;
@@ -25,6 +26,7 @@ bool warp_open(Warp *warp, Block *block, int number)
     memset(warp->local, launch->unwritten, LANES * ((size_t) launch->local_bytes + 1));
     frame_use(warp);
     special_fill(warp, warp->code, warp->registers);
+    fixed_fill(warp, lanes >= LANES ? UINT32_MAX : (1u << lanes) - 1);
     return true;
 }
 
@@ -40,17 +42,21 @@ void warp_close(Warp *warp)
     free(warp->visits);
 }
 
-/* Special registers keep their values for the next block, except those that identify the block. */
+/* Special and fixed registers keep their values for the next block, except those that identify the
+ * block. */
 static void clear_registers(Warp *warp)
 {
     const Code *code = warp->code;
     const uint8_t unwritten = warp->block->launch->unwritten;
-    size_t kept = (size_t) code->specials * PLANE;
+    const int predicates = code->lasting_predicates;
+    size_t kept = (size_t) code->lasting * PLANE;
 
-    memset(warp->registers + kept, unwritten, (size_t) code->temporaries * PLANE - kept);
-    memset(warp->predicates + FIRST_PREDICATE, unwritten,
-           (size_t) (code->predicates + 1 - FIRST_PREDICATE) * sizeof(uint32_t));
-    memset(warp->params, unwritten, (size_t) code->param_bytes * LANES);
+    if (code->temporaries > code->lasting)
+        memset(warp->registers + kept, unwritten, (size_t) code->temporaries * PLANE - kept);
+    memset(warp->predicates + predicates, unwritten,
+           (size_t) (code->predicates + 1 - predicates) * sizeof(uint32_t));
+    if (code->param_bytes)
+        memset(warp->params, unwritten, (size_t) code->param_bytes * LANES);
     special_fill_block(warp);
 }
 
@@ -65,11 +71,14 @@ void warp_take_top(Warp *warp)
 
 void warp_begin(Warp *warp, uint32_t lanes)
 {
-    warp->frame = 0;
+    if (warp->frame) {
+        warp->frame = 0;
+        frame_use(warp);
+    }
     warp->frames[0].depth = 0;
-    frame_use(warp);
     clear_registers(warp);
-    memset(warp->visits, 0, (size_t) warp->code->loop_count * sizeof *warp->visits);
+    for (int i = 0; i < warp->code->loop_count; i++)
+        warp->visits[i] = (LoopVisit){ 0 };
     warp->observed = warp->block->launch->watched;
     warp->groups[0] = (struct WalkGroup){ lanes, 0 };
     warp->group_count = 1;
@@ -81,7 +90,9 @@ void warp_begin(Warp *warp, uint32_t lanes)
     warp->barrier_step = warp->polled_step = NULL;
     warp->spins = warp->sleeps = warp->polls = warp->unwritten_count = 0;
     warp->cluster_arrived = 0;
-    memset(warp->errors, 0, sizeof warp->errors);
+    if (warp->has_errors)
+        memset(warp->errors, 0, sizeof warp->errors);
+    warp->has_errors = false;
     warp->state = lanes ? WARP_READY : WARP_DONE;
     warp_take_top(warp);
 }
@@ -292,7 +303,12 @@ void warp_unpark(Warp *warp)
 void warp_exit(Warp *warp, uint32_t lanes)
 {
     warp->alive &= ~lanes;
-    remove_lanes(warp, lanes, 0);
+    if (!warp->alive && !warp->frame) {
+        warp->depth = 0;
+        end_warp(warp);
+    } else {
+        remove_lanes(warp, lanes, 0);
+    }
 }
 
 void warp_return(Warp *warp, uint32_t lanes)

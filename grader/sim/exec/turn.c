@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) void run_step(Warp *warp, bool trac
 }
 
 /* A plain step that not all active lanes execute. */
-static __attribute__((noinline)) void count_idle(Count *count, uint32_t active, uint32_t mask)
+static void count_idle(Count *count, uint32_t active, uint32_t mask)
 {
     count->lanes -= lanes_in(active & ~mask);
     count->executed -= !mask;
@@ -90,36 +90,36 @@ static inline __attribute__((always_inline)) const Step *run_plain(Warp *warp, c
     return step + 1;
 }
 
-/* Runs steps without guards, for all lanes: as many as the handlers pass on. Returns the next one.
- */
-static inline __attribute__((always_inline)) const Step *run_row(Warp *warp, const Step *step,
-                                                                 const Step *end)
+/* Runs a row for all lanes: as many steps as the handlers pass on. Returns the next one. */
+static inline __attribute__((always_inline)) const Step *run_row(Warp *warp, const Step *step)
 {
-    const Step *last = step + step->bare - 1;
+    const Step *last = step + step->bare - 1, *limit = warp->limit;
 
-    warp->last_in_row = last < end ? last : end - 1;
+    warp->last_in_row = last < limit ? last : limit - 1;
     warp->at = step;
     step->run(warp, step, UINT32_MAX);
     warp->last_in_row = NULL;
-    return warp->at + 1;
+    return warp->at + 1 < warp->limit ? warp->at + 1 : warp->limit;
 }
 
-/* Plain steps up to `end`. Returns the next one, which is an earlier one after a fault. */
+/* Plain steps up to `end`; a row may go on after that, or return to the loop's first step. Returns
+ * the next one, which is an earlier one after a fault. */
 static inline __attribute__((always_inline)) const Step *run_straight(Warp *warp, const Step *step,
                                                                       const Step *end, bool traced)
 {
     const bool is_full = !traced && warp->active == UINT32_MAX;
 
     do {
-        step = is_full && step->bare ? run_row(warp, step, end) : run_plain(warp, step, traced);
+        step = is_full && step->bare ? run_row(warp, step) : run_plain(warp, step, traced);
     } while (step < end && warp->state == WARP_READY);
     return step;
 }
 
 /* Whether no lane takes the branch, so that it does nothing. */
-static inline bool is_idle_branch(const Warp *warp, const Step *step)
+static inline bool is_idle_branch(const Warp *warp, const Step *step, bool whole)
 {
-    return step->can_idle && !lanes_for(warp, step) && warp_passes(warp, step, warp->pc + 1);
+    return step->can_idle && !lanes_for(warp, step) &&
+           (whole || warp_passes(warp, step, warp->pc + 1));
 }
 
 static inline __attribute__((always_inline)) const Step *run_idle(Warp *warp, const Step *step,
@@ -131,31 +131,100 @@ static inline __attribute__((always_inline)) const Step *run_idle(Warp *warp, co
     return step + 1;
 }
 
-/* At most `most` steps that follow each other, for the same lanes. They are counted together.
- * Returns their number. `*other`: the next step is another one, and has been passed to walk(). */
+/* ---- Branches in rows ---- */
+
+static void run_idle_or_branch(Warp *warp, const Step *step, uint32_t mask)
+{
+    if (!warp->last_in_row) {
+        step->inner(warp, step, mask);
+        return;
+    }
+    if (step == warp->last_in_row || lanes_for(warp, step) || !warp_is_whole(warp)) {
+        warp->at = step - 1; /* the row ends before it */
+        return;
+    }
+    warp->pc = (int) (step - warp->code->steps);
+    count_idle(warp->counts + warp->pc, UINT32_MAX, 0);
+    warp->pc++;
+    walk(warp);
+    warp->at = step + 1;
+    step[1].run(warp, step + 1, UINT32_MAX);
+}
+
+/* The steps from `begin` to the branch, once more for all lanes. */
+static void count_round(Warp *warp, const Step *begin, const Step *branch)
+{
+    Count *first = count_of(warp, begin), *last = count_of(warp, branch);
+
+    loop_round(warp, branch, UINT32_MAX);
+    first->begun++;
+    first->begun_lanes += LANES;
+    last->begun--;
+    last->begun_lanes -= LANES;
+    last->executed++;
+    last->lanes += LANES;
+    warp->block->launch->clock += (uint64_t) (branch + 1 - begin);
+}
+
+/* A branch to the first step of its row. If all lanes take it, the row begins again: the sequence
+ * seems to have been that much longer. */
+static void run_loop_or_branch(Warp *warp, const Step *step, uint32_t mask)
+{
+    const Step *begin = warp->code->steps + step->jump.target;
+    const long round = step + 1 - begin;
+
+    if (!warp->last_in_row) {
+        step->inner(warp, step, mask);
+        return;
+    }
+    warp->at = step - 1;
+    if (lanes_for(warp, step) != UINT32_MAX || warp->limit - (step + 1) < round ||
+        !warp_is_whole(warp))
+        return;
+    warp->limit -= round;
+    count_round(warp, begin, step);
+    warp->pc = step->jump.target;
+    walk(warp);
+    warp->at = begin - 1;
+}
+
+void bind_in_row(Step *branch)
+{
+    branch->inner = branch->run;
+    branch->run = branch->loop ? run_loop_or_branch : run_idle_or_branch;
+}
+
+/* ---- Sequences ---- */
+
+/* At most `most` steps that follow each other, or go round in a loop, for the same lanes. They are
+ * counted together. Returns their number. `*other`: the next step is another one, and has been
+ * passed to walk(). */
 static inline __attribute__((always_inline)) long run_sequence(Warp *warp, long most, bool traced,
                                                                bool *other)
 {
     const int first = warp->pc;
     const Step *steps = warp->code->steps, *step = steps + first, *const limit = step + most;
     const uint32_t active = warp->active;
+    const bool whole = warp_is_whole(warp);
 
     *other = false;
+    warp->limit = limit;
     do {
         walk(warp);
         if (step->straight)
             step = run_straight(
-                warp, step, step->straight < limit - step ? step + step->straight : limit, traced);
-        else if (is_idle_branch(warp, step))
+                warp, step,
+                step->straight < warp->limit - step ? step + step->straight : warp->limit, traced);
+        else if (is_idle_branch(warp, step, whole))
             step = run_idle(warp, step, traced);
         else
             *other = true;
         warp->pc = (int) (step - steps);
-    } while (!*other && step < limit && warp->state == WARP_READY && warp->pc != warp->rpc &&
-             !step->is_meeting);
+    } while (!*other && step < warp->limit && warp->state == WARP_READY && warp->pc != warp->rpc &&
+             (whole || !step->is_meeting));
     if (warp->pc > first)
         count_sequence(warp, first, lanes_in(active), traced);
-    return warp->pc - first;
+    return warp->pc - first + (limit - warp->limit);
 }
 
 /* Runs at most `most` steps. Compiled twice, so that untraced runs do not pay for tracing. */
@@ -165,7 +234,7 @@ static inline __attribute__((always_inline)) void run_steps_as(Warp *warp, long 
 
     while (steps > 0 && warp->state == WARP_READY) {
         bool other;
-        if (warp->code->steps[warp->pc].is_meeting && warp_meet(warp))
+        if (!warp_is_whole(warp) && warp->code->steps[warp->pc].is_meeting && warp_meet(warp))
             continue;
         steps -= run_sequence(warp, steps, traced, &other);
         if (other)

@@ -42,6 +42,11 @@ void warp_leave_together(Warp *warp, int pc);
  * (in unusual graphs, it comes there although it did not seem to leave them): then it is there.
  * Returns false if it is elsewhere. */
 bool warp_meet(Warp *warp);
+/* Whether the function's lanes are one part. They meet no others. */
+static inline bool warp_is_whole(const Warp *warp)
+{
+    return warp->depth == warp->frames[warp->frame].depth + 1;
+}
 /* Whether lanes that continue at `pc` after this branch pass the place where the running part's
  * lanes meet. They do not if they leave the loop. */
 bool warp_passes(const Warp *warp, const Step *step, int pc);

@@ -132,7 +132,7 @@ static void add_count(Totals *totals, const Step *step, const Count *count, cons
     totals->issued_lanes += issue->threads;
     totals->ffma_lanes += ffma_of(step) * count->lanes;
     totals->flops += flops_of(step) * count->lanes;
-    if (step->class_ >= 0 && step->class_ < CLASSES)
+    if (step->class_ < CLASSES)
         totals->classes[step->class_] += count->executed;
     add_traffic(is_texture(step) ? &totals->texture[kind] : &totals->global[kind], count->requests,
                 count->sectors, count->bytes);

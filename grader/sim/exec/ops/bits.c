@@ -219,12 +219,19 @@ HANDLER(prmt_mode, Lane32, SOURCE(Lane32, a); SOURCE(Lane32, b); SOURCE(Lane32, 
 
 /* ---- Predicates: masks of all lanes at once ---- */
 
+/* A full warp first: it needs no old value. */
 #define PREDICATES(name, value)                                                                    \
     static void name##_pred(Warp *warp, const Step *step, uint32_t mask)                           \
     {                                                                                              \
-        uint32_t a = predicate_of(warp, step->a, step->negated_a);                                 \
-        uint32_t b = predicate_of(warp, step->b, step->negated_b);                                 \
-        set_predicate(warp, step->d, mask, value);                                                 \
+        if (mask == ALL_LANES && (step->a | step->b | step->d) >= 0) {                             \
+            const uint32_t a = warp->predicates[step->a] ^ -(uint32_t) step->negated_a;            \
+            const uint32_t b = warp->predicates[step->b] ^ -(uint32_t) step->negated_b;            \
+            warp->predicates[step->d] = value;                                                     \
+        } else {                                                                                   \
+            const uint32_t a = predicate_of(warp, step->a, step->negated_a);                       \
+            const uint32_t b = predicate_of(warp, step->b, step->negated_b);                       \
+            set_predicate(warp, step->d, mask, value);                                             \
+        }                                                                                          \
         run_next(warp, step);                                                                      \
     }
 PREDICATES(and, a &b)

@@ -40,12 +40,25 @@ static void answer_both(Warp *warp, const Step *step, uint32_t mask, uint32_t an
     set_predicate(warp, step->d2, mask, q);
 }
 
-INLINE void answer_setp(Warp *warp, const Step *step, uint32_t mask, uint32_t answer)
+static __attribute__((noinline)) void answer_any(Warp *warp, const Step *step, uint32_t mask,
+                                                 uint32_t answer)
 {
     if (step->mod || step->d2 >= 0)
         answer_both(warp, step, mask, answer);
     else
         set_predicate(warp, step->d, mask, answer);
+    run_next(warp, step);
+}
+
+/* The end of a handler. The frequent case calls no function. */
+INLINE void answer_setp(Warp *warp, const Step *step, uint32_t mask, uint32_t answer)
+{
+    if (mask != ALL_LANES || step->mod || step->d2 >= 0 || step->d < 0) {
+        answer_any(warp, step, mask, answer);
+        return;
+    }
+    warp->predicates[step->d] = answer;
+    run_next(warp, step);
 }
 
 /* ---- setp ---- */
@@ -78,7 +91,6 @@ AVX512 INLINE uint32_t gather_avx512(const int32_t answers[LANES])
                                                                                                    \
         name##_answers(warp, step, answers);                                                       \
         answer_setp(warp, step, mask, gather(answers));                                            \
-        run_next(warp, step);                                                                      \
     }
 
 #define COMPARE(name, A, B, in, expression)                                                        \

@@ -55,6 +55,10 @@ static void run_branch(Warp *warp, const Step *step, uint32_t mask)
 {
     uint32_t others = warp->active & ~mask;
 
+    if (!others && warp_is_whole(warp)) {
+        warp->pc = step->jump.target;
+        return;
+    }
     if (breaks(warp, step, mask, others, warp->pc)) {
         count_of(warp, step)->divergent += others != 0;
         return;

@@ -32,5 +32,7 @@ INLINE void memory_begin(Access *x, Warp *warp, const Step *step, uint32_t mask,
 
 /* The handler for global or shared memory. */
 Run *memory_again(const Step *step, AccessKind kind);
+/* The handler for a mul.wide that begins an address, whose add and access follow; NULL: none. */
+Run *memory_indexed(const Step *access);
 
 #endif

@@ -190,23 +190,23 @@ static __attribute__((noinline)) void observe_again(Warp *warp, const Step *step
         access_observe(&x);
 }
 
-/* Whether the checks of a load are done without an Access. `at`: its offset in the allocation or
+/* Whether the checks of an access are done without an Access. `at`: its offset in the allocation or
  * the shared memory. */
 INLINE bool is_checked(Warp *warp, const Step *step, const Shape *s, const Allocation *a, size_t at)
 {
-    LoadAgain *check = warp->block->launch->load_again;
+    const Launch *launch = warp->block->launch;
+    AccessAgain *check = s->kind == ACCESS_STORE ? launch->store_again : launch->load_again;
 
     return check && check(warp, step, s, a, at);
 }
 
 /* The same for an access that find_again() has found. */
-INLINE bool is_checked_load(const Access *x, AccessKind kind)
+INLINE bool is_found_checked(const Access *x)
 {
     const Allocation *a = x->allocation;
     const char *begin = a ? a->host : (const char *) x->warp->block->shared;
 
-    return kind == ACCESS_LOAD && !x->warp->trace &&
-           is_checked(x->warp, x->step, x->shape, a, (size_t) (x->host - begin));
+    return !x->warp->trace && is_checked(x->warp, x->step, x->shape, a, (size_t) (x->host - begin));
 }
 
 static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, AccessKind kind,
@@ -265,8 +265,7 @@ INLINE void begin_repeats(const Access *x, Shape *s)
         access_count_untraced(&x);                                                                 \
         if (step->memory.words)                                                                    \
             begin_repeats(&x, s);                                                                  \
-        if ((warp->trace || warp->block->launch->watched) &&                                       \
-            (refused || !is_checked_load(&x, kind)))                                               \
+        if ((warp->trace || warp->block->launch->watched) && (refused || !is_found_checked(&x)))   \
             observe_again(warp, step, kind, x.host, x.allocation);                                 \
         if (!step->memory.words)                                                                   \
             move_again(warp, step, kind, x.host, x.allocation);                                    \
@@ -279,15 +278,20 @@ INLINE void begin_repeats(const Access *x, Shape *s)
         run_again##suffix(warp, step, mask, ACCESS_LOAD, false);                                   \
     }                                                                                              \
                                                                                                    \
-    /* A load that could not be checked without an Access. */                                      \
+    TARGET static void store_again##suffix(Warp *warp, const Step *step, uint32_t mask)            \
+    {                                                                                              \
+        run_again##suffix(warp, step, mask, ACCESS_STORE, false);                                  \
+    }                                                                                              \
+                                                                                                   \
+    /* Those that could not be checked without an Access. */                                       \
     TARGET static void load_refused##suffix(Warp *warp, const Step *step, uint32_t mask)           \
     {                                                                                              \
         run_again##suffix(warp, step, mask, ACCESS_LOAD, true);                                    \
     }                                                                                              \
                                                                                                    \
-    TARGET static void store_again##suffix(Warp *warp, const Step *step, uint32_t mask)            \
+    TARGET static void store_refused##suffix(Warp *warp, const Step *step, uint32_t mask)          \
     {                                                                                              \
-        run_again##suffix(warp, step, mask, ACCESS_STORE, false);                                  \
+        run_again##suffix(warp, step, mask, ACCESS_STORE, true);                                   \
     }
 AGAIN(, )
 AGAIN(AVX2, _avx2)
@@ -364,9 +368,9 @@ INLINE bool is_traced(Warp *warp, const Shape *s, uint64_t first)
     return !warp->block->launch->watched && trace_again(warp, s, first);
 }
 
-/* Accesses that are traced, and loads in a launch that is watched. */
-#define OBSERVED(TARGET, suffix)                                                                   \
-    TARGET static __attribute__((noinline)) void load_checked_global##suffix(                      \
+/* Accesses that are traced, or in a launch that is watched. */
+#define OBSERVED(TARGET, kind, name, data, suffix)                                                 \
+    TARGET static __attribute__((noinline)) void name##_checked_global##suffix(                    \
         Warp *warp, const Step *step, uint32_t mask)                                               \
     {                                                                                              \
         Shape *s = shape_last(step, SPACE_GLOBAL);                                                 \
@@ -374,21 +378,20 @@ INLINE bool is_traced(Warp *warp, const Shape *s, uint64_t first)
                                                                                                    \
         if (!is_usual_global(s, step, mask, first) || !is_wide##suffix(s, address) ||              \
             (warp->trace && !is_traced(warp, s, first))) {                                         \
-            load_again##suffix(warp, step, mask);                                                  \
+            name##_again##suffix(warp, step, mask);                                                \
             return;                                                                                \
         }                                                                                          \
         if (!warp->trace &&                                                                        \
             !is_checked(warp, step, s, s->allocation, first - s->allocation->base)) {              \
-            load_refused##suffix(warp, step, mask);                                                \
+            name##_refused##suffix(warp, step, mask);                                              \
             return;                                                                                \
         }                                                                                          \
         s->repeats++;                                                                              \
-        move_words##suffix(s, ACCESS_LOAD, (char *) (uintptr_t) (first + s->to_host),              \
-                           plane(warp, step->d));                                                  \
+        move_words##suffix(s, kind, (char *) (uintptr_t) (first + s->to_host), plane(warp, data)); \
         run_next(warp, step);                                                                      \
     }                                                                                              \
                                                                                                    \
-    TARGET static __attribute__((noinline)) void load_checked_shared##suffix(                      \
+    TARGET static __attribute__((noinline)) void name##_checked_shared##suffix(                    \
         Warp *warp, const Step *step, uint32_t mask)                                               \
     {                                                                                              \
         Shape *s = shape_last(step, SPACE_SHARED);                                                 \
@@ -396,56 +399,26 @@ INLINE bool is_traced(Warp *warp, const Shape *s, uint64_t first)
                                                                                                    \
         if (!is_usual_shared(s, step, mask, first) || !is_narrow##suffix(s, address) ||            \
             (warp->trace && !is_traced(warp, s, first))) {                                         \
-            load_again##suffix(warp, step, mask);                                                  \
+            name##_again##suffix(warp, step, mask);                                                \
             return;                                                                                \
         }                                                                                          \
         if (!warp->trace && !is_checked(warp, step, s, NULL, first)) {                             \
-            load_refused##suffix(warp, step, mask);                                                \
+            name##_refused##suffix(warp, step, mask);                                              \
             return;                                                                                \
         }                                                                                          \
         s->repeats++;                                                                              \
-        move_words##suffix(s, ACCESS_LOAD, (char *) warp->block->shared + first,                   \
-                           plane(warp, step->d));                                                  \
+        move_words##suffix(s, kind, (char *) warp->block->shared + first, plane(warp, data));      \
         run_next(warp, step);                                                                      \
-    }                                                                                              \
-                                                                                                   \
-    TARGET static __attribute__((noinline)) void store_traced_global##suffix(                      \
-        Warp *warp, const Step *step, uint32_t mask)                                               \
-    {                                                                                              \
-        Shape *s = shape_last(step, SPACE_GLOBAL);                                                 \
-        FIRST(Lane64, uint64_t);                                                                   \
-                                                                                                   \
-        if (!warp->trace || !is_usual_global(s, step, mask, first) ||                              \
-            !is_wide##suffix(s, address) || !is_traced(warp, s, first)) {                          \
-            store_again##suffix(warp, step, mask);                                                 \
-            return;                                                                                \
-        }                                                                                          \
-        s->repeats++;                                                                              \
-        move_words##suffix(s, ACCESS_STORE, (char *) (uintptr_t) (first + s->to_host),             \
-                           plane(warp, step->b));                                                  \
-    }                                                                                              \
-                                                                                                   \
-    TARGET static __attribute__((noinline)) void store_traced_shared##suffix(                      \
-        Warp *warp, const Step *step, uint32_t mask)                                               \
-    {                                                                                              \
-        Shape *s = shape_last(step, SPACE_SHARED);                                                 \
-        FIRST(Lane32, uint32_t);                                                                   \
-                                                                                                   \
-        if (!warp->trace || !is_usual_shared(s, step, mask, first) ||                              \
-            !is_narrow##suffix(s, address) || !is_traced(warp, s, first)) {                        \
-            store_again##suffix(warp, step, mask);                                                 \
-            return;                                                                                \
-        }                                                                                          \
-        s->repeats++;                                                                              \
-        move_words##suffix(s, ACCESS_STORE, (char *) warp->block->shared + first,                  \
-                           plane(warp, step->b));                                                  \
     }
 
 #define OTHER_LOAD(space, suffix)  load_checked##space##suffix
-#define OTHER_STORE(space, suffix) store_traced##space##suffix
-OBSERVED(, )
-OBSERVED(AVX2, _avx2)
-OBSERVED(AVX512, _avx512)
+#define OTHER_STORE(space, suffix) store_checked##space##suffix
+OBSERVED(, ACCESS_LOAD, load, step->d, )
+OBSERVED(AVX2, ACCESS_LOAD, load, step->d, _avx2)
+OBSERVED(AVX512, ACCESS_LOAD, load, step->d, _avx512)
+OBSERVED(, ACCESS_STORE, store, step->b, )
+OBSERVED(AVX2, ACCESS_STORE, store, step->b, _avx2)
+OBSERVED(AVX512, ACCESS_STORE, store, step->b, _avx512)
 WORDS(, ACCESS_LOAD, load, step->d, OTHER_LOAD, )
 WORDS(AVX2, ACCESS_LOAD, load, step->d, OTHER_LOAD, _avx2)
 WORDS(AVX512, ACCESS_LOAD, load, step->d, OTHER_LOAD, _avx512)
@@ -463,4 +436,81 @@ Run *memory_again(const Step *step, AccessKind kind)
     if (!step->memory.words || (!stores && step->d < 0) || narrow != (step->space == SPACE_SHARED))
         return any[stores][simd_now()];
     return (narrow ? shared : global)[stores][simd_now()];
+}
+
+/* ---- Words at an index ----
+ *
+ * Three steps in a row, mul.wide by a power of two, add.s64 of a base that all lanes share, and the
+ * access, where nothing else reads the first two results (indexed.c). If the access repeats its
+ * step's last one, the addresses need not be computed. */
+
+INLINE bool has_indices(const Shape *s, const Lane32 *index, int shift, bool is_signed)
+{
+    uint64_t differ = 0;
+
+    if (is_signed)
+        for (int i = 0; i < LANES; i++)
+            differ |= (uint64_t) ((int64_t) (int32_t) index[i] - (int32_t) index[0]) << shift ^
+                      s->delta[i];
+    else
+        for (int i = 0; i < LANES; i++)
+            differ |= ((uint64_t) index[i] - index[0]) << shift ^ s->delta[i];
+    return !differ;
+}
+
+/* The steps one by one, where the access could not be checked without an Access. */
+INLINE void run_each(Warp *warp, const Step *step, Run *access)
+{
+    warp->last_in_row = NULL;
+    step->inner(warp, step, ALL_LANES);
+    step[1].run(warp, step + 1, ALL_LANES);
+    warp->at = step + 2;
+    warp->last_in_row = step + 2;
+    access(warp, step + 2, ALL_LANES);
+}
+
+#define INDEXED(TARGET, kind, name, data, suffix)                                                  \
+    TARGET static void name##_indexed##suffix(Warp *warp, const Step *step, uint32_t mask)         \
+    {                                                                                              \
+        const Step *access = step + 2;                                                             \
+        const Lane32 *index = plane(warp, step->a);                                                \
+        const bool is_signed = step->type == TYPE_S32;                                             \
+        const int64_t lane = is_signed ? (int64_t) (int32_t) *index : (int64_t) *index;            \
+        Shape *s = shape_last(access, SPACE_GLOBAL);                                               \
+        const uint64_t first = *(const Lane64 *) plane(warp, step->e) +                            \
+                               ((uint64_t) lane << step->indexed.shift) +                          \
+                               (uint64_t) access->offset;                                          \
+                                                                                                   \
+        if (access > warp->last_in_row || !is_usual_global(s, access, mask, first) ||              \
+            !has_indices(s, index, step->indexed.shift, is_signed)) {                              \
+            step->inner(warp, step, mask);                                                         \
+            return;                                                                                \
+        }                                                                                          \
+        if (warp->observed &&                                                                      \
+            !is_checked(warp, access, s, s->allocation, first - s->allocation->base)) {            \
+            run_each(warp, step, name##_refused##suffix);                                          \
+            return;                                                                                \
+        }                                                                                          \
+        s->repeats++;                                                                              \
+        move_words##suffix(s, kind, (char *) (uintptr_t) (first + s->to_host),                     \
+                           plane(warp, access->data));                                             \
+        warp->at = access;                                                                         \
+        run_next(warp, access);                                                                    \
+    }
+INDEXED(, ACCESS_LOAD, load, d, )
+INDEXED(AVX2, ACCESS_LOAD, load, d, _avx2)
+INDEXED(AVX512, ACCESS_LOAD, load, d, _avx512)
+INDEXED(, ACCESS_STORE, store, b, )
+INDEXED(AVX2, ACCESS_STORE, store, b, _avx2)
+INDEXED(AVX512, ACCESS_STORE, store, b, _avx512)
+
+Run *memory_indexed(const Step *access)
+{
+    static Run *const run[2][SIMD_LEVELS] = { RUN(load_indexed), RUN(store_indexed) };
+    const AccessKind kind = access->in->op == OP_st ? ACCESS_STORE : ACCESS_LOAD;
+
+    if (!access->memory.words || access->space != SPACE_GLOBAL || access->a < 0 || access->inner ||
+        (kind == ACCESS_LOAD && access->d < 0))
+        return NULL;
+    return run[kind == ACCESS_STORE][simd_now()];
 }

@@ -56,7 +56,7 @@ static Group next_group(Warp *warp, const Step *step, int slot, uint32_t *left)
     const Lane32 *masks = plane(warp, slot);
     Group group = { 0, masks[first_of(*left)] };
 
-    if (slot < 0 || is_alike(masks))
+    if (slot < 0 || step->is_alike || is_alike(masks))
         group.lanes = UINT32_MAX;
     else
         for (int i = 0; i < LANES; i++)
@@ -203,8 +203,8 @@ static void move_lanes(Lane32 *d, const Lane32 *a, const uint8_t source[LANES])
 
 static void run_shfl(Warp *warp, const Step *step, uint32_t mask)
 {
-    const bool fixed = (step->b < 0 || is_alike(plane(warp, step->b))) &&
-                       (step->c < 0 || is_alike(plane(warp, step->c)));
+    const bool fixed = step->is_alike || ((step->b < 0 || is_alike(plane(warp, step->b))) &&
+                                          (step->c < 0 || is_alike(plane(warp, step->c))));
     const Route *route = fixed ? constant_route(warp, step) : varying_route(warp, step);
     Lane32 *d = plane(warp, step->d), a[LANES];
     uint32_t sourced = 0;
