@@ -19,14 +19,15 @@ typedef struct StepUse {
 typedef struct Finder {
     const Lowering *lowering;
     const Code *code;
-    bool *starts;  /* by step: a basic block starts there */
-    int *step_at;  /* by line of the PTX; -1: none */
-    int lines;     /* room of step_at */
-    StepUse *uses; /* by step */
-    int *next;     /* by machine instruction: the next one of the same step; -1: none */
-    int *block_of; /* by machine instruction */
-    int *tally;    /* by block of the machine code: counterparts of the current block of the PTX */
-    int *sorted;   /* scratch */
+    bool *starts;   /* by step: a basic block starts there */
+    int *step_at;   /* by line of the PTX; -1: none */
+    int lines;      /* room of step_at */
+    StepUse *uses;  /* by step */
+    int *next;      /* by machine instruction: the next one of the same step; -1: none */
+    int *block_of;  /* by machine instruction */
+    int *tally;     /* by block of the machine code: counterparts of the current block of the PTX */
+    int *sorted;    /* scratch */
+    bool has_stack; /* an instruction accesses it */
 } Finder;
 
 /* ---- Lines ---- */
@@ -147,6 +148,7 @@ static void add_use(Finder *finder, int b, int i)
     const int at = line > 0 && line < finder->lines ? finder->step_at[line] : -1;
     StepUse *use = at < 0 ? NULL : &finder->uses[at];
 
+    finder->has_stack |= instruction_at(finder, i)->stack_words > 0;
     finder->block_of[i] = b;
     finder->next[i] = -1;
     if (!use)
@@ -358,11 +360,22 @@ static void take_places(const Finder *finder, int at, int block, Lowered *lowere
             lowered->places[lowered->place_count++] = i;
 }
 
+/* The line table may give a store another line, so only code without any access to the stack is
+ * sure to keep its arrays in registers. */
+static bool is_in_registers(const Finder *finder, int at)
+{
+    const Step *step = &finder->code->steps[at];
+
+    return step->space == SPACE_LOCAL &&
+           (step->class_ == CLASS_LOAD || step->class_ == CLASS_STORE) && !finder->has_stack;
+}
+
 static LoweredStep lower_step(const Finder *finder, int at, int block, bool complete, int copies)
 {
     const StepUse use = uses_in(finder, at, block);
     LoweredStep step = { .has_branch = has_branch(finder, at),
                          .is_absent = is_absent(finder, at, complete ? block : ANYWHERE),
+                         .in_registers = is_in_registers(finder, at),
                          .block = block,
                          .place = use.first,
                          .issues = use.all,
@@ -386,7 +399,11 @@ static void take_block(Finder *finder, int first, int last, Lowered *lowered)
     double due = 0;
 
     for (int i = first; i < last; i++) {
-        lowered->steps[i] = (LoweredStep){ .block = -1, .place = -1 };
+        /* Of a block without any instruction ptxas has computed everything. */
+        lowered->steps[i] = (LoweredStep){ .block = -1,
+                                           .place = -1,
+                                           .is_absent = is_absent(finder, i, ANYWHERE),
+                                           .in_registers = is_in_registers(finder, i) };
         if (!copies_there)
             continue;
         lowered->steps[i] = lower_step(finder, i, block, complete, copies_there);

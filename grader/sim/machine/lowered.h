@@ -38,6 +38,7 @@ typedef struct Stall {
 typedef struct LoweredStep {
     bool has_branch;  /* one of its instructions is a branch */
     bool is_absent;   /* its basic block is in the machine code, but no instruction has its line */
+    bool in_registers; /* an access to an array that ptxas keeps in registers */
     int block, place; /* of the machine code: the basic block that has most copies of the step's
                        * block, and the index of the step's first instruction there; place -1: it
                        * has none there */

@@ -152,6 +152,8 @@ static const PipeRow *machine_row(const Step *step, const LoweredStep *lowered)
 
     if (lowered->place >= 0 && lowered->constants && lies_near(step))
         return &pipe_of_class[CLASS_LOAD];
+    if (lowered->in_registers) /* comparisons with each index select an element */
+        return &pipe_of_class[CLASS_INT];
     if (lowered->place < 0 || (!is_float && step->class_ != CLASS_INT &&
                                step->class_ != CLASS_MOVE && step->class_ != CLASS_CONVERT))
         return NULL;
@@ -232,7 +234,9 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
                                                          : pipe_row(step);
     /* Divisions by the same number share instructions. */
     const bool is_counted = is_long && step->size <= 4 && lowered.place >= 0 && !lowered.has_branch;
-    const int issues = known        ? issues_of(&lowered, MOST_ISSUES)
+    const int issues = lowered.in_registers
+                           ? least(per_copy(&lowered, lowered.issues), 4 * MOST_ISSUES)
+                       : known      ? issues_of(&lowered, MOST_ISSUES)
                        : is_counted ? issues_of(&lowered, correction->issues)
                        : correction ? correction->issues
                                     : 1;
