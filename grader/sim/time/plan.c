@@ -255,16 +255,19 @@ static bool has_step(const Plan *plan, int step)
 }
 
 /* The cycles for which the machine code stalls the warp from one place to another, also for
- * instructions that PTX lacks. 0: unknown, since steps of another stretch are in between. */
+ * instructions that PTX lacks. Other steps of the stretch in between take their own time elsewhere.
+ * 0: unknown, since steps of another stretch are in between. */
 static int stalled(const Operations *operations, const Plan *plan, int from, int to)
 {
+    const int own = operations->stalls[from].step;
     int cycles = 0;
 
     for (int i = from; i < to; i++) {
         const Stall *stall = &operations->stalls[i];
         if (stall->step >= 0 && !has_step(plan, stall->step))
             return 0;
-        cycles += stall->cycles;
+        if (stall->step < 0 || stall->step == own)
+            cycles += stall->cycles;
     }
     return cycles;
 }
