@@ -77,6 +77,7 @@ static const Field fields[] = {
     FIELD(shuffle_latency, WHOLE, 1, 1000),
     FIELD(guard_latency, WHOLE, 0, 10000),
     FIELD(meeting_cycles, WHOLE, 0, 1000),
+    FIELD(leaving_cycles, WHOLE, 0, 1000),
     FIELD(hidden_latency, WHOLE, 0, 1000),
     FIELD(l1_store_pass_bytes, WHOLE, 32, 128),
     FIELD(l1_store_part_cycles, WHOLE, 0, 10000),

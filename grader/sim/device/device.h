@@ -33,7 +33,7 @@ typedef struct Device {
     int l1_bytes, shared_least_bytes, l1_ways, l2_ways;
     int l1_lines, l1_load_bytes, l1_fill_bytes, l1_store_bytes, local_merge_cycles;
     int lsu_queue, memory_atom_bytes, memory_ecc, block_start_cycles, l2_halves, l2_slices,
-        l1_merging_lines, l2_spread, l2_far_latency, l2_pass_bytes, guard_latency, meeting_cycles,
+        l1_merging_lines, l2_spread, l2_far_latency, l2_pass_bytes, guard_latency, meeting_cycles, leaving_cycles,
         hidden_latency, l1_store_pass_bytes, l1_store_part_cycles;
     double l2_gbps, l2_store_gbps, l2_store_sector_gbps, l2_store_part_gbps, memory_read_share,
         memory_write_share, atomic_ns, integer_atomic_ns, launch_us;

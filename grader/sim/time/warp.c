@@ -39,14 +39,13 @@ static void ask_for_more(const PlayedWarp *w)
 }
 
 /* The lanes that leave a loop or a branch first come to the place where all meet again by
- * themselves, and wait there; then the warp continues with others. On an H200 that costs as much as
- * a meeting. */
+ * themselves, and wait there; then the warp continues with others. */
 static void divide(const Sm *sm, PlayedWarp *w)
 {
     const int lanes = w->trace->runs[w->place.run].lanes;
 
     if (lanes < w->lanes && w->held_by && w->held_by->action == DO_BRANCH)
-        w->next += (uint64_t) sm->gpu->device.meeting_cycles;
+        w->next += (uint64_t) sm->gpu->device.leaving_cycles;
     w->lanes = lanes;
 }
 
