@@ -208,8 +208,8 @@ static bool visit_row(Visit *v, SharedWords *words)
     return true;
 }
 
-/* One lane of an atomic whose result is not used, as race_update_quickly() does: if nobody else has
- * read the word or written it plainly since the barrier. Only what changes is stored. */
+/* One lane of an atomic whose result is not used, as race_update_quickly() does: if no other thread
+ * has read the word or written it plainly since the barrier. Only what changes is stored. */
 static inline bool update_word(const Visit *v, Pair *pair, int i, uint32_t who, uint32_t tag)
 {
     const uint32_t when = pair->write.when[i], old = pair->write.tag[i];

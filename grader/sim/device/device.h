@@ -26,15 +26,15 @@ typedef struct Device {
     int fp32_lanes, fp64_lanes, fp16_lanes, int_lanes, convert_lanes, sfu_lanes, lsu_lanes;
     int register_reads, shared_cycle_bytes;
     int alu_latency, fp64_latency, fp16_latency, sfu_latency, shuffle_latency, branch_latency,
-        barrier_latency, barrier_warp_cycles, constant_cycles, wide_product_latency, high_product_latency,
-        wide_hold_cycles;
+        barrier_latency, barrier_warp_cycles, constant_cycles, wide_product_latency,
+        high_product_latency, wide_hold_cycles;
     int shared_latency, l1_latency, local_latency, l2_latency, store_latency, memory_latency,
         memory_queue, memory_spread;
     int l1_bytes, shared_least_bytes, l1_ways, l2_ways;
     int l1_lines, l1_load_bytes, l1_fill_bytes, l1_store_bytes, local_merge_cycles;
     int lsu_queue, memory_atom_bytes, memory_ecc, block_start_cycles, l2_halves, l2_slices,
-        l1_merging_lines, l2_spread, l2_far_latency, l2_pass_bytes, guard_latency, meeting_cycles, leaving_cycles,
-        hidden_latency, l1_store_pass_bytes, l1_store_part_cycles;
+        l1_merging_lines, l2_spread, l2_far_latency, l2_pass_bytes, guard_latency, meeting_cycles,
+        leaving_cycles, hidden_latency, l1_store_pass_bytes, l1_store_part_cycles;
     double l2_gbps, l2_store_gbps, l2_store_sector_gbps, l2_store_part_gbps, memory_read_share,
         memory_write_share, atomic_ns, integer_atomic_ns, launch_us;
     double atomic_pass_ns, issue_us, event_us, memory_rows_per_ns, blocks_per_ns;

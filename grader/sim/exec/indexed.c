@@ -25,7 +25,8 @@ static int passed_on(const CodeMaker *maker, int at)
     return life->shares && life->first == at && life->last == at + 1 ? to->index : -1;
 }
 
-/* log2 of the factor of a mul.wide; -1: it is no power of two, or this is another instruction. */
+/* log2 of the factor of a mul.wide; -1: it is not a power of two, or this is another instruction.
+ */
 static int shift_of(const CodeMaker *maker, int at)
 {
     const Instruction *in = &maker->function->instructions[at];

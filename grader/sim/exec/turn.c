@@ -102,8 +102,8 @@ static inline __attribute__((always_inline)) const Step *run_row(Warp *warp, con
     return warp->at + 1 < warp->limit ? warp->at + 1 : warp->limit;
 }
 
-/* Plain steps up to `end`; a row may go on after that, or return to the loop's first step. Returns
- * the next one, which is an earlier one after a fault. */
+/* Plain steps up to `end`; a row may continue after that, or return to the loop's first step.
+ * Returns the next one, which is an earlier one after a fault. */
 static inline __attribute__((always_inline)) const Step *run_straight(Warp *warp, const Step *step,
                                                                       const Step *end, bool traced)
 {

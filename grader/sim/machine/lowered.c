@@ -6,29 +6,11 @@
  */
 #include "sim/machine/lowered.h"
 #include "sim/machine/flow_finder.h"
+#include "sim/machine/lowered_finder.h"
 
 #include <stdlib.h>
 
 enum { ANYWHERE = -2 };
-
-typedef struct StepUse {
-    int all, counterparts; /* machine instructions of its line; those that correspond one for one */
-    int first, last;       /* of these, in order of address, linked by Finder.next; -1: none */
-} StepUse;
-
-typedef struct Finder {
-    const Lowering *lowering;
-    const Code *code;
-    bool *starts;   /* by step: a basic block starts there */
-    int *step_at;   /* by line of the PTX; -1: none */
-    int lines;      /* room of step_at */
-    StepUse *uses;  /* by step */
-    int *next;      /* by machine instruction: the next one of the same step; -1: none */
-    int *block_of;  /* by machine instruction */
-    int *tally;     /* by block of the machine code: counterparts of the current block of the PTX */
-    int *sorted;    /* scratch */
-    bool has_stack; /* an instruction accesses it */
-} Finder;
 
 /* ---- Lines ---- */
 
@@ -109,11 +91,6 @@ static void find_lines(Finder *finder)
 }
 
 /* ---- Uses ---- */
-
-static const MachineInstruction *instruction_at(const Finder *finder, int i)
-{
-    return &finder->lowering->code.instructions[i];
-}
 
 static bool is_of_stack(const Finder *finder, int at, int i)
 {
@@ -489,81 +466,6 @@ static void take_blocks(Finder *finder, Lowered *lowered)
 
     for (int first = 0; first < count; first = end_of_block(finder, first))
         take_block(finder, first, end_of_block(finder, first), lowered);
-}
-
-/* ---- Meetings ---- */
-
-static int step_of(const Finder *finder, int i)
-{
-    const int line = instruction_at(finder, i)->line;
-
-    return line > 0 && line < finder->lines ? finder->step_at[line] : -1;
-}
-
-/* The step of the first instruction after the block's BSYNC; -1: the block has none. */
-static int step_after_meeting(const Finder *finder, const MachineBlock *block)
-{
-    int at = -1;
-
-    for (int i = block->first + 1; at < 0 && i < block->first + block->count; i++)
-        at = step_of(finder, i);
-    return at;
-}
-
-static void take_meetings(const Finder *finder, Lowered *lowered)
-{
-    for (int b = 0; b < finder->lowering->block_count; b++) {
-        const MachineBlock *block = &finder->lowering->blocks[b];
-        const int at = step_after_meeting(finder, block);
-        if (at >= 0 && block->is_reached && flow_begins_with_meeting(finder->lowering, b))
-            lowered->meetings[lowered->meeting_count++] =
-                (Meeting){ .at = at, .of = step_of(finder, block->first) };
-    }
-}
-
-/* ---- Hidden waits ---- */
-
-static bool is_hidden(const MachineInstruction *in)
-{
-    enum { NO_BARRIER = 7 };
-    const unsigned operation = flow_operation(in);
-
-    return (operation == MACHINE_LDC || operation == MACHINE_S2UR) &&
-           in->write_barrier != NO_BARRIER;
-}
-
-static void take_wait(const Finder *finder, const MachineBlock *block, int i, Lowered *lowered)
-{
-    const unsigned barrier = 1u << instruction_at(finder, i)->write_barrier;
-    int between = 0, user = i;
-
-    do {
-        between += instruction_at(finder, user)->stall;
-        if (++user == block->first + block->count)
-            return;
-    } while (!(instruction_at(finder, user)->wait & barrier));
-    const int at = step_of(finder, user);
-    if (at >= 0 && lowered->steps[at].block == finder->block_of[user])
-        lowered->waits[lowered->wait_count++] =
-            (HiddenWait){ .at = at, .of = step_of(finder, i), .between = between };
-}
-
-static void take_waits(const Finder *finder, Lowered *lowered)
-{
-    for (int b = 0; b < finder->lowering->block_count; b++) {
-        const MachineBlock *block = &finder->lowering->blocks[b];
-        for (int i = block->first; block->is_reached && i < block->first + block->count; i++)
-            if (is_hidden(instruction_at(finder, i)))
-                take_wait(finder, block, i, lowered);
-    }
-}
-
-/* ---- Stalls ---- */
-
-static void take_stalls(const Finder *finder, Lowered *lowered)
-{
-    for (int i = 0; i < finder->lowering->code.count; i++)
-        lowered->stalls[i] = (Stall){ step_of(finder, i), instruction_at(finder, i)->stall };
 }
 
 bool lowered_make(Lowered *lowered, const Lowering *lowering, const Code *code)

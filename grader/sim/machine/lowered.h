@@ -36,18 +36,19 @@ typedef struct Stall {
 } Stall;
 
 typedef struct LoweredStep {
-    bool has_branch;  /* one of its instructions is a branch */
-    bool is_absent;   /* its basic block is in the machine code, but no instruction has its line */
+    bool has_branch;   /* one of its instructions is a branch */
+    bool is_absent;    /* its basic block is in the machine code, but no instruction has its line */
     bool in_registers; /* an access to an array that ptxas keeps in registers */
-    int block, place; /* of the machine code: the basic block that has most copies of the step's
-                       * block, and the index of the step's first instruction there; place -1: it
-                       * has none there */
+    int block, place;  /* of the machine code: the basic block that has most copies of the step's
+                        * block, and the index of the step's first instruction there; place -1: it
+                        * has none there */
     int issues, copies; /* instructions there, and copies of the step's block */
     int wide, high;     /* of these: products of 64 bits, and their upper halves */
-    /* Loads of constants, by the step itself or of its operands: for each lane (LDC), for all (ULDC). */
+    /* Loads of constants, by the step itself or of its operands: for each lane (LDC), for all
+     * (ULDC). */
     int constants, uniform_constants;
-    int first_place;    /* places[first_place ..]: of all `issues` */
-    MachinePipe pipe;   /* of its first instruction */
+    int first_place;  /* places[first_place ..]: of all `issues` */
+    MachinePipe pipe; /* of its first instruction */
     /* registers that it reads; the same if the warp has just issued the instruction before it */
     uint8_t operands, operands_after;
     int first, count; /* accesses[first ..] of one execution */
@@ -63,7 +64,7 @@ typedef struct Lowered {
     int meeting_count;
     HiddenWait *waits;
     int wait_count;
-    Stall *stalls; /* by machine instruction */
+    Stall *stalls;        /* by machine instruction */
     uint32_t stack_words; /* the words that its accesses touch are below */
 } Lowered;
 

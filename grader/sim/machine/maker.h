@@ -56,4 +56,17 @@ bool is_uniform(const OperationMaker *maker, const Step *step);
  */
 bool merge_loads(OperationMaker *maker);
 
+/* ---- Waits (sim/machine/waits.c) ---- */
+
+/* A branch that no predicate replaces. */
+static inline bool is_branch(const OperationMaker *maker, int i)
+{
+    return maker->code->steps[i].class_ == CLASS_CONTROL && !maker->none[i];
+}
+
+/* Call them after operations are made. */
+void wait_for_meetings(const OperationMaker *maker);
+void wait_for_hidden(const OperationMaker *maker);
+void wait_for_predicates(const OperationMaker *maker);
+
 #endif

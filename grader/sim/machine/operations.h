@@ -67,9 +67,9 @@ typedef struct Operation {
     uint8_t part, whole; /* it is issued in `part` of `whole` executions: ptxas unrolled the loop */
     int block, place;    /* in the machine code, as of LoweredStep; place -1: unknown */
     int first_place, place_count; /* places[first_place ..]: of all copies in the block */
-    uint8_t holds;  /* at least this many cycles pass before its scheduler issues again */
+    uint8_t holds;     /* at least this many cycles pass before its scheduler issues again */
     uint8_t constants; /* loads of constants for it */
-    bool is_single; /* the machine code has one copy of its basic block */
+    bool is_single;    /* the machine code has one copy of its basic block */
     uint8_t rounds; /* of a loop whose first step this is: those that the machine code does in one
                      * of its own; 1: it is no such step */
     uint16_t held;  /* cycles by which machine instructions that PTX lacks hold it up */

@@ -55,7 +55,7 @@ typedef struct Planned {
     /* Cycles for which it occupies its scheduler, since it reads its operands; [1]: if that has
      * just issued the preceding step. */
     uint8_t holds[2];
-    uint16_t pace; /* cycles until the warp may issue its next step */
+    uint16_t pace;                   /* cycles until the warp may issue its next step */
     bool is_plain;                   /* each execution issues it, if lanes are not packed */
     uint16_t registers_used;         /* number of `registers` */
     uint32_t first[FIRST_REGISTERS]; /* the first of them; if there are fewer, [0] is repeated */

@@ -243,8 +243,8 @@ bool order_chains(Planned *steps, int count)
     return order_parts(steps, count, put_in_order);
 }
 
-/* Whether the machine code has most of the steps in one basic block. ptxas may have moved single ones
- * elsewhere; they come as soon as possible. */
+/* Whether the machine code has most of the steps in one basic block. ptxas may have moved single
+ * ones elsewhere; they come as soon as possible. */
 static bool are_placed(const Planned *steps, int count)
 {
     int block = NONE, placed = 0, others = 0;

@@ -113,7 +113,7 @@ for_scale()
 {
     if ! command -v oclgrind > /dev/null; then
         echo "oclgrind: skipped, not installed (apt-get install oclgrind ocl-icd-opencl-dev)"
-    elif ! cc -O2 -D_GNU_SOURCE -o "$work/opencl" "$here/bench/opencl.c" -lOpenCL 2> /dev/null; then
+    elif ! cc -O2 -D_GNU_SOURCE -o "$work/opencl" "$here/bench/opencl.c" -lOpenCL -lm 2> /dev/null; then
         echo "oclgrind: skipped, OpenCL headers not found (apt-get install ocl-icd-opencl-dev)"
     else
         foreign transpose 512

@@ -1,0 +1,47 @@
+/* lowered_finder.h - shared by the parts of lowered_make(): sim/machine/lowered.c and
+ * sim/machine/lowered_waits.c.
+ */
+#ifndef SIM_MACHINE_LOWERED_FINDER_H
+#define SIM_MACHINE_LOWERED_FINDER_H
+
+#include "sim/machine/lowered.h"
+
+typedef struct StepUse {
+    int all, counterparts; /* machine instructions of its line; those that correspond one for one */
+    int first, last;       /* of these, in order of address, linked by Finder.next; -1: none */
+} StepUse;
+
+typedef struct Finder {
+    const Lowering *lowering;
+    const Code *code;
+    bool *starts;   /* by step: a basic block starts there */
+    int *step_at;   /* by line of the PTX; -1: none */
+    int lines;      /* room of step_at */
+    StepUse *uses;  /* by step */
+    int *next;      /* by machine instruction: the next one of the same step; -1: none */
+    int *block_of;  /* by machine instruction */
+    int *tally;     /* by block of the machine code: counterparts of the current block of the PTX */
+    int *sorted;    /* scratch */
+    bool has_stack; /* an instruction accesses it */
+} Finder;
+
+static inline const MachineInstruction *instruction_at(const Finder *finder, int i)
+{
+    return &finder->lowering->code.instructions[i];
+}
+
+/* The step whose line the instruction has; -1: there is none. */
+static inline int step_of(const Finder *finder, int i)
+{
+    const int line = instruction_at(finder, i)->line;
+
+    return line > 0 && line < finder->lines ? finder->step_at[line] : -1;
+}
+
+/* sim/machine/lowered_waits.c. They fill in `meetings`, `waits` and `stalls`, for which there is
+ * room. */
+void take_meetings(const Finder *finder, Lowered *lowered);
+void take_waits(const Finder *finder, Lowered *lowered);
+void take_stalls(const Finder *finder, Lowered *lowered);
+
+#endif
