@@ -1,4 +1,4 @@
-// numerals.cuh - small questions about whole numbers: happy ones, perfect ones, roots, circles.
+// numerals.cuh - small questions about whole numbers: happy ones, perfect ones, circles.
 #ifndef BLIND_NUMERALS_CUH
 #define BLIND_NUMERALS_CUH
 
@@ -63,7 +63,7 @@ static void happy_table(Run &run)
     numeral(run, happy_table_kernel, HAPPY, 256, happy_steps, 101);
 }
 
-// ---- Sums of divisors: all candidates, or those up to the root ----
+// ---- Sums of divisors, of which all candidates are tried ----
 
 enum { DIVISORS = 4096 };
 
@@ -87,64 +87,12 @@ __global__ void divisors_all_kernel(int *out)
     out[i] = sum;
 }
 
-__global__ void divisors_root_kernel(int *out)
-{
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    out[i] = divisors_up_to_root(i);
-}
-
 static void divisors_all(Run &run)
 {
     numeral(run, divisors_all_kernel, DIVISORS, 64, divisors_up_to_root, 7);
 }
 
-static void divisors_root(Run &run)
-{
-    numeral(run, divisors_root_kernel, DIVISORS * 32, 64, divisors_up_to_root, 211);
-}
-
-// ---- Integer roots of hashes: bit by bit, or from the double root ----
-
-enum { ROOTS = 1 << 21 };
-
-__host__ __device__ inline uint32_t root_input(int i)
-{
-    return i * 2654435769u ^ (uint32_t) i >> 3;
-}
-
-__host__ __device__ inline int root_bits(int i)
-{
-    const uint32_t n = root_input(i);
-    uint32_t root = 0;
-    for (uint32_t bit = 1u << 15; bit; bit >>= 1)
-        if ((root | bit) * (root | bit) <= n)
-            root |= bit;
-    return (int) root;
-}
-
-__global__ void roots_bits_kernel(int *out)
-{
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    out[i] = root_bits(i);
-}
-
-__global__ void roots_double_kernel(int *out)
-{
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    out[i] = (int) sqrt((double) root_input(i));
-}
-
-static void roots_bits(Run &run)
-{
-    numeral(run, roots_bits_kernel, ROOTS, 256, root_bits, 503);
-}
-
-static void roots_double(Run &run)
-{
-    numeral(run, roots_double_kernel, ROOTS, 256, root_bits, 503);
-}
-
-// ---- The last in Josephus's circle: a ring of links, or the recurrence ----
+// ---- The last in Josephus's circle, found in a ring of links ----
 
 enum { CIRCLES = 2048, CIRCLE_SIZE = 64 };
 
@@ -172,21 +120,9 @@ __global__ void circle_links_kernel(int *out)
     out[i] = at;
 }
 
-__global__ void circle_formula_kernel(int *out)
-{
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    out[i] = circle_last(i);
-}
-
 static void circle_links(Run &run)
 {
     numeral(run, circle_links_kernel, CIRCLES, 32, circle_last, 17);
-}
-
-static void circle_formula(Run &run)
-{
-    numeral(
-        run, circle_formula_kernel, CIRCLES * 64, 128, [](int i) { return circle_last(i); }, 401);
 }
 
 // ---- Numbers of partitions by recursion with a limit, or by a row of sums per thread ----

@@ -1,4 +1,4 @@
-// ranges.cuh - questions to arrays and trees: sorted keys, ancestors, sums of ranges, degrees.
+// ranges.cuh - questions to arrays and trees: sorted keys, ancestors, degrees.
 #ifndef BLIND_RANGES_CUH
 #define BLIND_RANGES_CUH
 
@@ -41,7 +41,7 @@ static void order_fill(std::vector<int> &heap, int node, int *rank)
     order_fill(heap, 2 * node + 1, rank);
 }
 
-static void order(Run &run, bool heap, void (*kernel)(const int *, const int *, int *))
+static void order_run(Run &run, bool heap, void (*kernel)(const int *, const int *, int *))
 {
     std::vector<int> keys(EYTZ_KEYS + 1);
     int rank = 0;
@@ -60,12 +60,12 @@ static void order(Run &run, bool heap, void (*kernel)(const int *, const int *, 
 
 static void order_sorted(Run &run)
 {
-    order(run, false, order_sorted_kernel);
+    order_run(run, false, order_sorted_kernel);
 }
 
 static void order_heap(Run &run)
 {
-    order(run, true, order_heap_kernel);
+    order_run(run, true, order_heap_kernel);
 }
 
 // ---- The nearest common ancestor in a random tree: step by step, or by leaps of powers of two
@@ -143,58 +143,6 @@ static void kin_steps(Run &run)
 static void kin_leaps(Run &run)
 {
     kin(run, kin_leaps_kernel);
-}
-
-// ---- The smallest of a range: a loop over it, or two looks into a sparse table ----
-
-enum { RANGE_COUNT = 1 << 16, RANGE_LEVELS = 8, RANGE_ASKED = 1 << 17 };
-
-__global__ void lowest_loop_kernel(const int *v, const int *from, const int *length, int *out)
-{
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    int best = 0x7fffffff;
-    for (int k = 0; k < length[i]; k++)
-        best = min(best, v[from[i] + k]);
-    out[i] = best;
-}
-
-__global__ void lowest_table_kernel(const int *v, const int *from, const int *length, int *out)
-{
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const int level = 31 - __clz(length[i]);
-    const int *row = v + level * RANGE_COUNT;
-    out[i] = min(row[from[i]], row[from[i] + length[i] - (1 << level)]);
-}
-
-static void lowest(Run &run, void (*kernel)(const int *, const int *, const int *, int *))
-{
-    std::vector<int> v = integers(RANGE_COUNT, 1 << 30, 6504);
-    std::vector<int> from = integers(RANGE_ASKED, RANGE_COUNT - 256, 6505);
-    std::vector<int> length = integers(RANGE_ASKED, 255, 6506);
-    v.resize(RANGE_LEVELS * RANGE_COUNT);
-    for (int k = 1; k < RANGE_LEVELS; k++)
-        for (int i = 0; i < RANGE_COUNT; i++)
-            v[k * RANGE_COUNT + i] =
-                std::min(v[(k - 1) * RANGE_COUNT + i],
-                         v[(k - 1) * RANGE_COUNT + std::min(i + (1 << (k - 1)), RANGE_COUNT - 1)]);
-    for (int &l : length)
-        l++;
-    const int *dv = run.upload(v), *df = run.upload(from), *dl = run.upload(length);
-    int *to = run.zeros<int>(RANGE_ASKED);
-    run.measure([=] { kernel<<<RANGE_ASKED / 256, 256>>>(dv, df, dl, to); });
-    run.expect_all(
-        run.output(to, RANGE_ASKED),
-        [&](size_t i) { return *std::min_element(&v[from[i]], &v[from[i]] + length[i]); }, 0, 41);
-}
-
-static void lowest_loop(Run &run)
-{
-    lowest(run, lowest_loop_kernel);
-}
-
-static void lowest_table(Run &run)
-{
-    lowest(run, lowest_table_kernel);
 }
 
 // ---- Degrees of nodes from unsorted edges: one atomic per end, or counts in shared memory ----
