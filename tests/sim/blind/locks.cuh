@@ -199,7 +199,7 @@ static void feistel_shared(Run &run)
 
 // ---- A PIN of five digits from its salted hash: threads of a user try all, or stop early ----
 
-enum { PIN_USERS = 40, PIN_ROUNDS = 12, PIN_COUNT = 100000 };
+enum { PIN_USERS = 32, PIN_ROUNDS = 12, PIN_COUNT = 100000 };
 
 __host__ __device__ inline uint32_t pin_hash(uint32_t pin, uint32_t salt)
 {

@@ -140,7 +140,7 @@ static void lion_records(Run &run)
 
 // ---- Pixel shuffle by two: a thread per value that is read, or per value that is written ----
 
-enum { SHUFFLE_C = 128, SHUFFLE_SIDE = 128 };
+enum { SHUFFLE_C = 96, SHUFFLE_SIDE = 128 };
 
 // The place in (C, 2 side, 2 side) of a value in (4 C, side, side).
 __host__ __device__ inline int shuffle_target(int i)

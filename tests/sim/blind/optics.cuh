@@ -156,7 +156,7 @@ static void spectra_planes(Run &run)
 
 // ---- Vignettes removed from bytes: a byte per thread, or sixteen ----
 
-enum { VIGNETTE = 1 << 25 };
+enum { VIGNETTE = 1 << 23 };
 
 __host__ __device__ inline unsigned vignette_value(unsigned v, unsigned gain)
 {
