@@ -234,9 +234,13 @@ static bool is_issued(const Planned *step)
     return step->operation->action != NO_INSTRUCTION && step->issue != NOT_ISSUED;
 }
 
-/* Whether each step is at one place of the machine code, or at the place of its round. */
+/* Whether each step is at one place of the machine code of one function, or at the place of its
+ * round. */
 static bool is_placed_once(const Plan *plan)
 {
+    for (int i = 1; i < plan->segment_count; i++)
+        if (plan->segments[i].function != plan->segments[0].function)
+            return false;
     for (int i = 0; i < plan->step_count && !plan->registers; i++)
         if (is_issued(&plan->steps[i]) && plan->steps[i].place >= 0 &&
             !plan->steps[i].operation->is_single)
@@ -285,7 +289,8 @@ static void pace_steps(const Operations *operations, Plan *plan)
         const bool same = last && last->operation->block == step->operation->block;
         if (same && last->place < step->place) {
             const int left = stalled(operations, plan, last->place, step->place) - passed;
-            before->pace = (uint16_t) (before->pace + larger(left, 0));
+            const int pace = before->pace + larger(left, 0);
+            before->pace = (uint16_t) (pace < UINT16_MAX ? pace : UINT16_MAX);
         }
         if (step->place >= 0 && (!same || last->place < step->place)) {
             last = step;
