@@ -37,7 +37,7 @@ typedef struct LoopVisit LoopVisit;
 typedef void Run(Warp *warp, const Step *step, uint32_t mask);
 
 struct Step {
-    /* What most handlers need is in one line of the processor's cache. */
+    /* The fields that most handlers read come first: they share one cache line of the host. */
     _Alignas(64) Run *run;
     const Step *next; /* in a row: the next one that is not fixed */
     const Instruction *in;

@@ -30,7 +30,7 @@ static inline const MachineInstruction *instruction_at(const Finder *finder, int
     return &finder->lowering->code.instructions[i];
 }
 
-/* The step whose line the instruction has; -1: there is none. */
+/* The step to which the line table assigns machine instruction i; -1: none. */
 static inline int step_of(const Finder *finder, int i)
 {
     const int line = instruction_at(finder, i)->line;

@@ -201,7 +201,7 @@ static void add_long_products(const OperationMaker *maker, const LoweredStep *lo
         (uint16_t) (lowered->high ? device->high_product_latency : device->wide_product_latency);
 }
 
-/* What loads its operands is issued as well. */
+/* Adds the instructions that load the step's operands from constant memory (LDC, ULDC). */
 static void add_constants(const LoweredStep *lowered, Operation *to)
 {
     const int all = per_copy(lowered, lowered->constants + lowered->uniform_constants);
