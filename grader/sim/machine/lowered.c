@@ -245,12 +245,48 @@ static int main_block(Finder *finder, int first, int last)
     return best;
 }
 
+/* The last block of the loop that contains the block but not block `before`, which precedes it; -1:
+ * none. */
+static int end_of_loop(const Finder *finder, int before, int block)
+{
+    const MachineBlock *blocks = finder->lowering->blocks;
+    int end = -1;
+
+    for (int b = block; b < finder->lowering->block_count; b++)
+        if (blocks[b].taken > before && blocks[b].taken <= block)
+            end = b;
+    return end;
+}
+
+/* The copies of the load, if ptxas has moved them in front of the loop to which `block` belongs; 0:
+ * the loop has a copy, too. Copies behind the loop serve its last rounds. */
+static int hoisted_copies(const Finder *finder, int at, int block)
+{
+    const Step *step = &finder->code->steps[at];
+    const bool may_move =
+        step->class_ == CLASS_LOAD && (step->space == SPACE_GLOBAL || step->space == SPACE_GENERIC);
+    int copies = 0, end = block;
+
+    for (int i = finder->uses[at].first; may_move && i >= 0; i = finder->next[i]) {
+        const int b = finder->block_of[i];
+        if (!is_counterpart(finder, at, i))
+            continue;
+        const int loop_end = end_of_loop(finder, b, block);
+        copies += loop_end >= 0;
+        end = loop_end > end ? loop_end : end;
+        if (loop_end < 0 && b <= end)
+            return 0;
+    }
+    return copies;
+}
+
 /* Whether the block has all counterparts of these steps: then what it lacks is done elsewhere, for
  * example before a loop. A division or an atomic may divide a block of the PTX into several. */
 static bool is_complete(const Finder *finder, int first, int last, int block)
 {
     for (int at = first; at < last; at++)
-        if (finder->uses[at].counterparts && !uses_in(finder, at, block).counterparts)
+        if (finder->uses[at].counterparts && !uses_in(finder, at, block).counterparts &&
+            !hoisted_copies(finder, at, block))
             return false;
     return true;
 }
@@ -353,6 +389,7 @@ static LoweredStep lower_step(const Finder *finder, int at, int block, bool comp
     LoweredStep step = { .has_branch = has_branch(finder, at),
                          .is_absent = is_absent(finder, at, complete ? block : ANYWHERE),
                          .in_registers = is_in_registers(finder, at),
+                         .hoisted = hoisted_copies(finder, at, block),
                          .block = block,
                          .place = use.first,
                          .issues = use.all,

@@ -39,9 +39,10 @@ typedef struct LoweredStep {
     bool has_branch;   /* one of its instructions is a branch */
     bool is_absent;    /* its basic block is in the machine code, but no instruction has its line */
     bool in_registers; /* an access to an array that ptxas keeps in registers */
-    int block, place;  /* of the machine code: the basic block that has most copies of the step's
-                        * block, and the index of the step's first instruction there; place -1: it
-                        * has none there */
+    int hoisted;      /* a load: the number of its copies that ptxas has moved in front of a loop */
+    int block, place; /* of the machine code: the basic block that has most copies of the step's
+                       * block, and the index of the step's first instruction there; place -1: it
+                       * has none there */
     int issues, copies; /* instructions there, and copies of the step's block */
     int wide, high;     /* of these: products of 64 bits, and their upper halves */
     /* Loads of constants, by the step itself or of its operands: for each lane (LDC), for all

@@ -218,6 +218,18 @@ static bool is_guard(const OperationMaker *maker, const Instruction *in)
     return to && to->kind == OPERAND_REGISTER && to->index >= 0 && maker->guards[to->index];
 }
 
+/* Beyond these numbers, loads are repeated in each round. */
+static void add_hoisted(OperationMaker *maker, int copies, Operation *to)
+{
+    Operations *made = maker->made;
+
+    if (copies > UINT8_MAX || made->hoisted + copies > UINT16_MAX)
+        return;
+    to->hoisted = (uint8_t) copies;
+    to->hoisted_first = (uint16_t) made->hoisted;
+    made->hoisted += copies;
+}
+
 /* A computation that the machine code lacks has no instruction, nor has a constant: it is an
  * operand of another instruction. Other accesses, barriers and branches stay as the PTX has them:
  * the trace records them. */
@@ -283,6 +295,8 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
             constant_loads(step, &lowered) * maker->device->constant_cycles, UINT8_MAX);
     }
     to->memory = (uint8_t) memory_use(step, (Action) to->action);
+    if (to->action == DO_ACCESS)
+        add_hoisted(maker, lowered.hoisted, to);
     find_operands(maker, step, to);
     return add_registers(maker, to, step->in);
 }

@@ -59,11 +59,13 @@ typedef struct Operation {
     uint16_t busy;    /* the same of all its instructions */
     uint16_t latency; /* to the result, from the cycle in which `busy` has `cycles` left */
     uint8_t reads, writes;
-    uint32_t first;      /* registers[first ..]: those read, then those written */
-    uint16_t straight;   /* steps from this one to the end of its stretch (sim/time/plan.c) */
-    uint8_t wavefronts;  /* minimum number, for shared memory */
-    bool past_l1;        /* a load that does not use the L1 */
-    int keep;            /* DO_WAIT: groups that may still be in flight */
+    uint32_t first;     /* registers[first ..]: those read, then those written */
+    uint16_t straight;  /* steps from this one to the end of its stretch (sim/time/plan.c) */
+    uint8_t wavefronts; /* minimum number, for shared memory */
+    bool past_l1;       /* a load that does not use the L1 */
+    uint8_t hoisted; /* a load: the number of its copies that ptxas has moved in front of a loop */
+    uint16_t hoisted_first; /* of these, among all such copies */
+    int keep;               /* DO_WAIT: groups that may still be in flight */
     uint8_t part, whole; /* it is issued in `part` of `whole` executions: ptxas unrolled the loop */
     int block, place;    /* in the machine code, as of LoweredStep; place -1: unknown */
     int first_place, place_count; /* places[first_place ..]: of all copies in the block */
@@ -99,6 +101,7 @@ typedef struct Operations {
     int register_count, register_room;
     int first_register;   /* the first register number of this code */
     int registers_used;   /* by its steps; the last one is the address of its return */
+    int hoisted;          /* copies of loads that ptxas has moved in front of a loop */
     int registers_spare;  /* after these, for results of several rounds (sim/time/rounds.c) */
     uint32_t stack_words; /* that `stack` accesses */
 } Operations;

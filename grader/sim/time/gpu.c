@@ -160,6 +160,8 @@ static bool add_operations(Gpu *gpu, const Launch *launch, int at, const Code *c
         return false;
     if (made->registers_used + made->registers_spare > gpu->registers)
         gpu->registers = made->registers_used + made->registers_spare;
+    if (made->hoisted > gpu->hoisted)
+        gpu->hoisted = made->hoisted;
     if (made->stack_words > gpu->stack_words)
         gpu->stack_words = made->stack_words;
     gpu->plans.by_lanes |= made->stack_words > 0;
@@ -178,6 +180,7 @@ static bool make_operations(Gpu *gpu, const Launch *launch)
     gpu->plans.packed = gpu->plans.by_lanes = has_cause(gpu->without, CAUSE_DIVERGENCE);
     gpu->registers = launch->kernel->function->register_count;
     gpu->stack_words = 0;
+    gpu->hoisted = 0;
     gpu->failed = false;
     gpu->nowhere = (Spent){ 0 };
     memset(gpu->waits, 0, sizeof gpu->waits);

@@ -286,8 +286,11 @@ typedef struct PlayedWarp {
     const uint64_t *word;    /* accesses after the stretch */
     const uint64_t **access; /* of the stretch */
     int access_room;
+    const uint64_t **kept; /* by copy of a load (Operation.hoisted_first): its last accesses */
+    int kept_room;
     int scheduler;        /* of all SMs */
     int lanes;            /* active in its current stretch */
+    uint32_t frame;       /* of that */
     uint32_t turn;        /* how often its scheduler had played the stretch before */
     uint64_t next;        /* the earliest cycle in which it may issue again */
     uint64_t access_next; /* the same for an access or a shuffle */
@@ -426,6 +429,7 @@ void warp_put_off(Sm *sm, PlayedWarp *w, uint64_t *time, uint64_t at);
  * memory.
  */
 PlayedWarp *warp_new(Sm *sm);
+void warp_forget_kept(PlayedWarp *w); /* before words of its trace move */
 void warp_free(PlayedWarp *w);
 
 /* Of a hit in the L1. `word`: the line, from the trace. A dependent load of local memory takes 5
@@ -536,7 +540,7 @@ struct Gpu {
     Sm *sms;
     Operations *operations; /* of the launch's codes: [function + 1], [0] the kernel's */
     int operations_count;
-    int registers;                      /* of all of them */
+    int registers, hoisted;             /* of all of them */
     uint64_t stack_words, stack_places; /* words of the stack per lane; blocks that have one */
     Plans plans;
     MemoryBusy busy;     /* when the current turn of the SMs began */

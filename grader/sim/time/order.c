@@ -251,7 +251,7 @@ static bool are_placed(const Planned *steps, int count)
 
     for (int i = 0; i < count; i++) {
         const Operation *o = steps[i].operation;
-        if (!has_instruction(&steps[i]) || is_fixed(&steps[i]))
+        if (!has_instruction(&steps[i]) || is_fixed(&steps[i]) || o->hoisted)
             continue;
         block = block == NONE && steps[i].place >= 0 ? o->block : block;
         const bool here = steps[i].place >= 0 && o->block == block;

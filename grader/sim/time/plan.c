@@ -206,7 +206,7 @@ static void finish_steps(const Plans *plans, Plan *plan)
         copy_registers(step);
         step->takes_long_way = step->accesses && o->action == DO_SEQUENCE;
         step->is_plain =
-            o->action != NO_INSTRUCTION && !plans->packed &&
+            o->action != NO_INSTRUCTION && !o->hoisted && !plans->packed &&
             (step->issue == ISSUED || (step->issue == ISSUED_IN_TURN && o->part >= o->whole));
     }
 }

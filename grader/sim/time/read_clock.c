@@ -216,6 +216,7 @@ uint64_t clock_read(Clocks *clocks, Trace *trace, uint64_t begins)
     PlayedWarp *w = clock->warp;
     w->trace = trace;
     w->word = trace->words + clock->word;
+    warp_forget_kept(w); /* the words may have moved */
     while (warp_find_step(&clocks->sm, w)) {
         issue(clocks, clock);
         w->step++;

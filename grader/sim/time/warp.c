@@ -57,6 +57,7 @@ static bool next_stretch(Sm *sm, PlayedWarp *w)
     if (w->place.run >= w->trace->run_count)
         return false;
     divide(sm, w);
+    w->frame = w->trace->runs[w->place.run].frame;
     plan = plan_of(&sm->gpu->plans, &sm->plans, w->trace, &w->place);
     if (!plan || !make_room(w, plan->access_count)) {
         sm->failed = true;
@@ -109,6 +110,30 @@ static bool is_served(const Sm *sm, const PlayedWarp *w)
             action == DO_STACK || action == DO_COPY);
 }
 
+static bool is_same_access(const uint64_t *a, const uint64_t *b)
+{
+    return a && *a == *b && !memcmp(a, b, ((size_t) trace_following(*b) + 1) * sizeof *b);
+}
+
+/* Whether the load is in front of the loop in which PTX has it, and the loop has not been entered
+ * again: then the warp still has the value. */
+static bool is_kept(const PlayedWarp *w)
+{
+    const Planned *step = w->step;
+    const int copies = step->operation->hoisted;
+    const uint64_t **kept = w->kept + step->operation->hoisted_first, *now;
+
+    if (!copies || step->accesses != 1)
+        return false;
+    now = w->access[step->access];
+    for (int i = 0; i < copies; i++)
+        if (is_same_access(kept[i], now))
+            return true;
+    memmove(kept + 1, kept, ((size_t) copies - 1) * sizeof *kept);
+    kept[0] = now;
+    return false;
+}
+
 /* Whether this execution is one of those in which the step is not issued. If the plan does not
  * know, the choice is the same for all such steps of a stretch, and evenly spread over turns, so
  * that no warp is always the one that issues. */
@@ -153,7 +178,7 @@ bool warp_find_step(Sm *sm, PlayedWarp *w)
             pass_on(sm, w);
         else if (is_served(sm, w))
             serve(sm, w);
-        else
+        else if (!is_kept(w))
             return true;
         w->step++;
     }
@@ -187,6 +212,27 @@ uint64_t warp_groups_there(Sm *sm, const PlayedWarp *w, int keep)
 
 /* ---- Memory ---- */
 
+void warp_forget_kept(PlayedWarp *w)
+{
+    if (w->kept)
+        memset(w->kept, 0, (size_t) w->kept_room * sizeof *w->kept);
+}
+
+static bool open_kept(PlayedWarp *w, int hoisted)
+{
+    const uint64_t **more;
+
+    if (w->kept_room < hoisted) {
+        more = realloc(w->kept, (size_t) hoisted * sizeof *more);
+        if (!more)
+            return false;
+        w->kept = more;
+        w->kept_room = hoisted;
+    }
+    warp_forget_kept(w);
+    return true;
+}
+
 PlayedWarp *warp_new(Sm *sm)
 {
     const int registers = sm->gpu->registers;
@@ -209,13 +255,20 @@ PlayedWarp *warp_new(Sm *sm)
     }
     *w = (PlayedWarp){ .access = w->access,
                        .access_room = w->access_room,
+                       .kept = w->kept,
+                       .kept_room = w->kept_room,
                        .registers_room = w->registers_room };
     memset(w->value, 0, (size_t) w->registers_room * each);
+    if (!open_kept(w, sm->gpu->hoisted)) {
+        warp_free(w);
+        return NULL;
+    }
     return w;
 }
 
 void warp_free(PlayedWarp *w)
 {
     free(w->access);
+    free(w->kept);
     free(w);
 }
