@@ -55,6 +55,11 @@ static int function_of(const Warp *warp)
     return warp->frame ? (int) (warp->code->function - module->functions) : -1;
 }
 
+static uint32_t frame_of(const Warp *warp)
+{
+    return (uint32_t) (warp->frame < TRACED_FRAMES ? warp->frame : TRACED_FRAMES);
+}
+
 void trace_run(Warp *warp, int pc, bool skipped)
 {
     Trace *trace = warp->trace;
@@ -67,6 +72,7 @@ void trace_run(Warp *warp, int pc, bool skipped)
     }
     trace->runs[trace->run_count++] = (TraceRun){ .first = (uint32_t) pc,
                                                   .function = function_of(warp),
+                                                  .frame = frame_of(warp),
                                                   .count = 1,
                                                   .skipped = skipped,
                                                   .lanes = (uint8_t) lanes_in(warp->active) };

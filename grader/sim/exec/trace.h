@@ -11,11 +11,14 @@
  * made `accesses` accesses. `skipped`: the guard of every step was false for all lanes. */
 typedef struct TraceRun {
     uint32_t first;
-    int32_t function; /* index in the module; -1: the kernel */
+    int32_t function : 20; /* index in the module; -1: the kernel */
+    uint32_t frame : 12;   /* calls that have not returned, at most TRACED_FRAMES */
     uint16_t count;
     uint8_t accesses;
     uint8_t skipped : 1, lanes : 7;
 } TraceRun;
+
+enum { TRACED_FRAMES = 4095 };
 
 /* An access is one word. For global memory, one per line follows, or two if the launch traces words
  * of four bytes: the second has one bit per word that a lane requests. */

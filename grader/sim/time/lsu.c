@@ -268,16 +268,17 @@ uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now)
 
 /* ---- The stack ---- */
 
-/* A word of all lanes of a warp is a line, above those of local arrays. As for these, blocks that
- * are resident at different times share it. */
+/* A word of all lanes of a warp is a line, above those of local arrays. Each call has words of its
+ * own. As for local arrays, blocks that are resident at different times share lines. */
 static uint64_t stack_line(const Sm *sm, const PlayedWarp *w, uint32_t word)
 {
     const BlockTrace *block = w->block->trace;
-    const uint64_t place = (uint64_t) block->block % sm->gpu->stack_places;
+    const uint64_t warps = (uint64_t) block->warp_count, places = sm->gpu->stack_places;
     const uint64_t warp =
-        place * (uint64_t) block->warp_count + (uint64_t) (w->trace - block->warps);
+        (uint64_t) block->block % places * warps + (uint64_t) (w->trace - block->warps);
+    const uint64_t frame = w->frame * places * warps + warp;
 
-    return TRACE_LOCAL_LINES | TRACE_LOCAL_LINES / 2 | (warp * sm->gpu->stack_words + word);
+    return TRACE_LOCAL_LINES | TRACE_LOCAL_LINES / 2 | (frame * sm->gpu->stack_words + word);
 }
 
 /* Which lanes are active is unknown; they are assumed to be in as many sectors as possible, and to
