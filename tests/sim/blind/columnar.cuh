@@ -173,7 +173,7 @@ static void revenue_all(Run &run)
 
 // ---- Which rows have a partner: a bit per possible key, or a hash table of the keys ----
 
-enum { SEMI_ROWS = 5 << 19, SEMI_KEYS = 1 << 18, SEMI_RANGE = 1 << 22, SEMI_SLOTS = 1 << 20 };
+enum { SEMI_ROWS = 1 << 22, SEMI_KEYS = 1 << 18, SEMI_RANGE = 1 << 22, SEMI_SLOTS = 1 << 20 };
 
 __host__ __device__ inline uint32_t semi_slot(int key)
 {
