@@ -104,7 +104,7 @@ static void voxelmean_lists(Run &run)
 
 // ---- Registration: 27 sums over pairs of points, by shuffles or staged in shared memory ----
 
-enum { ICP_PAIRS = 1 << 19, ICP_BLOCKS = 264, ICP_SUMS = 27 };
+enum { ICP_PAIRS = 1 << 20, ICP_BLOCKS = 264, ICP_SUMS = 27 };
 
 // Adds a pair's row of the least squares problem: the upper triangle of 6 x 6, then the right side.
 __host__ __device__ inline void icp_add(const float *pair, float *sums)

@@ -99,7 +99,7 @@ static void frames_lanes(Run &run)
 
 // ---- Revenue of orders within bounds: columns are read only if needed, or always ----
 
-enum { ORDER_ROWS = 4 << 20, ORDER_BLOCKS = 528 };
+enum { ORDER_ROWS = 8 << 20, ORDER_BLOCKS = 528 };
 
 struct Orders {
     const int *date, *quantity, *discount, *price;
@@ -244,7 +244,7 @@ static void semijoin_hash(Run &run)
 
 // ---- Sums per month: twelve registers per thread, or shared memory with atomics ----
 
-enum { MONTH_ROWS = 3 << 20, MONTH_BLOCKS = 396 };
+enum { MONTH_ROWS = 9 << 19, MONTH_BLOCKS = 396 };
 
 __global__ void months_registers_kernel(const unsigned char *month, const float *amount, float *out)
 {

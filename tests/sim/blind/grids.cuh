@@ -213,7 +213,7 @@ static void transposed_sorted(Run &run)
 
 // ---- Particles in a field of a plane: in random order, or sorted by their cells ----
 
-enum { PUSHED = 1 << 20, PUSH_SIDE = 1024 };
+enum { PUSHED = 3 << 19, PUSH_SIDE = 1024 };
 
 // The field between the four nodes around a place moves the particle (x, y, vx, vy).
 __host__ __device__ inline float4 pushed(float4 p, const float2 *field)
