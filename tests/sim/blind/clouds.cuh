@@ -7,15 +7,16 @@
 // ---- The mean point of each voxel: atomic sums, or lists of points per voxel ----
 
 enum {
-    CLOUD_POINTS = 1 << 20,
-    CLOUD_SIDE = 64,
-    CLOUD_VOXELS = CLOUD_SIDE * CLOUD_SIDE * CLOUD_SIDE
+    VOXELMEAN_POINTS = 1 << 20,
+    VOXELMEAN_SIDE = 64,
+    VOXELMEAN_VOXELS = VOXELMEAN_SIDE * VOXELMEAN_SIDE * VOXELMEAN_SIDE
 };
 
 __host__ __device__ inline int cloud_voxel(float x, float y, float z)
 {
-    return ((int) (z * CLOUD_SIDE) * CLOUD_SIDE + (int) (y * CLOUD_SIDE)) * CLOUD_SIDE +
-           (int) (x * CLOUD_SIDE);
+    return ((int) (z * VOXELMEAN_SIDE) * VOXELMEAN_SIDE + (int) (y * VOXELMEAN_SIDE)) *
+               VOXELMEAN_SIDE +
+           (int) (x * VOXELMEAN_SIDE);
 }
 
 __global__ void voxel_add_kernel(const float4 *points, float4 *sums)
@@ -55,31 +56,31 @@ __global__ void voxel_lists_kernel(const float4 *points, const int *starts, cons
 
 static void voxelmean(Run &run, bool lists)
 {
-    const std::vector<float> v = floats(4 * CLOUD_POINTS, 9001, 0, 0.9999f);
-    std::vector<int> starts(CLOUD_VOXELS + 1), order(CLOUD_POINTS);
+    const std::vector<float> v = floats(4 * VOXELMEAN_POINTS, 9001, 0, 0.9999f);
+    std::vector<int> starts(VOXELMEAN_VOXELS + 1), order(VOXELMEAN_POINTS);
     auto voxel = [&](int i) { return cloud_voxel(v[4 * i], v[4 * i + 1], v[4 * i + 2]); };
-    for (int i = 0; i < CLOUD_POINTS; i++)
+    for (int i = 0; i < VOXELMEAN_POINTS; i++)
         starts[voxel(i) + 1]++;
-    for (int k = 0; k < CLOUD_VOXELS; k++)
+    for (int k = 0; k < VOXELMEAN_VOXELS; k++)
         starts[k + 1] += starts[k];
     std::vector<int> next(starts);
-    for (int i = 0; i < CLOUD_POINTS; i++)
+    for (int i = 0; i < VOXELMEAN_POINTS; i++)
         order[next[voxel(i)]++] = i;
     const float4 *points = (const float4 *) run.upload(v);
     const int *ds = run.upload(starts), *dorder = run.upload(order);
-    float4 *to = run.zeros<float4>(CLOUD_VOXELS);
+    float4 *to = run.zeros<float4>(VOXELMEAN_VOXELS);
     run.measure(
         [=] {
             if (lists) {
-                voxel_lists_kernel<<<CLOUD_VOXELS / 128, 128>>>(points, ds, dorder, to);
+                voxel_lists_kernel<<<VOXELMEAN_VOXELS / 128, 128>>>(points, ds, dorder, to);
             } else {
-                voxel_add_kernel<<<CLOUD_POINTS / 256, 256>>>(points, to);
-                voxel_divide_kernel<<<CLOUD_VOXELS / 256, 256>>>(to);
+                voxel_add_kernel<<<VOXELMEAN_POINTS / 256, 256>>>(points, to);
+                voxel_divide_kernel<<<VOXELMEAN_VOXELS / 256, 256>>>(to);
             }
         },
-        [=] { CHECK(cudaMemset(to, 0, CLOUD_VOXELS * sizeof(float4))); });
-    const std::vector<float4> got = run.output(to, CLOUD_VOXELS);
-    for (int k = 0; k < CLOUD_VOXELS; k += 97) {
+        [=] { CHECK(cudaMemset(to, 0, VOXELMEAN_VOXELS * sizeof(float4))); });
+    const std::vector<float4> got = run.output(to, VOXELMEAN_VOXELS);
+    for (int k = 0; k < VOXELMEAN_VOXELS; k += 97) {
         double x = 0, y = 0;
         const int n = starts[k + 1] - starts[k];
         for (int j = starts[k]; j < starts[k + 1]; j++) {

@@ -6,7 +6,7 @@
 
 // ---- Frames of 1024 packed values: bits one after another, or 32 lanes interleaved ----
 
-enum { FRAMES = 6144, FRAME = 1024 };
+enum { FRAMES = 6144, FRAME_EACH = 1024 };
 
 // A frame has a smallest value, a width in bits and the place of its words.
 struct Frame {
@@ -18,10 +18,10 @@ __global__ void frames_serial_kernel(const Frame *frames, const uint32_t *data, 
 {
     const Frame f = frames[blockIdx.x];
     const uint32_t mask = (1u << f.width) - 1;
-    for (int k = threadIdx.x; k < FRAME; k += blockDim.x) {
+    for (int k = threadIdx.x; k < FRAME_EACH; k += blockDim.x) {
         const int bit = k * f.width, word = f.at + bit / 32;
         const uint32_t low = data[word], high = data[word + 1];
-        out[blockIdx.x * FRAME + k] = f.least + (__funnelshift_r(low, high, bit) & mask);
+        out[blockIdx.x * FRAME_EACH + k] = f.least + (__funnelshift_r(low, high, bit) & mask);
     }
 }
 
@@ -44,7 +44,7 @@ __global__ void frames_lanes_kernel(const Frame *frames, const uint32_t *data, i
             if (bit)
                 value |= low << (f.width - bit);
         }
-        out[frame * FRAME + k * 32 + lane] = f.least + (value & mask);
+        out[frame * FRAME_EACH + k * 32 + lane] = f.least + (value & mask);
     }
 }
 
@@ -63,10 +63,10 @@ static void frames(Run &run, bool lanes)
         heads[f] = { (int) (mix(9201 + f) % 100000), 4 + (int) (mix(f * 31 + 9202) % 14), size };
         size += heads[f].width * 32;
     }
-    std::vector<uint32_t> values = words((size_t) FRAMES * FRAME, 9203), data(size + 64);
-    for (int i = 0; i < FRAMES * FRAME; i++) {
-        const Frame &f = heads[i / FRAME];
-        const int k = i % FRAME;
+    std::vector<uint32_t> values = words((size_t) FRAMES * FRAME_EACH, 9203), data(size + 64);
+    for (int i = 0; i < FRAMES * FRAME_EACH; i++) {
+        const Frame &f = heads[i / FRAME_EACH];
+        const int k = i % FRAME_EACH;
         values[i] &= (1u << f.width) - 1;
         if (lanes)
             frame_put(&data[f.at + k % 32], k / 32 * f.width, f.width, 32, values[i]);
@@ -75,7 +75,7 @@ static void frames(Run &run, bool lanes)
     }
     const Frame *dh = run.upload(heads);
     const uint32_t *from = run.upload(data);
-    int *to = run.zeros<int>((size_t) FRAMES * FRAME);
+    int *to = run.zeros<int>((size_t) FRAMES * FRAME_EACH);
     run.measure([=] {
         if (lanes)
             frames_lanes_kernel<<<FRAMES / 4, dim3(32, 4)>>>(dh, from, to);
@@ -83,8 +83,8 @@ static void frames(Run &run, bool lanes)
             frames_serial_kernel<<<FRAMES, 256>>>(dh, from, to);
     });
     run.expect_all(
-        run.output(to, (size_t) FRAMES * FRAME),
-        [&](size_t i) { return heads[i / FRAME].least + (int) values[i]; }, 0, 211);
+        run.output(to, (size_t) FRAMES * FRAME_EACH),
+        [&](size_t i) { return heads[i / FRAME_EACH].least + (int) values[i]; }, 0, 211);
 }
 
 static void frames_serial(Run &run)

@@ -4,6 +4,12 @@
 
 #include "blind.cuh"
 
+static std::vector<double> grid_doubles(size_t count, uint32_t seed)
+{
+    const std::vector<float> v = floats(count, seed);
+    return std::vector<double>(v.begin(), v.end());
+}
+
 // ---- Red and black Gauss-Seidel: colours mixed in one array, or an array per colour ----
 
 enum { RED_W = 2048, RED_H = 2048, RED_HALF = RED_W / 2 };
@@ -83,27 +89,28 @@ static void redblack_split(Run &run)
     redblack(run, true);
 }
 
-// ---- A sparse matrix of blocks 4 x 4 times a vector: a row per thread, or a block row per warp
-// ----
+// ---- Blocks of 4 x 4 doubles times a vector: a row per thread, or a row of blocks per warp ----
 
 enum { BSR_ROWS = 49152, BSR_BLOCKS = 10 };
 
-__global__ void bsr_thread_kernel(const int *columns, const float *blocks, const float *x, float *y)
+__global__ void bsr_thread_kernel(const int *columns, const double *blocks, const double *x,
+                                  double *y)
 {
     const int row = blockIdx.x * blockDim.x + threadIdx.x, first = row / 4 * BSR_BLOCKS;
-    float sum = 0;
+    double sum = 0;
     for (int k = first; k < first + BSR_BLOCKS; k++) {
-        const float *b = blocks + (size_t) k * 16 + row % 4 * 4, *v = x + columns[k] * 4;
+        const double *b = blocks + (size_t) k * 16 + row % 4 * 4, *v = x + columns[k] * 4;
         for (int c = 0; c < 4; c++)
             sum += b[c] * v[c];
     }
     y[row] = sum;
 }
 
-__global__ void bsr_warp_kernel(const int *columns, const float *blocks, const float *x, float *y)
+__global__ void bsr_warp_kernel(const int *columns, const double *blocks, const double *x,
+                                double *y)
 {
     const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
-    float sum = 0;
+    double sum = 0;
     for (int k = row * BSR_BLOCKS + lane / 16; k < (row + 1) * BSR_BLOCKS; k += 2)
         sum += blocks[(size_t) k * 16 + lane % 16] * x[columns[k] * 4 + lane % 4];
     sum += __shfl_xor_sync(~0u, sum, 16);
@@ -113,17 +120,17 @@ __global__ void bsr_warp_kernel(const int *columns, const float *blocks, const f
         y[row * 4 + lane / 4] = sum;
 }
 
-static void bsr(Run &run, void (*kernel)(const int *, const float *, const float *, float *),
+static void bsr(Run &run, void (*kernel)(const int *, const double *, const double *, double *),
                 int threads)
 {
     std::vector<int> columns = integers(BSR_ROWS * BSR_BLOCKS, 600, 9503);
     for (int k = 0; k < BSR_ROWS * BSR_BLOCKS; k++) // near the diagonal
         columns[k] = (k / BSR_BLOCKS + columns[k]) % BSR_ROWS;
-    const std::vector<float> blocks = floats(columns.size() * 16, 9504);
-    const std::vector<float> x = floats(BSR_ROWS * 4, 9505);
+    const std::vector<double> blocks = grid_doubles(columns.size() * 16, 9504);
+    const std::vector<double> x = grid_doubles(BSR_ROWS * 4, 9505);
     const int *dc = run.upload(columns);
-    const float *db = run.upload(blocks), *dx = run.upload(x);
-    float *to = run.zeros<float>(BSR_ROWS * 4);
+    const double *db = run.upload(blocks), *dx = run.upload(x);
+    double *to = run.zeros<double>(BSR_ROWS * 4);
     run.measure([=] { kernel<<<BSR_ROWS * threads / 256, 256>>>(dc, db, dx, to); });
     run.expect_all(
         run.output(to, BSR_ROWS * 4),
@@ -131,10 +138,10 @@ static void bsr(Run &run, void (*kernel)(const int *, const float *, const float
             double sum = 0;
             for (size_t k = row / 4 * BSR_BLOCKS; k < (row / 4 + 1) * BSR_BLOCKS; k++)
                 for (int c = 0; c < 4; c++)
-                    sum += (double) blocks[k * 16 + row % 4 * 4 + c] * x[columns[k] * 4 + c];
+                    sum += blocks[k * 16 + row % 4 * 4 + c] * x[columns[k] * 4 + c];
             return sum;
         },
-        1e-4, 97);
+        1e-11, 97);
 }
 
 static void bsr_thread(Run &run)
@@ -147,22 +154,22 @@ static void bsr_warp(Run &run)
     bsr(run, bsr_warp_kernel, 32);
 }
 
-// ---- A matrix's transpose times a vector: its rows scatter by atomics, or its columns are sorted
+// ---- A transpose times a vector, in doubles: rows scatter by atomics, or columns are stored ----
 
 enum { CSC_SIDE = 1 << 18, CSC_EACH = 10, CSC_COUNT = CSC_SIDE * CSC_EACH };
 
-__global__ void transposed_scatter_kernel(const int *columns, const float *values, const float *x,
-                                          float *y)
+__global__ void transposed_scatter_kernel(const int *columns, const double *values, const double *x,
+                                          double *y)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     atomicAdd(&y[columns[i]], values[i] * x[i / CSC_EACH]);
 }
 
-__global__ void transposed_sorted_kernel(const int *starts, const int *rows, const float *values,
-                                         const float *x, float *y)
+__global__ void transposed_sorted_kernel(const int *starts, const int *rows, const double *values,
+                                         const double *x, double *y)
 {
     const int column = blockIdx.x * blockDim.x + threadIdx.x;
-    float sum = 0;
+    double sum = 0;
     for (int k = starts[column]; k < starts[column + 1]; k++)
         sum += values[k] * x[rows[k]];
     y[column] = sum;
@@ -171,9 +178,10 @@ __global__ void transposed_sorted_kernel(const int *starts, const int *rows, con
 static void transposed(Run &run, bool sorted)
 {
     const std::vector<int> columns = integers(CSC_COUNT, CSC_SIDE, 9506);
-    const std::vector<float> values = floats(CSC_COUNT, 9507), x = floats(CSC_SIDE, 9508);
+    const std::vector<double> values = grid_doubles(CSC_COUNT, 9507);
+    const std::vector<double> x = grid_doubles(CSC_SIDE, 9508);
     std::vector<int> starts(CSC_SIDE + 1), rows(CSC_COUNT);
-    std::vector<float> moved(CSC_COUNT);
+    std::vector<double> moved(CSC_COUNT);
     std::vector<double> wanted(CSC_SIDE);
     for (int c : columns)
         starts[c + 1]++;
@@ -184,11 +192,11 @@ static void transposed(Run &run, bool sorted)
         const int at = next[columns[i]]++;
         rows[at] = i / CSC_EACH;
         moved[at] = values[i];
-        wanted[columns[i]] += (double) values[i] * x[i / CSC_EACH];
+        wanted[columns[i]] += values[i] * x[i / CSC_EACH];
     }
     const int *dc = run.upload(columns), *ds = run.upload(starts), *dr = run.upload(rows);
-    const float *dv = run.upload(values), *dm = run.upload(moved), *dx = run.upload(x);
-    float *to = run.zeros<float>(CSC_SIDE);
+    const double *dv = run.upload(values), *dm = run.upload(moved), *dx = run.upload(x);
+    double *to = run.zeros<double>(CSC_SIDE);
     run.measure(
         [=] {
             if (sorted)
@@ -196,9 +204,9 @@ static void transposed(Run &run, bool sorted)
             else
                 transposed_scatter_kernel<<<CSC_COUNT / 256, 256>>>(dc, dv, dx, to);
         },
-        [=] { CHECK(cudaMemset(to, 0, CSC_SIDE * sizeof(float))); });
+        [=] { CHECK(cudaMemset(to, 0, CSC_SIDE * sizeof(double))); });
     run.expect_all(
-        run.output(to, CSC_SIDE), [&](size_t i) { return wanted[i]; }, 1e-4, 101);
+        run.output(to, CSC_SIDE), [&](size_t i) { return wanted[i]; }, 1e-11, 101);
 }
 
 static void transposed_scatter(Run &run)

@@ -6,7 +6,7 @@
 
 // ---- Lattice Boltzmann with 19 speeds: neighbours are read, or written ----
 
-enum { FLUID_X = 96, FLUID_Y = 64, FLUID_Z = 56, FLUID_CELLS = FLUID_X * FLUID_Y * FLUID_Z };
+enum { FLOW19_X = 96, FLOW19_Y = 64, FLOW19_Z = 56, FLOW19_CELLS = FLOW19_X * FLOW19_Y * FLOW19_Z };
 
 // Speed k: along x, y and z. Weights: 1/3, six times 1/18, twelve times 1/36.
 __host__ __device__ constexpr int fluid_speed(int k, int axis)
@@ -24,10 +24,10 @@ __host__ __device__ inline int fluid_cell(int x, int y, int z, int k, int sign)
 {
     const int cx = x + sign * fluid_speed(k, 0), cy = y + sign * fluid_speed(k, 1);
     const int cz = z + sign * fluid_speed(k, 2);
-    const int wx = cx < 0 ? FLUID_X - 1 : cx == FLUID_X ? 0 : cx;
-    const int wy = cy < 0 ? FLUID_Y - 1 : cy == FLUID_Y ? 0 : cy;
-    const int wz = cz < 0 ? FLUID_Z - 1 : cz == FLUID_Z ? 0 : cz;
-    return (wz * FLUID_Y + wy) * FLUID_X + wx;
+    const int wx = cx < 0 ? FLOW19_X - 1 : cx == FLOW19_X ? 0 : cx;
+    const int wy = cy < 0 ? FLOW19_Y - 1 : cy == FLOW19_Y ? 0 : cy;
+    const int wz = cz < 0 ? FLOW19_Z - 1 : cz == FLOW19_Z ? 0 : cz;
+    return (wz * FLOW19_Y + wy) * FLOW19_X + wx;
 }
 
 // Relaxes towards equilibrium.
@@ -57,32 +57,32 @@ __host__ __device__ inline void fluid_collide(float *f)
 template <bool PUSH> __global__ void fluid_kernel(const float *in, float *out)
 {
     const int x = threadIdx.x, y = blockIdx.x, z = blockIdx.y;
-    const int here = (z * FLUID_Y + y) * FLUID_X + x;
+    const int here = (z * FLOW19_Y + y) * FLOW19_X + x;
     float f[19];
 #pragma unroll
     for (int k = 0; k < 19; k++)
-        f[k] = in[k * FLUID_CELLS + (PUSH ? here : fluid_cell(x, y, z, k, -1))];
+        f[k] = in[k * FLOW19_CELLS + (PUSH ? here : fluid_cell(x, y, z, k, -1))];
     fluid_collide(f);
 #pragma unroll
     for (int k = 0; k < 19; k++)
-        out[k * FLUID_CELLS + (PUSH ? fluid_cell(x, y, z, k, 1) : here)] = f[k];
+        out[k * FLOW19_CELLS + (PUSH ? fluid_cell(x, y, z, k, 1) : here)] = f[k];
 }
 
 template <bool PUSH> static void fluid(Run &run)
 {
-    const std::vector<float> in = floats(19 * FLUID_CELLS, 9401, 0.04f, 0.06f);
+    const std::vector<float> in = floats(19 * FLOW19_CELLS, 9401, 0.04f, 0.06f);
     const float *from = run.upload(in);
-    float *to = run.zeros<float>(19 * FLUID_CELLS);
-    run.measure([=] { fluid_kernel<PUSH><<<dim3(FLUID_Y, FLUID_Z), FLUID_X>>>(from, to); });
-    const std::vector<float> got = run.output(to, 19 * FLUID_CELLS);
-    for (int i = 0; i < FLUID_CELLS; i += 601) {
-        const int x = i % FLUID_X, y = i / FLUID_X % FLUID_Y, z = i / FLUID_X / FLUID_Y;
+    float *to = run.zeros<float>(19 * FLOW19_CELLS);
+    run.measure([=] { fluid_kernel<PUSH><<<dim3(FLOW19_Y, FLOW19_Z), FLOW19_X>>>(from, to); });
+    const std::vector<float> got = run.output(to, 19 * FLOW19_CELLS);
+    for (int i = 0; i < FLOW19_CELLS; i += 601) {
+        const int x = i % FLOW19_X, y = i / FLOW19_X % FLOW19_Y, z = i / FLOW19_X / FLOW19_Y;
         float f[19];
         for (int k = 0; k < 19; k++)
-            f[k] = in[k * FLUID_CELLS + (PUSH ? i : fluid_cell(x, y, z, k, -1))];
+            f[k] = in[k * FLOW19_CELLS + (PUSH ? i : fluid_cell(x, y, z, k, -1))];
         fluid_collide(f);
         for (int k = 0; k < 19; k++)
-            run.expect(got[k * FLUID_CELLS + (PUSH ? fluid_cell(x, y, z, k, 1) : i)], f[k], 1e-5);
+            run.expect(got[k * FLOW19_CELLS + (PUSH ? fluid_cell(x, y, z, k, 1) : i)], f[k], 1e-5);
     }
 }
 

@@ -5,8 +5,7 @@
 
 #include "blind.cuh"
 
-// ---- Minimisers: the least hash of 10 successive 12-mers, per window, or carried along a chunk
-// ----
+// ---- Minimisers: the least hash of 10 12-mers, for each window, or carried along a chunk ----
 
 enum { MINI_K = 12, MINI_W = 10, MINI_WINDOWS = 3 << 19, MINI_CHUNK = 32 };
 
@@ -227,8 +226,7 @@ static void trigrams_shared(Run &run)
     trigrams(run, true);
 }
 
-// ---- Best local alignments with a query of 32: one target per thread, or two in 16-bit halves
-// ----
+// ---- Local alignments with a query of 32: a target per thread, or two in 16-bit halves ----
 
 enum { ALIGN_QUERY = 32, ALIGN_LENGTH = 96, ALIGN_TARGETS = 8192, ALIGN_GAP = 2 };
 

@@ -3,6 +3,7 @@
 #define BLIND_QUANTS_CUH
 
 #include "blind.cuh"
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 // ---- A vector times weights of 4 bits, a scale per 128: a row per thread, or per warp ----
@@ -96,7 +97,7 @@ static void w4_warp(Run &run)
     w4(run, true);
 }
 
-// ---- Rows are normalised and become bytes: in one kernel, or by three ----
+// ---- Rows of bfloat16 are normalised and become bytes: in one kernel, or by three ----
 
 enum { RQ_ROWS = 4096, RQ_PAIRS = 1024 };
 
@@ -123,14 +124,15 @@ __device__ inline char2 rq_bytes(float2 v, float by)
     return make_char2((char) __float2int_rn(v.x * by), (char) __float2int_rn(v.y * by));
 }
 
-__global__ void rmsq_fused_kernel(const __half2 *in, const float2 *gain, char2 *out, float *scales)
+__global__ void rmsq_fused_kernel(const __nv_bfloat162 *in, const float2 *gain, char2 *out,
+                                  float *scales)
 {
-    const __half2 *row = in + blockIdx.x * RQ_PAIRS;
+    const __nv_bfloat162 *row = in + blockIdx.x * RQ_PAIRS;
     float2 v[RQ_PAIRS / 256];
     float sum = 0, most = 0;
 #pragma unroll
     for (int k = 0; k < RQ_PAIRS / 256; k++) {
-        v[k] = __half22float2(row[k * 256 + threadIdx.x]);
+        v[k] = __bfloat1622float2(row[k * 256 + threadIdx.x]);
         sum += v[k].x * v[k].x + v[k].y * v[k].y;
     }
     const float by = rsqrtf(rq_reduce<false>(sum) / (2 * RQ_PAIRS) + 1e-5f);
@@ -148,17 +150,17 @@ __global__ void rmsq_fused_kernel(const __half2 *in, const float2 *gain, char2 *
         scales[blockIdx.x] = most / 127;
 }
 
-__global__ void rmsq_norm_kernel(const __half2 *in, const float2 *gain, float2 *normal)
+__global__ void rmsq_norm_kernel(const __nv_bfloat162 *in, const float2 *gain, float2 *normal)
 {
-    const __half2 *row = in + blockIdx.x * RQ_PAIRS;
+    const __nv_bfloat162 *row = in + blockIdx.x * RQ_PAIRS;
     float sum = 0;
     for (int k = threadIdx.x; k < RQ_PAIRS; k += 256) {
-        const float2 v = __half22float2(row[k]);
+        const float2 v = __bfloat1622float2(row[k]);
         sum += v.x * v.x + v.y * v.y;
     }
     const float by = rsqrtf(rq_reduce<false>(sum) / (2 * RQ_PAIRS) + 1e-5f);
     for (int k = threadIdx.x; k < RQ_PAIRS; k += 256) {
-        const float2 v = __half22float2(row[k]), g = gain[k];
+        const float2 v = __bfloat1622float2(row[k]), g = gain[k];
         normal[blockIdx.x * RQ_PAIRS + k] = make_float2(v.x * by * g.x, v.y * by * g.y);
     }
 }
@@ -185,8 +187,8 @@ static void rmsq(Run &run, bool fused)
 {
     const size_t count = (size_t) RQ_ROWS * RQ_PAIRS;
     const std::vector<float> v = floats(2 * count, 9304), g = floats(2 * RQ_PAIRS, 9305, 0.5f, 2);
-    const std::vector<__half> in(v.begin(), v.end());
-    const __half2 *from = (const __half2 *) run.upload(in);
+    const std::vector<__nv_bfloat16> in(v.begin(), v.end());
+    const __nv_bfloat162 *from = (const __nv_bfloat162 *) run.upload(in);
     const float2 *gain = (const float2 *) run.upload(g);
     signed char *to = run.zeros<signed char>(2 * count);
     float2 *normal = run.zeros<float2>(count);
@@ -204,13 +206,14 @@ static void rmsq(Run &run, bool fused)
     for (size_t row = 0; row < RQ_ROWS; row += 101) {
         double sum = 0, most = 0;
         for (int k = 0; k < 2 * RQ_PAIRS; k++)
-            sum += pow(__half2float(in[row * 2 * RQ_PAIRS + k]), 2);
+            sum += pow(__bfloat162float(in[row * 2 * RQ_PAIRS + k]), 2);
         const double by = 1 / sqrt(sum / (2 * RQ_PAIRS) + 1e-5);
         for (int k = 0; k < 2 * RQ_PAIRS; k++)
-            most = std::max(most, fabs(__half2float(in[row * 2 * RQ_PAIRS + k]) * by * g[k]));
+            most = std::max(most, fabs(__bfloat162float(in[row * 2 * RQ_PAIRS + k]) * by * g[k]));
         for (int k = 0; k < 2 * RQ_PAIRS; k += 17) { // may be rounded up or down
             const size_t i = row * 2 * RQ_PAIRS + k;
-            run.expect(fabs(got[i] - __half2float(in[i]) * by * g[k] * 127 / most) < 0.51, 1, 0);
+            run.expect(fabs(got[i] - __bfloat162float(in[i]) * by * g[k] * 127 / most) < 0.51, 1,
+                       0);
         }
     }
 }
@@ -352,7 +355,7 @@ static void cache_bytes(Run &run)
 
 // ---- The four best of four beams: four searches, or one with a short list per thread ----
 
-enum { BEAM_REQUESTS = 64, BEAM_SCORES = 4 * 8192, BEAM_BEST = 4, BEAM_BLOCK = 256 };
+enum { BEAM_REQUESTS = 64, BEAM_SCORES = 4 * 8192, BEAM_BEST = 4, BEAM_THREADS = 256 };
 
 // Keys sort like scores, and are all different: the score's bits, then the place.
 __host__ __device__ inline unsigned long long beam_key(uint32_t score, int i)
@@ -363,14 +366,14 @@ __host__ __device__ inline unsigned long long beam_key(uint32_t score, int i)
 // The greatest of a block's keys, for all threads.
 __device__ inline unsigned long long beam_most(unsigned long long key)
 {
-    __shared__ unsigned long long part[BEAM_BLOCK / 32];
+    __shared__ unsigned long long part[BEAM_THREADS / 32];
     for (int by = 16; by; by /= 2)
         key = max(key, __shfl_xor_sync(~0u, key, by));
     __syncthreads();
     if (threadIdx.x % 32 == 0)
         part[threadIdx.x / 32] = key;
     __syncthreads();
-    for (int w = 0; w < BEAM_BLOCK / 32; w++)
+    for (int w = 0; w < BEAM_THREADS / 32; w++)
         key = max(key, part[w]);
     return key;
 }
@@ -381,7 +384,7 @@ __global__ void beams_searches_kernel(const uint32_t *scores, unsigned long long
     unsigned long long last = ~0ull;
     for (int rank = 0; rank < BEAM_BEST; rank++) {
         unsigned long long mine = 0;
-        for (int i = threadIdx.x; i < BEAM_SCORES; i += BEAM_BLOCK) {
+        for (int i = threadIdx.x; i < BEAM_SCORES; i += BEAM_THREADS) {
             const unsigned long long key = beam_key(from[i], i);
             if (key < last && key > mine)
                 mine = key;
@@ -396,7 +399,7 @@ __global__ void beams_lists_kernel(const uint32_t *scores, unsigned long long *b
 {
     const uint32_t *from = scores + blockIdx.x * BEAM_SCORES;
     unsigned long long list[BEAM_BEST] = {};
-    for (int i = threadIdx.x; i < BEAM_SCORES; i += BEAM_BLOCK) {
+    for (int i = threadIdx.x; i < BEAM_SCORES; i += BEAM_THREADS) {
         unsigned long long key = beam_key(from[i], i);
         if (key < list[BEAM_BEST - 1])
             continue;
@@ -425,7 +428,7 @@ static void beams(Run &run, void (*kernel)(const uint32_t *, unsigned long long 
     const std::vector<uint32_t> scores = words((size_t) BEAM_REQUESTS * BEAM_SCORES, 9309);
     const uint32_t *from = run.upload(scores);
     unsigned long long *to = run.zeros<unsigned long long>(BEAM_REQUESTS * BEAM_BEST);
-    run.measure([=] { kernel<<<BEAM_REQUESTS, BEAM_BLOCK>>>(from, to); });
+    run.measure([=] { kernel<<<BEAM_REQUESTS, BEAM_THREADS>>>(from, to); });
     const std::vector<unsigned long long> got = run.output(to, BEAM_REQUESTS * BEAM_BEST);
     for (int r = 0; r < BEAM_REQUESTS; r += 3) {
         std::vector<unsigned long long> keys(BEAM_SCORES);
