@@ -86,6 +86,7 @@ static const Field fields[] = {
     FIELD(barrier_warp_cycles, WHOLE, 0, 100),
     FIELD(shared_cycle_bytes, WHOLE, 1, 128),
     FIELD(constant_cycles, WHOLE, 1, 100),
+    FIELD(constant_miss_cycles, WHOLE, 0, 1000),
     FIELD(wide_product_latency, WHOLE, 1, 1000),
     FIELD(high_product_latency, WHOLE, 1, 1000),
     FIELD(wide_hold_cycles, WHOLE, 1, 100),

@@ -403,14 +403,44 @@ static int addresses_of(const Access *x)
     return count;
 }
 
-/* Constants that all lanes read at one address take no longer than other operands. */
+/* The pieces of constant memory that lanes read, without repetitions. */
+static int find_pieces(const Access *x, uint64_t pieces[LANES])
+{
+    int count = 0;
+
+    for (uint32_t left = x->mask; left; left &= left - 1) {
+        const Allocation *a = x->allocation;
+        const uint64_t at = x->address[first_lane(left)] - (a ? origin_of(a) : 0);
+        int i = count - 1;
+        while (i >= 0 && pieces[i] != at / CONSTANT_BYTES)
+            i--;
+        if (i < 0)
+            pieces[count++] = at / CONSTANT_BYTES;
+    }
+    return count;
+}
+
+/* Whether the address is fixed in the code: ptxas makes such a constant an operand. */
+static bool is_operand(const Access *x)
+{
+    const Operand *address = &x->warp->code->function->operands[x->step->in->first + 1];
+
+    return address->kind == OPERAND_ADDRESS && !address->is_register;
+}
+
 static bool keep_constants(const Access *x, Trace *trace)
 {
     const int addresses = x->uniform ? 1 : addresses_of(x);
+    uint64_t pieces[LANES];
 
-    if (addresses < 2 || !has_room(x->warp, 1))
+    if (is_operand(x))
         return false;
-    trace->words[trace->word_count++] = trace_head(TRACE_SHARED, 0, addresses, 1);
+    const int count = find_pieces(x, pieces);
+    if (!has_room(x->warp, 1 + count))
+        return false;
+    put(trace, trace_head(TRACE_SHARED, count, addresses, 1));
+    for (int i = 0; i < count; i++)
+        put(trace, pieces[i]);
     trace->runs[trace->run_count - 1].accesses++;
     return true;
 }

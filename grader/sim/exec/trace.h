@@ -21,7 +21,8 @@ typedef struct TraceRun {
 enum { TRACED_FRAMES = 4095 };
 
 /* An access is one word. For global memory, one per line follows, or two if the launch traces words
- * of four bytes: the second has one bit per word that a lane requests. */
+ * of four bytes: the second has one bit per word that a lane requests. For constants, the number of
+ * each piece of CONSTANT_BYTES follows. */
 typedef enum TraceKind {
     TRACE_SHARED,
     TRACE_LOAD,
@@ -32,6 +33,8 @@ typedef enum TraceKind {
     TRACE_LONG_WAY,       /* no access: lanes of a quotient or root take the long way */
     TRACE_MERGED_STORE    /* in no trace: the SM has added it to an earlier store */
 } TraceKind;
+
+enum { CONSTANT_BYTES = 64 };
 
 /* Added to line numbers of local memory; lines of global memory have smaller numbers. */
 #define TRACE_LOCAL_LINES (1ull << 41)

@@ -352,7 +352,8 @@ void lsu_ask(const Sm *sm, const PlayedWarp *w)
     for (int i = 0; i < step->accesses; i++) {
         const uint64_t *words = w->access[step->access + i];
         const bool is_load = trace_kind(*words) == TRACE_LOAD;
-        for (int lines = trace_following(*words); lines > 0; lines--) {
+        const bool has_lines = trace_kind(*words) != TRACE_SHARED;
+        for (int lines = has_lines ? trace_following(*words) : 0; lines > 0; lines--) {
             const bool is_here = cache_ask(&sm->l1, trace_number(words[lines]));
             if (!sm->answers.on && !(is_load && is_here))
                 memory_ask(sm->memory, trace_number(words[lines]));

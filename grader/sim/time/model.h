@@ -332,6 +332,12 @@ typedef struct StoredLine {
 } StoredLine;
 enum { MOST_MERGING = 32 };
 
+/* In the cache of constants, of 2 KiB on an H200 (tests/sim/time/mechanisms, gather); 64 bytes. */
+typedef struct ConstantPiece {
+    uint64_t number, ready; /* ready: when it arrives */
+} ConstantPiece;
+enum { CONSTANT_PIECES = 2048 / CONSTANT_BYTES };
+
 enum { MOST_SCHEDULERS = 16 }; /* per SM: sim/device/device.c */
 
 typedef struct Sm {
@@ -345,7 +351,9 @@ typedef struct Sm {
     StoredLine merging[MOST_MERGING]; /* the last ones, latest first */
     int merging_count;
     uint64_t lsu_free, store_free; /* of the load/store unit; of the path of stores to the L2 */
-    uint64_t constants_free;       /* of the unit that loads constants */
+    ConstantPiece constants[CONSTANT_PIECES]; /* in the cache, the last used first */
+    uint64_t constants_free,
+        pieces_free; /* of the unit that loads constants; of its cache's refills */
     uint64_t queue_free[MOST_SCHEDULERS]; /* of each scheduler, in front of that unit */
     uint64_t accepted;                    /* when the L2 will have accepted the stores so far */
     PlayedBlock *ended;                   /* since the last check */
@@ -439,6 +447,12 @@ static inline uint64_t l1_latency(const Device *device, uint64_t word)
     return (uint64_t) (trace_is_local(trace_number(word)) ? device->local_latency
                                                           : device->l1_latency);
 }
+
+/* sim/time/constants.c. constants_load: a step that loads constants; returns when their values have
+ * arrived. constants_operands: loads of other steps' operands; returns for how long they wait. */
+uint64_t constants_load(Sm *sm, PlayedWarp *w, uint64_t now);
+uint64_t constants_operands(Sm *sm, PlayedWarp *w, uint64_t now);
+void constants_forget(Sm *sm); /* nothing is in the cache */
 
 /* sim/time/lsu.c. Makes the unit busy from `start` to `until`, for shared memory and shuffles or
  * for global memory. Also updates when its queue has room. */

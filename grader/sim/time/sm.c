@@ -126,12 +126,6 @@ static int next_scheduler(const Sm *sm, int scheduler)
     return scheduler + 1 == sm->gpu->device.schedulers_per_sm ? 0 : scheduler + 1;
 }
 
-/* A load of constants takes its time once for each address. */
-static uint64_t addresses_of(const PlayedWarp *w)
-{
-    return w->step->accesses ? trace_wavefronts(*w->access[w->step->access]) : 1;
-}
-
 /* Operands near the limits of the range send lanes to a subroutine of about 20 instructions that
  * depend on each other, half of them branches: 260 cycles on an H100, 65 latencies of arithmetic
  * (stall samples of kalman_tracks in tests/sim/blind). */
@@ -140,31 +134,18 @@ static uint64_t long_way(const Sm *sm)
     return 65 * (uint64_t) sm->gpu->device.alu_latency;
 }
 
-/* Constants have a cache of their own, which serves one load after the other. A warp whose loads
- * wait issues later. Returns when the unit begins. */
-static uint64_t load_constants(Sm *sm, PlayedWarp *w, uint64_t now, uint64_t cycles)
-{
-    const uint64_t start = later(now, sm->constants_free);
-
-    sm->constants_free = start + cycles;
-    w->next += start - now;
-    return start;
-}
-
 static void play(Sm *sm, PlayedWarp *w, uint64_t now)
 {
     const Operation *o = w->step->operation;
-    uint64_t result = now + o->busy - o->cycles + o->latency, start, cycles;
+    uint64_t result = now + o->busy - o->cycles + o->latency, start;
 
     w->issued_until = now + o->issues;
     w->next = now + w->step->pace;
     w->held_by = o;
     if (w->step->skipped)
         return;
-    if (o->constants) { /* its operands */
-        cycles = (uint64_t) (o->constants * sm->gpu->device.constant_cycles);
-        result += load_constants(sm, w, now, cycles) - now;
-    }
+    if (o->constants)
+        result += constants_operands(sm, w, now);
     switch ((Action) o->action) {
     case DO_BRANCH:
         w->next = now + o->latency;
@@ -186,8 +167,7 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
         lsu_keep(sm, true, start, start + o->cycles);
         break;
     case DO_LOCAL:
-        cycles = o->cycles * addresses_of(w);
-        result = load_constants(sm, w, now, cycles) + cycles - o->cycles + o->latency;
+        result = constants_load(sm, w, now);
         break;
     case DO_ACCESS:
         result = lsu_play(sm, w, now);
@@ -544,7 +524,8 @@ bool sm_begin(Sm *sm, double l1_bytes)
         scheduler_rebase(s, 0);
         scheduler_choose(s);
     }
-    sm->lsu_free = sm->store_free = sm->accepted = sm->constants_free = 0;
+    sm->lsu_free = sm->store_free = sm->accepted = 0;
+    constants_forget(sm);
     sm->merging_count = 0;
     memset(sm->queue_free, 0, sizeof sm->queue_free);
     sm->issued = sm->l1_hits = sm->l1_misses = 0;

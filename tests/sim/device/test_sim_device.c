@@ -107,7 +107,8 @@ static const char sound[] =
     "lsu_queue: 40\n"
     "memory_atom_bytes: 64\n"
     "block_start_cycles: 100\nmemory_ecc: 1\n"
-    "barrier_warp_cycles: 2\nconstant_cycles: 2\nwide_product_latency: 5\nhigh_product_latency: "
+    "constant_miss_cycles: 31\nbarrier_warp_cycles: 2\nconstant_cycles: 2\nwide_product_latency: "
+    "5\nhigh_product_latency: "
     "9\nwide_hold_cycles: 3\nmemory_rows_per_ns: 0\nblocks_per_ns: "
     "0\nl2_halves: "
     "1\nl1_merging_lines: 0\nl2_slices: 0\nl2_spread: 0\nl2_far_latency: 0\n"
@@ -126,7 +127,7 @@ static const char sound[] =
     "atomic_pass_ns: 0.73\n"
     "issue_us: 0\nevent_us: 0\n"
     "local_latency: 33\nlocal_merge_cycles: 2\n";
-/* Each case adds line 94, which should be "copy_engines: 2". */
+/* Each case adds line 95, which should be "copy_engines: 2". */
 
 static char scratch[64];
 
@@ -149,26 +150,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":95: copy_engines appears twice" },
-        { "copy_engines: 2\nsms: 8", ":95: sms appears twice" },
-        { "copy_engines: 2\nwheels: 4", ":95: unknown key `wheels`" },
-        { "copy_engines 2", ":94: expected `key: value`" },
-        { "copy_engines:", ":94: copy_engines must be a whole number, not ``" },
-        { "copy_engines: two", ":94: copy_engines must be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":94: copy_engines must be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":94: copy_engines must be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":94: copy_engines must be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":94: copy_engines must be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":94: copy_engines must be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":94: copy_engines must be a whole number, not `1..2`" },
-        { "copy_engines: .", ":94: copy_engines must be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":94: copy_engines must be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":94: copy_engines must be a whole number, not `nan`" },
-        { "copy_engines: 65", ":94: copy_engines is 65: it must be from 0 to 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":96: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":96: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":96: unknown key `wheels`" },
+        { "copy_engines 2", ":95: expected `key: value`" },
+        { "copy_engines:", ":95: copy_engines must be a whole number, not ``" },
+        { "copy_engines: two", ":95: copy_engines must be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":95: copy_engines must be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":95: copy_engines must be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":95: copy_engines must be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":95: copy_engines must be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":95: copy_engines must be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":95: copy_engines must be a whole number, not `1..2`" },
+        { "copy_engines: .", ":95: copy_engines must be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":95: copy_engines must be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":95: copy_engines must be a whole number, not `nan`" },
+        { "copy_engines: 65", ":95: copy_engines is 65: it must be from 0 to 64" },
         { "copy_engines: 99999999999",
-          ":94: copy_engines is 99999999999: it must be from 0 to 64" },
+          ":95: copy_engines is 99999999999: it must be from 0 to 64" },
         { "copy_engines: 9999999999999999999999",
-          ":94: copy_engines must be a whole number, not `9999999999999999999999`" },
+          ":95: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -152,6 +152,37 @@ static void each_address_of_a_constant_takes_its_turn(void)
                     20 * 7 * plain.constant_cycles);
 }
 
+/* The cycles of two passes over a table, 64 bytes at a time. */
+static double passes_over_constants(int pieces, int miss_cycles)
+{
+    static char text[TEXT];
+    Device device = plain;
+    size_t used = (size_t) snprintf(
+        text, sizeof text, "%s", HEAD ".const .align 64 .b8 c[4096];\n" BEGIN "mov.u64 %rd7, c;\n");
+
+    for (int i = 0; i < 2 * pieces; i++)
+        used += (size_t) snprintf(text + used, sizeof text - used,
+                                  "ld.const.u32 %%r13, [%%rd7+%d];\n", i % pieces * 64);
+    snprintf(text + used, sizeof text - used, "%s", "add.s32 %r14, %r13, 1;\n" END);
+    device.constant_miss_cycles = miss_cycles;
+    return play(&device, (Trial){ .ptx = text, .threads = 32 }).cycles;
+}
+
+/* A warp reads a table of 2 KiB again from the cache of constants, but not a larger one. All
+ * constants were taken to be in it: feistel_constant (blind set) was 3.4 times too fast. */
+static void large_tables_of_constants_come_from_the_next_cache(void)
+{
+    static const struct {
+        int pieces, misses;
+    } rows[] = { { 8, 8 }, { 32, 32 }, { 33, 66 }, { 60, 120 } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const double more =
+            passes_over_constants(rows[i].pieces, 500) - passes_over_constants(rows[i].pieces, 300);
+        CU_ASSERT_EQUAL(more, 200 * rows[i].misses);
+    }
+}
+
 /* One wavefront per cycle, or half a wavefront, as on Turing. */
 static void shared_memory_is_as_wide_as_described(void)
 {
@@ -528,6 +559,8 @@ static CU_TestInfo tests[] = {
     { "a barrier waits for the last", a_barrier_waits_for_the_last },
     { "steps after a barrier wait for it", what_comes_after_a_barrier_waits_for_it },
     { "each address of a constant takes its turn", each_address_of_a_constant_takes_its_turn },
+    { "large tables of constants come from the next cache",
+      large_tables_of_constants_come_from_the_next_cache },
     { "more warps take longer at a barrier", more_warps_take_longer_at_a_barrier },
     { "divisions of 0 take the long way", divisions_of_0_take_the_long_way },
     { "the long way waits for loads", the_long_way_waits_for_loads },

@@ -1,15 +1,16 @@
 // pipes.cu - instructions that share a pipe, constants in memory, and code that does not fit into
 // the instruction cache.
 //
-// Rows: mix.WHLAF      cycles per scheduler for W products of 64 bits (IMAD.WIDE), H upper halves
-// (IMAD.HI), L lower
-//                      halves (IMAD), A of the ALU (PRMT) and F FFMAs, 8 warps per scheduler
-//       chain.*        cycles between dependent instructions of one warp
-//       ldc.BITS.WARPS cycles per SM for a load of constants whose address is in a register, the
-//       same in all lanes code.N.WARPS.PASS, words.N..., lines.N...  cycles per FFMA of N in
-//       straight code, in the first and the last of four
-//                      passes: operands in registers, consecutive constants, constants 64 bytes
-//                      apart
+// Rows, in cycles:
+// mix.WHLAF: per scheduler, for W products of 64 bits (IMAD.WIDE), H upper halves (IMAD.HI),
+//     L lower halves (IMAD), A of the ALU (PRMT) and F FFMAs, 8 warps per scheduler
+// chain.*: between dependent instructions of one warp
+// ldc.BITS.WARPS: per SM, for a load of constants whose address is in a register, the same in all
+//     lanes
+// gather.BYTES.LANES.APART.STEP.WARPS: the same for LANES addresses, APART words apart, in a table
+//     of BYTES; they move on by STEP words
+// code.N.WARPS.PASS, words.N..., lines.N...: per FFMA of N in straight code, in the first and the
+//     last of four passes: operands in registers, consecutive constants, constants 64 bytes apart
 #include "measure.cuh"
 
 enum { CHAINS = 4, PASSES = 4, CONSTANTS = 16384 };
@@ -146,26 +147,27 @@ template <int KIND> static void chain_row(const char *name)
 
 // ---- Loads of constants ----
 
-template <int WORDS> __device__ static unsigned load(unsigned at)
+template <int WORDS> __device__ static unsigned load(unsigned long long at)
 {
     unsigned a, b = 0, c = 0, d = 0;
 
     if (WORDS == 1)
-        asm volatile("ld.const.u32 %0, [%1];" : "=r"(a) : "r"(at));
+        asm volatile("ld.const.u32 %0, [%1];" : "=r"(a) : "l"(at));
     if (WORDS == 2)
-        asm volatile("ld.const.v2.u32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "r"(at));
+        asm volatile("ld.const.v2.u32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "l"(at));
     if (WORDS == 4)
         asm volatile("ld.const.v4.u32 {%0, %1, %2, %3}, [%4];"
                      : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
-                     : "r"(at));
+                     : "l"(at));
     return a ^ b ^ c ^ d;
 }
 
 template <int WORDS> __global__ void load_constants(float *out, const unsigned *offsets, int loops)
 {
-    unsigned base, sum = 0, at = offsets[threadIdx.x & 1];
+    unsigned long long base;
+    unsigned sum = 0, at = offsets[threadIdx.x & 1];
 
-    asm("{.reg .u64 p; mov.u64 p, table; cvt.u32.u64 %0, p;}" : "=r"(base));
+    asm("mov.u64 %0, table;" : "=l"(base));
     for (int l = 0; l < loops; l++) {
 #pragma unroll
         for (int k = 0; k < 16; k++)
@@ -189,6 +191,57 @@ template <int WORDS> static void load_rows()
         const double few = run(loops), many = run(3 * loops);
         snprintf(name, sizeof name, "ldc.%d.%d", WORDS * 32, warps);
         row(name, (many - few) * 1e-6 * sm_khz / (2.0 * loops * 16 * warps), "cycles");
+    }
+}
+
+// ---- Constants at different addresses ----
+
+// Lane l reads word `scatter[l]` of a table of `words` words, and moves on by `step` words.
+__global__ void gather_constants(float *out, const unsigned *scatter, int loops, unsigned words,
+                                 unsigned step)
+{
+    unsigned long long base;
+    unsigned sum = 0, at = scatter[threadIdx.x % 32] + threadIdx.x / 32 * 7 * step;
+
+    asm("mov.u64 %0, table;" : "=l"(base));
+    for (int l = 0; l < loops; l++) {
+#pragma unroll
+        for (int k = 0; k < 8; k++) {
+            at = (at + step) & (words - 1);
+            sum ^= load<1>(base + 4 * at);
+        }
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = (float) sum;
+}
+
+// `lanes`: the different addresses, `apart` words apart.
+static void gather_row(unsigned words, int lanes, unsigned apart, unsigned step, int warps)
+{
+    unsigned *scatter = (unsigned *) out + (1 << 20), host[32];
+    const int loops = 64 / (share > 8 ? 8 : share);
+    char name[64];
+
+    for (int l = 0; l < 32; l++)
+        host[l] = (unsigned) (l % lanes) * apart & (words - 1);
+    check(cudaMemcpy(scatter, host, sizeof host, cudaMemcpyHostToDevice));
+    auto run = [=](int l) {
+        return timed([=] { gather_constants<<<sms, warps * 32>>>(out, scatter, l, words, step); });
+    };
+    const double few = run(loops), many = run(3 * loops);
+    snprintf(name, sizeof name, "gather.%u.%d.%u.%u.%d", words * 4, lanes, apart, step, warps);
+    row(name, (many - few) * 1e-6 * sm_khz / (2.0 * loops * 8 * warps), "cycles");
+}
+
+static void gather_rows()
+{
+    for (int warps = 1; warps <= 32; warps *= warps == 1 ? 8 : 4) {
+        for (unsigned bytes = 512; bytes <= 65536; bytes *= 2) /* one address: a line at a time */
+            gather_row(bytes / 4, 1, 0, 16, warps);
+        for (unsigned bytes = 512; bytes <= 65536; bytes *= 2) /* all lanes, scattered */
+            gather_row(bytes / 4, 32, bytes / 4 / 32 + 1, 5, warps);
+        for (int lanes = 2; lanes <= 32; lanes *= 2)
+            for (unsigned apart = 1; apart <= 64; apart *= 4) /* in 512 bytes and in 8192 */
+                gather_row(128, lanes, apart, 3, warps), gather_row(2048, lanes, apart, 3, warps);
     }
 }
 
@@ -263,6 +316,8 @@ int main(int argc, char **argv)
     }
     if (is_wanted("ldc"))
         load_rows<1>(), load_rows<2>(), load_rows<4>();
+    if (is_wanted("gather"))
+        gather_rows();
     if (is_wanted("straight"))
         straights();
     return 0;
