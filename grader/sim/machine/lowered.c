@@ -227,16 +227,25 @@ static void take_accesses(Finder *finder, int at, int copies, double *due, Lower
     step->count = lowered->access_count - step->first;
 }
 
-/* The block of the machine code that has most counterparts of these steps; -1: none. */
-static int main_block(Finder *finder, int first, int last)
+static bool is_loop(const Finder *finder, int b)
 {
+    return finder->lowering->blocks[b].taken == b;
+}
+
+/* The block of the machine code that has most counterparts of these steps; -1: none. If several
+ * have as many, the first one, unless `prefers_loop`: ptxas copies the first round of a loop that
+ * is entered in its middle. */
+static int main_block(Finder *finder, int first, int last, bool prefers_loop)
+{
+    const int *tally = finder->tally;
     int best = -1;
 
     for (int at = first; at < last; at++)
         for (int i = finder->uses[at].first; i >= 0; i = finder->next[i]) {
             const int b = finder->block_of[i];
             finder->tally[b] += is_counterpart(finder, at, i);
-            if (best < 0 || finder->tally[b] > finder->tally[best])
+            if (best < 0 || tally[b] > tally[best] ||
+                (prefers_loop && tally[b] == tally[best] && is_loop(finder, b)))
                 best = b;
         }
     for (int at = first; at < last; at++)
@@ -407,7 +416,7 @@ static LoweredStep lower_step(const Finder *finder, int at, int block, bool comp
 static void take_block(Finder *finder, int first, int last, Lowered *lowered)
 {
     const int counterparts = counterparts_in(finder, first, last, ANYWHERE);
-    const int block = main_block(finder, first, last);
+    const int block = main_block(finder, first, last, true);
     const int copies_there = copies_in(finder, first, last, block);
     const bool complete = is_complete(finder, first, last, block);
     double due = 0;
@@ -462,7 +471,7 @@ static void link_first(Finder *finder, int at, int i)
 /* Moves the block's accesses to the stack that are in the main block of another one. */
 static void move_accesses(Finder *finder, int first, int last, const int *first_step)
 {
-    const int own = main_block(finder, first, last);
+    const int own = main_block(finder, first, last, false);
 
     for (int at = first; at < last; at++)
         for (int i = finder->uses[at].first, next; i >= 0; i = next) {
@@ -487,7 +496,7 @@ static bool place_accesses(Finder *finder)
     for (int b = 0; b < blocks; b++)
         first_step[b] = -1;
     for (int first = 0; first < count; first = end_of_block(finder, first)) {
-        const int b = main_block(finder, first, end_of_block(finder, first));
+        const int b = main_block(finder, first, end_of_block(finder, first), false);
         if (b >= 0 && first_step[b] < 0)
             first_step[b] = first;
     }

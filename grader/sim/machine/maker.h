@@ -56,6 +56,12 @@ bool is_uniform(const OperationMaker *maker, const Step *step);
  */
 bool merge_loads(OperationMaker *maker);
 
+/* ---- Stretches (sim/machine/stretches.c) ---- */
+
+/* Call find_stretches after loads are merged, and then find_rounds. */
+void find_stretches(OperationMaker *maker);
+void find_rounds(OperationMaker *maker);
+
 /* ---- Waits (sim/machine/waits.c) ---- */
 
 /* A branch that no predicate replaces. */

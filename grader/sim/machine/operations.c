@@ -393,30 +393,6 @@ static bool add_stacks(OperationMaker *maker)
     return made->stack != NULL;
 }
 
-/* A stretch ends after a branch, a sequence with branches, a barrier or a fence, and before the
- * target of a branch. */
-static void find_stretches(OperationMaker *maker)
-{
-    const Code *code = maker->code;
-    const int count = code->step_count;
-    Operation *operations = maker->made->operations;
-
-    for (int i = 0; i < count; i++)
-        operations[i].straight = is_branch(maker, i) || operations[i].action == DO_SEQUENCE ||
-                                 operations[i].memory == MEMORY_ORDERED;
-    for (int i = 0; i < count; i++) {
-        const int target = code->steps[i].jump.target;
-        if (is_branch(maker, i) && code->steps[i].in->op == OP_bra && target > 0 && target <= count)
-            operations[target - 1].straight = 1;
-    }
-    operations[count].straight = 1;
-    for (int i = count - 1; i >= 0; i--)
-        if (!operations[i].straight) {
-            const int more = operations[i + 1].straight + 1;
-            operations[i].straight = (uint16_t) least(more, UINT16_MAX);
-        }
-}
-
 /* Assigns each addition of a stretch to the pipe that is less busy so far; instructions without a
  * choice come first. */
 static void share_additions(const OperationMaker *maker)
@@ -436,44 +412,6 @@ static void share_additions(const OperationMaker *maker)
             operations[i].pipe = (uint8_t) (busy[product] < busy[PIPE_ALU] ? product : PIPE_ALU);
             busy[operations[i].pipe] += operations[i].cycles;
         }
-    }
-}
-
-/* Whether all steps of a loop are in one block of the machine code, where ptxas unrolled it. */
-static bool is_unrolled(const Operation *first, int count)
-{
-    for (int i = 0; i < count; i++) {
-        const Operation *o = &first[i];
-        const bool is_loose = o->action == NO_INSTRUCTION || o->action == DO_BRANCH;
-        if (!is_loose && (o->place < 0 || o->block != first->block || o->memory == MEMORY_ORDERED ||
-                          o->action == DO_SEQUENCE))
-            return false;
-    }
-    return true;
-}
-
-/* A loop of one basic block whose machine code has copies for several rounds. */
-static void find_rounds(OperationMaker *maker)
-{
-    const Code *code = maker->code;
-    Operation *operations = maker->made->operations;
-
-    for (int i = 0; i <= code->step_count; i++)
-        operations[i].rounds = 1;
-    for (int end = 0; end < code->step_count && maker->lowered.steps; end++) {
-        const int first = code->steps[end].jump.target, count = end - first + 1;
-        const int copies = maker->lowered.steps[end].copies;
-        if (operations[end].action != DO_BRANCH || code->steps[end].in->op != OP_bra || first < 0 ||
-            count < 1 || operations[first].straight != count || copies < 2 ||
-            copies * count > MOST_STEPS || copies > UINT8_MAX ||
-            !is_unrolled(&operations[first], count))
-            continue;
-        int written = 0;
-        for (int i = first; i <= end; i++)
-            written += operations[i].writes + operations[i].loads_before; /* each of one register */
-        operations[first].rounds = (uint8_t) copies;
-        if ((copies - 1) * written > maker->made->registers_spare)
-            maker->made->registers_spare = (copies - 1) * written;
     }
 }
 

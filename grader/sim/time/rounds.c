@@ -30,7 +30,7 @@ static void place(Planned *step, int rounds, const int *places)
     if (o->action == NO_INSTRUCTION || o->action == DO_STACK)
         return;
     step->issue = ISSUED;
-    if (o->action == DO_BRANCH && !count)
+    if (o->action == DO_BRANCH && count < rounds)
         step->issue = round == rounds - 1 ? ISSUED : NOT_ISSUED;
     else if (first)
         step->issue = round && first_of(step, round - 1, rounds) == at ? NOT_ISSUED : ISSUED;
