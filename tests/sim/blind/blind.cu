@@ -102,6 +102,7 @@
 #include "tabular.cuh"
 #include "terrain.cuh"
 #include "texts.cuh"
+#include "tokens.cuh"
 #include "training.cuh"
 #include "trees.cuh"
 #include "units.cuh"
