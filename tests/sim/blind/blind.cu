@@ -31,6 +31,7 @@
 #include "dense.cuh"
 #include "drawing.cuh"
 #include "embed.cuh"
+#include "experts.cuh"
 #include "fabric.cuh"
 #include "fields.cuh"
 #include "finance.cuh"
