@@ -79,6 +79,7 @@
 #include "records.cuh"
 #include "rendering.cuh"
 #include "riddles.cuh"
+#include "rigid.cuh"
 #include "rings.cuh"
 #include "robots.cuh"
 #include "scanners.cuh"
