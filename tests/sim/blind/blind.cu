@@ -81,6 +81,7 @@
 #include "riddles.cuh"
 #include "rigid.cuh"
 #include "rings.cuh"
+#include "risks.cuh"
 #include "robots.cuh"
 #include "scanners.cuh"
 #include "scenes.cuh"

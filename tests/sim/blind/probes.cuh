@@ -140,7 +140,7 @@ static void names_words(Run &run)
 
 // ---- Is a key in the table? Slots one after the other, or buckets of eight in two vectors ----
 
-enum { SHELF_SLOTS = 1 << 21, SHELF_KEYS = 3 << 19, SHELF_QUERIES = 1 << 20, SHELF_BUCKET = 8 };
+enum { SHELF_SLOTS = 1 << 21, SHELF_KEYS = 5 << 18, SHELF_QUERIES = 1 << 20, SHELF_BUCKET = 8 };
 
 __host__ __device__ inline uint32_t shelf_hash(uint32_t key)
 {

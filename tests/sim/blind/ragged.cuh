@@ -16,7 +16,7 @@ static std::vector<int> ragged_begins(int rows, int longest, uint32_t seed)
 
 // ---- Softmax of each row: a thread per row, or a warp ----
 
-enum { RAGSOFT_ROWS = 65536, RAGSOFT_LONGEST = 48 };
+enum { RAGSOFT_ROWS = 57344, RAGSOFT_LONGEST = 48 };
 
 __global__ void ragsoft_thread_kernel(const float *in, const int *begin, float *out)
 {

@@ -88,8 +88,8 @@ __host__ __device__ inline float sat_radius(const SatBox &box, const float *n)
 __host__ __device__ inline float sat_gap(const SatBox &p, const SatBox &q, int k)
 {
     float n[3];
-    const float *a = p.axis + 3 * (k < 3 ? k : (k - 6) / 3 % 3);
-    const float *b = q.axis + 3 * (k < 6 ? k % 3 : (k - 6) % 3);
+    const float *a = p.axis + 3 * (k < 3 ? k : k < 6 ? 0 : (k - 6) / 3);
+    const float *b = q.axis + 3 * (k % 3);
     for (int j = 0; j < 3; j++) {
         const int s = (j + 1) % 3, t = (j + 2) % 3;
         n[j] = k < 3 ? a[j] : k < 6 ? b[j] : a[s] * b[t] - a[t] * b[s];

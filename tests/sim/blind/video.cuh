@@ -180,7 +180,7 @@ static void paeth_words(Run &run)
 
 // ---- Coefficients of 8 x 8 blocks, quantised in zigzag order: divisions, or reciprocals ----
 
-enum { ZIGZAG_COUNT = 5 << 20 };
+enum { ZIGZAG_COUNT = 9 << 19 };
 
 // Place `i` of the zigzag: the index of the coefficient.
 static std::vector<unsigned char> zigzag_order()
