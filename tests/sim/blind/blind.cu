@@ -109,6 +109,7 @@
 #include "training.cuh"
 #include "trees.cuh"
 #include "units.cuh"
+#include "video.cuh"
 #include "vision.cuh"
 #include "voices.cuh"
 #include "weather.cuh"
