@@ -105,6 +105,7 @@
 #include "tabular.cuh"
 #include "terrain.cuh"
 #include "texts.cuh"
+#include "tides.cuh"
 #include "tokens.cuh"
 #include "training.cuh"
 #include "trees.cuh"
