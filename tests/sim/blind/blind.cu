@@ -75,6 +75,7 @@
 #include "queries.cuh"
 #include "queues.cuh"
 #include "radio.cuh"
+#include "ragged.cuh"
 #include "ranges.cuh"
 #include "records.cuh"
 #include "rendering.cuh"
