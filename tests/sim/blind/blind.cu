@@ -70,6 +70,7 @@
 #include "photo.cuh"
 #include "physics.cuh"
 #include "plasma.cuh"
+#include "probes.cuh"
 #include "puzzles.cuh"
 #include "quants.cuh"
 #include "queries.cuh"
