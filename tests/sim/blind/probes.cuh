@@ -223,8 +223,7 @@ static void shelf_buckets(Run &run)
     shelf(run, SHELF_BUCKET, shelf_buckets_kernel);
 }
 
-// ---- A tree of nodes of 16 keys: a thread descends with vectors, or 16 lanes compare a key each
-// ----
+// ---- A tree of nodes of 16 keys: a thread compares all keys of a node, or 16 lanes do ----
 
 enum { WIDE_LEVELS = 5, WIDE_KEYS = 1 << 20, WIDE_QUERIES = 5 << 15 };
 

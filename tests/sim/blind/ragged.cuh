@@ -92,7 +92,7 @@ __global__ void segmax_atomic_kernel(const int *value, const int *row, int count
         atomicMax(&out[row[i]], value[i]);
 }
 
-// Lanes take the maximum of those before them in the same row; the row's last lane adds it.
+// Lanes take the maximum of those before them in the same row; the row's last lane writes it.
 __global__ void segmax_warp_kernel(const int *value, const int *row, int count, int *out)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;
@@ -199,8 +199,7 @@ static void begins_search(Run &run)
     begins(run, true);
 }
 
-// ---- A polynomial per row, a thread each: rows in any order, or those of equal length together
-// ----
+// ---- A polynomial per row and thread: rows in any order, or sorted by length ----
 
 enum { DEGREE_ROWS = 1 << 17, DEGREE_LONGEST = 64 };
 

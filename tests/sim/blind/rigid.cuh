@@ -6,10 +6,10 @@
 
 // ---- Bodies move and turn: a structure of 13 numbers per body, or 13 arrays ----
 
-enum { BODY_COUNT = 1 << 19, BODY_FIELDS = 13 };
+enum { RIGID_COUNT = 1 << 19, RIGID_FIELDS = 13 };
 
 // Fields: position, quaternion, velocity, rate of turning.
-__host__ __device__ inline void body_move(float *b)
+__host__ __device__ inline void rigid_move(float *b)
 {
     const float dt = 0.01f;
     for (int k = 0; k < 3; k++)
@@ -29,30 +29,30 @@ __host__ __device__ inline void body_move(float *b)
 template <bool ARRAYS> __global__ void bodies_kernel(const float *in, float *out)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    float b[BODY_FIELDS];
+    float b[RIGID_FIELDS];
 #pragma unroll
-    for (int k = 0; k < BODY_FIELDS; k++)
-        b[k] = in[ARRAYS ? k * BODY_COUNT + i : i * BODY_FIELDS + k];
-    body_move(b);
+    for (int k = 0; k < RIGID_FIELDS; k++)
+        b[k] = in[ARRAYS ? k * RIGID_COUNT + i : i * RIGID_FIELDS + k];
+    rigid_move(b);
 #pragma unroll
-    for (int k = 0; k < BODY_FIELDS; k++)
-        out[ARRAYS ? k * BODY_COUNT + i : i * BODY_FIELDS + k] = b[k];
+    for (int k = 0; k < RIGID_FIELDS; k++)
+        out[ARRAYS ? k * RIGID_COUNT + i : i * RIGID_FIELDS + k] = b[k];
 }
 
 template <bool ARRAYS> static void bodies(Run &run)
 {
-    const std::vector<float> in = floats(BODY_COUNT * BODY_FIELDS, 10301, 0.1f, 2);
+    const std::vector<float> in = floats(RIGID_COUNT * RIGID_FIELDS, 10301, 0.1f, 2);
     const float *from = run.upload(in);
     float *to = run.zeros<float>(in.size());
-    run.measure([=] { bodies_kernel<ARRAYS><<<BODY_COUNT / 256, 256>>>(from, to); });
+    run.measure([=] { bodies_kernel<ARRAYS><<<RIGID_COUNT / 256, 256>>>(from, to); });
     const std::vector<float> got = run.output(to, in.size());
-    for (int i = 0; i < BODY_COUNT; i += 997) {
-        float b[BODY_FIELDS];
-        for (int k = 0; k < BODY_FIELDS; k++)
-            b[k] = in[ARRAYS ? k * BODY_COUNT + i : i * BODY_FIELDS + k];
-        body_move(b);
-        for (int k = 0; k < BODY_FIELDS; k++)
-            run.expect(got[ARRAYS ? k * BODY_COUNT + i : i * BODY_FIELDS + k], b[k], 1e-4);
+    for (int i = 0; i < RIGID_COUNT; i += 997) {
+        float b[RIGID_FIELDS];
+        for (int k = 0; k < RIGID_FIELDS; k++)
+            b[k] = in[ARRAYS ? k * RIGID_COUNT + i : i * RIGID_FIELDS + k];
+        rigid_move(b);
+        for (int k = 0; k < RIGID_FIELDS; k++)
+            run.expect(got[ARRAYS ? k * RIGID_COUNT + i : i * RIGID_FIELDS + k], b[k], 1e-4);
     }
 }
 
@@ -189,7 +189,7 @@ __global__ void contacts_gather_kernel(const float4 *push, const int *begin, con
     velocity[i] = v;
 }
 
-static void contacts(Run &run, bool gather)
+static void pushes(Run &run, bool gather)
 {
     const std::vector<float> push = floats(4 * PUSH_CONTACTS, 10304);
     const std::vector<int> pair = integers(2 * PUSH_CONTACTS, PUSH_BODIES, 10305);
@@ -225,12 +225,12 @@ static void contacts(Run &run, bool gather)
 
 static void contacts_scatter(Run &run)
 {
-    contacts(run, false);
+    pushes(run, false);
 }
 
 static void contacts_gather(Run &run)
 {
-    contacts(run, true);
+    pushes(run, true);
 }
 
 // ---- Boxes sorted along x: each counts those that it overlaps: a thread per box, or a warp ----

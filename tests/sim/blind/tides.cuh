@@ -190,8 +190,7 @@ static void columns_masked(Run &run)
     columns<true>(run);
 }
 
-// ---- Wave numbers from periods and depths: four steps of Newton, with tanhf or by exponentials
-// ----
+// ---- Wave numbers by four steps of Newton, with tanhf or by exponentials ----
 
 enum { WAVE_COUNT = 9 << 17, WAVE_STEPS = 4 };
 

@@ -4,8 +4,7 @@
 
 #include "blind.cuh"
 
-// ---- Words of 16 symbols: the best pair is merged until no pair has a rank: a thread or 16 lanes
-// ----
+// ---- Pairs of symbols are merged, the best first, in a word per thread or per 16 lanes ----
 
 enum { BPE_WORDS = 40960, BPE_LENGTH = 16, BPE_LIMIT = 20000, BPE_NONE = 65535 };
 
@@ -173,8 +172,7 @@ static void starts_sixteen(Run &run)
     starts(run, 16, starts_sixteen_kernel);
 }
 
-// ---- Sequences become rows of tokens and positions: a thread per place, or per token by search
-// ----
+// ---- Sequences become padded rows: a thread per place, or per token by search ----
 
 enum { PADDED_ROWS = 2432, PADDED_WIDTH = 1024 };
 
