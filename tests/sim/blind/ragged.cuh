@@ -201,7 +201,7 @@ static void begins_search(Run &run)
 
 // ---- A polynomial per row and thread: rows in any order, or sorted by length ----
 
-enum { DEGREE_ROWS = 1 << 17, DEGREE_LONGEST = 64 };
+enum { DEGREE_ROWS = 3 << 17, DEGREE_LONGEST = 64 };
 
 __global__ void degrees_kernel(const float *coefficient, const int *begin, const int *order,
                                const float *x, float *out)
