@@ -505,11 +505,13 @@ static bool keep_row(const Warp *warp, const Shape *s, uint64_t first)
     const uint64_t end = begin + (uint64_t) (s->uniform ? s->bytes : LANES * s->bytes);
     const bool is_store = s->kind == ACCESS_STORE;
     const int lines = (int) ((end - 1) / LINE_BYTES - begin / LINE_BYTES) + 1;
+    const int wavefronts =
+        is_store || s->bytes <= WORD_BYTES || s->uniform ? 1 : s->bytes / WORD_BYTES;
     Trace *trace = warp->trace;
 
     if (lines > MOST || !has_room(warp, 1 + lines))
         return false;
-    put(trace, trace_head(is_store ? TRACE_STORE : TRACE_LOAD, lines, 1, 0));
+    put(trace, trace_head(is_store ? TRACE_STORE : TRACE_LOAD, lines, wavefronts, 0));
     put(trace, part_of_line(begin, end, is_store, s->uniform));
     if (lines > 1)
         put(trace, part_of_line((end - 1) / LINE_BYTES * LINE_BYTES, end, is_store, s->uniform));

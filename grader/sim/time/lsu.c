@@ -89,16 +89,15 @@ static uint64_t pass_queue(Sm *sm, const PlayedWarp *w, uint64_t start, uint64_t
     return *queue - 1;
 }
 
-/* `banks`: the cycles in which the L1's banks deliver the words. */
+/* `wavefronts`: in which the L1's banks deliver the words, whichever lines they are in. */
 static uint64_t load_lines(Sm *sm, const PlayedWarp *w, const uint64_t *words, int count,
-                           uint64_t start, uint64_t banks)
+                           uint64_t start, uint64_t wavefronts)
 {
     const Operation *o = w->step->operation;
     const Device *device = &sm->gpu->device;
-    uint64_t sectors = 0, missed = 0, there = 0, cycles;
+    uint64_t missed = 0, there = 0, cycles;
 
     for (int i = 0; i < count; i++) {
-        sectors += sectors_in(trace_sectors(words[i]));
         const uint64_t at = start + (uint64_t) (i / device->l1_lines);
         there = time_later(sm, there,
                            o->past_l1 ? load_line_of_l2(sm, words[i], at, &missed)
@@ -106,8 +105,7 @@ static uint64_t load_lines(Sm *sm, const PlayedWarp *w, const uint64_t *words, i
     }
     /* Loads that begin within a line take no longer (tests/sim/time/mechanisms, shift). */
     cycles = later(share((uint64_t) count, device->l1_lines),
-                   sectors * SECTOR_BYTES / (uint64_t) device->l1_load_bytes);
-    cycles = later(cycles, banks);
+                   wavefronts * share(WAVEFRONT_BYTES, device->l1_load_bytes));
     lsu_keep(sm, false, start,
              start + later(cycles, share(missed * SECTOR_BYTES, device->l1_fill_bytes)));
     start = later(start + cycles - 1, pass_queue(sm, w, start, cycles));
@@ -308,7 +306,7 @@ uint64_t lsu_play_stack(Sm *sm, PlayedWarp *w, uint64_t now)
     if (by_words)
         return words_access(sm, kind, lines, count / 2, start, o->cycles);
     return o->access.is_store ? store_lines(sm, w, lines, count, start, kind)
-                              : load_lines(sm, w, lines, count, start, o->cycles);
+                              : load_lines(sm, w, lines, count, start, (uint64_t) count);
 }
 
 /* ---- Lanes that another warp's instruction serves ---- */
