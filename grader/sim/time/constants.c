@@ -2,7 +2,7 @@
  *
  * Their unit takes a cycle or two for each address that lanes have. Pieces of 64 bytes that its
  * small cache lacks come from the next cache one after the other, while other loads continue
- * (tests/sim/time/mechanisms, gather).
+ * (tests/sim/time/mechanisms, constants).
  */
 #include "sim/time/model.h"
 

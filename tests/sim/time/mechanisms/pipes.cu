@@ -7,7 +7,8 @@
 // chain.*: between dependent instructions of one warp
 // ldc.BITS.WARPS: per SM, for a load of constants whose address is in a register, the same in all
 //     lanes
-// gather.BYTES.LANES.APART.STEP.WARPS: the same for LANES addresses, APART words apart, in a table
+// constants.BYTES.LANES.APART.STEP.WARPS: the same for LANES addresses, APART words apart, in a
+// table
 //     of BYTES; they move on by STEP words
 // code.N.WARPS.PASS, words.N..., lines.N...: per FFMA of N in straight code, in the first and the
 //     last of four passes: operands in registers, consecutive constants, constants 64 bytes apart
@@ -228,7 +229,7 @@ static void gather_row(unsigned words, int lanes, unsigned apart, unsigned step,
         return timed([=] { gather_constants<<<sms, warps * 32>>>(out, scatter, l, words, step); });
     };
     const double few = run(loops), many = run(3 * loops);
-    snprintf(name, sizeof name, "gather.%u.%d.%u.%u.%d", words * 4, lanes, apart, step, warps);
+    snprintf(name, sizeof name, "constants.%u.%d.%u.%u.%d", words * 4, lanes, apart, step, warps);
     row(name, (many - few) * 1e-6 * sm_khz / (2.0 * loops * 8 * warps), "cycles");
 }
 
@@ -316,7 +317,7 @@ int main(int argc, char **argv)
     }
     if (is_wanted("ldc"))
         load_rows<1>(), load_rows<2>(), load_rows<4>();
-    if (is_wanted("gather"))
+    if (is_wanted("constants"))
         gather_rows();
     if (is_wanted("straight"))
         straights();
