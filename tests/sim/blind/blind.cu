@@ -27,6 +27,7 @@
 #include "codes.cuh"
 #include "columnar.cuh"
 #include "contests.cuh"
+#include "contours.cuh"
 #include "control.cuh"
 #include "dense.cuh"
 #include "drawing.cuh"

@@ -6,7 +6,7 @@
 
 // ---- Local binary patterns: neighbours from global memory, or from a tile ----
 
-enum { TEXTURE_W = 2048, TEXTURE_H = 1536 };
+enum { TEXTURE_W = 2048, TEXTURE_H = 1136 };
 
 __host__ __device__ inline size_t texture_at(int x, int y)
 {
@@ -197,7 +197,7 @@ static void otsu_scan(Run &run)
 
 // ---- Thinning of lines, two passes: rules of neighbours computed, or from a table ----
 
-enum { THIN_W = 2048, THIN_H = 768 };
+enum { THIN_W = 2048, THIN_H = 608 };
 
 // Neighbours clockwise from above, as 0 or 1 in bits 0 to 7.
 __host__ __device__ inline bool thin_removes(int around, int pass)
@@ -281,7 +281,7 @@ static void thinning_table(Run &run)
 
 // ---- Areas and bounds of labelled regions: atomics of each pixel, or of warps that agree ----
 
-enum { REGION_SIDE = 1024, REGIONS = 1500 };
+enum { REGION_SIDE = 1536, REGIONS = 1500 };
 
 struct Region {
     int area, left, right, top, bottom;
