@@ -74,7 +74,7 @@ static void texture_tile(Run &run)
 
 // ---- Otsu's threshold per tile of an image: one thread scans its histogram, or all threads ----
 
-enum { OTSU_TILES = 512, OTSU_PIXELS = 128 * 128 };
+enum { OTSU_TILES = 704, OTSU_PIXELS = 128 * 128 };
 
 __device__ inline void otsu_histogram(const unsigned char *tile, int *histogram)
 {

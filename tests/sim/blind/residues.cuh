@@ -199,7 +199,7 @@ static void chinese_planes(Run &run)
 
 // ---- Quadratic residues: Jacobi's symbol by reciprocity, or Euler's power ----
 
-enum { SYMBOLS = 327680 };
+enum { QUADRATICS = 327680 };
 
 __host__ __device__ inline int symbol_jacobi(unsigned a, unsigned n)
 {
@@ -239,12 +239,12 @@ template <bool EULER> __global__ void symbols_kernel(const int *in, unsigned p, 
 
 template <bool EULER> static void symbols(Run &run)
 {
-    const std::vector<int> in = integers(SYMBOLS, 65521, 11063);
+    const std::vector<int> in = integers(QUADRATICS, 65521, 11063);
     const int *from = run.upload(in);
-    int *to = run.zeros<int>(SYMBOLS);
-    run.measure([=] { symbols_kernel<EULER><<<SYMBOLS / 32, 32>>>(from, 65521, to); });
+    int *to = run.zeros<int>(QUADRATICS);
+    run.measure([=] { symbols_kernel<EULER><<<QUADRATICS / 32, 32>>>(from, 65521, to); });
     run.expect_all(
-        run.output(to, SYMBOLS), [&](size_t i) { return symbol_euler(in[i], 65521); }, 0, 43);
+        run.output(to, QUADRATICS), [&](size_t i) { return symbol_euler(in[i], 65521); }, 0, 43);
 }
 
 static void quadratic_jacobi(Run &run)

@@ -67,7 +67,7 @@ static void offspring_spread(Run &run)
 // ---- Likelihoods of particles that see 32 beacons: constant memory, or one by one from global
 // ----
 
-enum { SEEKERS = 98304, BEACONS = 32 };
+enum { SEEKERS = 196608, BEACONS = 32 };
 
 __constant__ float4 beacon_constants[BEACONS]; // place, range, inverse deviation
 
@@ -229,7 +229,7 @@ static void targets_lanes(Run &run)
 
 // ---- Exponential smoothing of sensors' series: sensors in rows, or in columns ----
 
-enum { SENSORS = 8192, READINGS = 512 };
+enum { SENSORS = 8192, READINGS = 1024 };
 
 template <bool COLUMNS> __global__ void smoothing_kernel(const float *in, float *out)
 {
