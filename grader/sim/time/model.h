@@ -332,8 +332,8 @@ typedef struct StoredLine {
 } StoredLine;
 enum { MOST_MERGING = 32 };
 
-/* In the cache of constants, of 2 KiB on an H200 (tests/sim/time/mechanisms, constants); 64 bytes.
- */
+/* 64 bytes in the cache of constants, which has 2 KiB on an H200 (tests/sim/time/mechanisms,
+ * constants). */
 typedef struct ConstantPiece {
     uint64_t number, ready; /* ready: when it arrives */
 } ConstantPiece;
