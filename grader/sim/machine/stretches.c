@@ -16,9 +16,9 @@ static bool is_in_one_block(const Operation *first, int count)
     return true;
 }
 
-/* The first step of the loop that ends with this branch back, if it is one basic block of the
- * machine code; -1: there is none. */
-static int loop_before(const OperationMaker *maker, int end)
+/* The first step of the loop whose last step is `end`, a branch. -1: `end` is no such branch, or
+ * the machine code divides the loop. */
+static int loop_ending_at(const OperationMaker *maker, int end)
 {
     const Step *step = &maker->code->steps[end];
     const int first = step->jump.target;
@@ -32,11 +32,11 @@ static int loop_before(const OperationMaker *maker, int end)
 
 /* A loop whose number of rounds is not a multiple of what the compiler unrolled is entered in its
  * middle, and left before its end. ptxas makes one basic block of it, and copies of the steps
- * before the first full round. Whether the branch enters such a loop: */
+ * before the first full round. This tells whether the branch enters such a loop. */
 static bool enters_loop(const OperationMaker *maker, int from, int target)
 {
     for (int end = target; end < maker->code->step_count; end++) {
-        const int first = loop_before(maker, end);
+        const int first = loop_ending_at(maker, end);
         if (first > from && first < target)
             return true;
     }
@@ -49,7 +49,7 @@ static bool leaves_loop(const OperationMaker *maker, int at)
     return at + 1 < maker->code->step_count && maker->lowered.steps &&
            maker->lowered.steps[at + 1].place < 0 && maker->code->steps[at].jump.target > at + 1 &&
            maker->code->steps[at + 1].in && maker->code->steps[at + 1].in->guard < 0 &&
-           loop_before(maker, at + 1) >= 0;
+           loop_ending_at(maker, at + 1) >= 0;
 }
 
 /* A stretch ends after a branch, a sequence with branches, a barrier or a fence, and before the
@@ -87,7 +87,7 @@ void find_rounds(OperationMaker *maker)
     for (int i = 0; i <= code->step_count; i++)
         operations[i].rounds = 1;
     for (int end = 0; end < code->step_count && maker->lowered.steps; end++) {
-        const int first = loop_before(maker, end), count = end - first + 1;
+        const int first = loop_ending_at(maker, end), count = end - first + 1;
         if (first < 0 || operations[first].straight != count)
             continue;
         const bool leaves = end && leaves_loop(maker, end - 1);
