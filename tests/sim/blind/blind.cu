@@ -87,6 +87,7 @@
 #include "relaxing.cuh"
 #include "rendering.cuh"
 #include "residues.cuh"
+#include "retouch.cuh"
 #include "riddles.cuh"
 #include "rigid.cuh"
 #include "rings.cuh"
