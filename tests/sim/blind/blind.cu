@@ -32,6 +32,7 @@
 #include "dense.cuh"
 #include "drawing.cuh"
 #include "embed.cuh"
+#include "evolving.cuh"
 #include "experts.cuh"
 #include "fabric.cuh"
 #include "fields.cuh"
