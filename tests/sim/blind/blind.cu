@@ -21,6 +21,7 @@
 #include "cells.cuh"
 #include "chances.cuh"
 #include "ciphers.cuh"
+#include "circuits.cuh"
 #include "climate.cuh"
 #include "clouds.cuh"
 #include "codecs.cuh"
