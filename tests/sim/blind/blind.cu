@@ -30,6 +30,7 @@
 #include "contests.cuh"
 #include "contours.cuh"
 #include "control.cuh"
+#include "crystals.cuh"
 #include "dense.cuh"
 #include "drawing.cuh"
 #include "embed.cuh"
