@@ -59,6 +59,7 @@
 #include "machines.cuh"
 #include "maps.cuh"
 #include "markets.cuh"
+#include "matching.cuh"
 #include "matrices.cuh"
 #include "meshes.cuh"
 #include "messages.cuh"
