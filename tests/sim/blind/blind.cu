@@ -102,6 +102,7 @@
 #include "science.cuh"
 #include "sequences.cuh"
 #include "serials.cuh"
+#include "serving.cuh"
 #include "sets.cuh"
 #include "shading.cuh"
 #include "shapes.cuh"
