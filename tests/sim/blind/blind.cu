@@ -80,6 +80,7 @@
 #include "probes.cuh"
 #include "prompts.cuh"
 #include "puzzles.cuh"
+#include "quakes.cuh"
 #include "quants.cuh"
 #include "queries.cuh"
 #include "queues.cuh"
