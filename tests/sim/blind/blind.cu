@@ -101,6 +101,7 @@
 #include "scanners.cuh"
 #include "scenes.cuh"
 #include "science.cuh"
+#include "searching.cuh"
 #include "sequences.cuh"
 #include "serials.cuh"
 #include "serving.cuh"
