@@ -215,7 +215,7 @@ static void faults_shared(Run &run)
     faults(run, faults_shared_kernel);
 }
 
-// ---- Arrival times of signals, one round: a node takes its maximum, or wires push theirs ----
+// ---- Arrival times of signals, one round: a node pulls its maximum, or each wire pushes ----
 
 enum { ARRIVAL_NODES = 1 << 20, ARRIVAL_WIRES = 4 * ARRIVAL_NODES };
 

@@ -1,4 +1,5 @@
-// evolving.cuh - search by populations: swarms, test functions, tournaments, lengths of tours.
+// evolving.cuh - search by populations: swarms, test functions, tournaments, lengths of round
+// trips.
 #ifndef BLIND_EVOLVING_CUH
 #define BLIND_EVOLVING_CUH
 
@@ -264,76 +265,76 @@ static void children_warp(Run &run)
     children(run, true);
 }
 
-// ---- Lengths of tours through 1024 cities, a thread each: cities in global or shared memory ----
+// ---- Lengths of round trips in 1024 cities, a thread each: cities in global or shared memory ----
 
-enum { TOURS = 4096, TOUR_CITIES = 1024, TOUR_STOPS = 1024 };
+enum { TRIPS = 4096, TRIP_CITIES = 1024, TRIP_STOPS = 1024 };
 
-__host__ __device__ inline float tour_leg(float2 a, float2 b)
+__host__ __device__ inline float trip_leg(float2 a, float2 b)
 {
     const float dx = a.x - b.x, dy = a.y - b.y;
     return sqrtf(dx * dx + dy * dy);
 }
 
-// Stop k of tour i is at k * TOURS + i.
-__device__ inline float tour_length(const unsigned short *stops, const float2 *cities, int i)
+// Stop k of trip i is at k * TRIPS + i.
+__device__ inline float trip_length(const unsigned short *stops, const float2 *cities, int i)
 {
     float length = 0;
     const float2 first = cities[stops[i]];
     float2 last = first;
-    for (int k = 1; k < TOUR_STOPS; k++) {
-        const float2 next = cities[stops[k * TOURS + i]];
-        length += tour_leg(last, next);
+    for (int k = 1; k < TRIP_STOPS; k++) {
+        const float2 next = cities[stops[k * TRIPS + i]];
+        length += trip_leg(last, next);
         last = next;
     }
-    return length + tour_leg(last, first);
+    return length + trip_leg(last, first);
 }
 
-__global__ void tours_global_kernel(const unsigned short *stops, const float2 *cities, float *out)
+__global__ void trips_global_kernel(const unsigned short *stops, const float2 *cities, float *out)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    out[i] = tour_length(stops, cities, i);
+    out[i] = trip_length(stops, cities, i);
 }
 
-__global__ void tours_shared_kernel(const unsigned short *stops, const float2 *cities, float *out)
+__global__ void trips_shared_kernel(const unsigned short *stops, const float2 *cities, float *out)
 {
-    __shared__ float2 near[TOUR_CITIES];
+    __shared__ float2 near[TRIP_CITIES];
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    for (int c = threadIdx.x; c < TOUR_CITIES; c += blockDim.x)
+    for (int c = threadIdx.x; c < TRIP_CITIES; c += blockDim.x)
         near[c] = cities[c];
     __syncthreads();
-    out[i] = tour_length(stops, near, i);
+    out[i] = trip_length(stops, near, i);
 }
 
-static void tours(Run &run, void (*kernel)(const unsigned short *, const float2 *, float *))
+static void trips(Run &run, void (*kernel)(const unsigned short *, const float2 *, float *))
 {
-    const std::vector<int> v = integers(TOURS * TOUR_STOPS, TOUR_CITIES, 12014);
+    const std::vector<int> v = integers(TRIPS * TRIP_STOPS, TRIP_CITIES, 12014);
     const std::vector<unsigned short> stops(v.begin(), v.end());
-    const std::vector<float> cities = floats(2 * TOUR_CITIES, 12015);
+    const std::vector<float> cities = floats(2 * TRIP_CITIES, 12015);
     const unsigned short *from = run.upload(stops);
     const float2 *dc = (const float2 *) run.upload(cities);
-    float *to = run.zeros<float>(TOURS);
-    run.measure([=] { kernel<<<TOURS / 128, 128>>>(from, dc, to); });
+    float *to = run.zeros<float>(TRIPS);
+    run.measure([=] { kernel<<<TRIPS / 128, 128>>>(from, dc, to); });
     run.expect_all(
-        run.output(to, TOURS),
+        run.output(to, TRIPS),
         [&](size_t i) {
             const float2 *places = (const float2 *) cities.data();
             double length = 0;
-            for (size_t k = 0; k < TOUR_STOPS; k++)
-                length += tour_leg(places[stops[k * TOURS + i]],
-                                   places[stops[(k + 1) % TOUR_STOPS * TOURS + i]]);
+            for (size_t k = 0; k < TRIP_STOPS; k++)
+                length += trip_leg(places[stops[k * TRIPS + i]],
+                                   places[stops[(k + 1) % TRIP_STOPS * TRIPS + i]]);
             return length;
         },
         1e-4, 31);
 }
 
-static void tours_global(Run &run)
+static void trips_global(Run &run)
 {
-    tours(run, tours_global_kernel);
+    trips(run, trips_global_kernel);
 }
 
-static void tours_shared(Run &run)
+static void trips_shared(Run &run)
 {
-    tours(run, tours_shared_kernel);
+    trips(run, trips_shared_kernel);
 }
 
 #endif

@@ -4,8 +4,7 @@
 
 #include "blind.cuh"
 
-// ---- Edit distances of 64 and 160 bases, a thread per pair: columns as bits, or rows of bytes
-// ----
+// ---- Edit distances of 64 and 160 bases, a thread per pair: columns as bits, or rows ----
 
 enum { MYERS_PAIRS = 2048, MYERS_PATTERN = 64, MYERS_TEXT = 160 };
 

@@ -101,7 +101,7 @@ static void sound_tile(Run &run)
     sound(run, sound_tile_kernel);
 }
 
-// ---- Migration: an image point sums its samples of all traces, or traces add theirs ----
+// ---- Migration of traces to an image: a point sums all traces, or a trace adds to all points ----
 
 enum { IMAGE_W = 256, IMAGE_H = 144, TRACES = 112, TRACE_LENGTH = 1024 };
 

@@ -176,8 +176,7 @@ static void postings_bitmap(Run &run)
     postings(run, postings_bitmap_kernel);
 }
 
-// ---- Ones before random places of 256 Mbit: counts in an array of their own, or among the bits
-// ----
+// ---- Ones before random places of 256 Mbit: counts in their own array, or among the bits ----
 
 enum { RANK_LINES = 1 << 19, RANK_QUERIES = 3 << 19 };
 
@@ -264,8 +263,7 @@ static void ranks_together(Run &run)
     ranks(run, true);
 }
 
-// ---- Scores of a million documents for 8 terms: documents look up weights, or lists are added
-// ----
+// ---- Scores of a million documents for 8 terms: weights looked up, or lists of places added ----
 
 enum { SCORE_DOCUMENTS = 1 << 20, SCORE_ENTRIES = 8, SCORE_TERMS = 4096, SCORE_QUERY = 8 };
 
