@@ -32,6 +32,7 @@ enum {
     MACHINE_IMAD_HIGH = 0x027,
     MACHINE_ULDC = 0x0b9,
     MACHINE_FCHK = 0x102,
+    MACHINE_MUFU = 0x108,
     MACHINE_BSYNC = 0x141,
     MACHINE_BREAK = 0x142,
     MACHINE_CALL_ABSOLUTE = 0x143,
@@ -52,6 +53,7 @@ enum {
 };
 
 enum { MACHINE_SOURCES = 3, MACHINE_NO_REGISTER = 255 };
+enum { MACHINE_NO_BARRIER = 7 };
 enum { MACHINE_BYTES = 16, MACHINE_ALWAYS = 7, MOST_MACHINE_INSTRUCTIONS = 1 << 20 };
 
 typedef struct MachineInstruction {

@@ -84,6 +84,7 @@ static const Field fields[] = {
     FIELD(branch_latency, WHOLE, 1, 1000),
     FIELD(barrier_latency, WHOLE, 1, 1000),
     FIELD(barrier_warp_cycles, WHOLE, 0, 100),
+    FIELD(vote_latency, WHOLE, 0, 1000),
     FIELD(shared_cycle_bytes, WHOLE, 1, 128),
     FIELD(constant_cycles, WHOLE, 1, 100),
     FIELD(constant_miss_cycles, WHOLE, 0, 1000),

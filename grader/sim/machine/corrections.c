@@ -72,6 +72,8 @@ const PipeRow either_pipe = { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(al
 /* Its width is not published; we assume that it is as wide as issue. */
 const PipeRow uniform_datapath = { DO_COMPUTE, PIPE_UNIFORM, 0, FIGURE(alu_latency) };
 
+/* The warp waits until the subroutine returns. */
+static const PipeRow called = { DO_SEQUENCE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) };
 static const PipeRow exact_fraction = { DO_SEQUENCE, PIPE_SFU, FIGURE(sfu_lanes),
                                         FIGURE(sfu_latency) };
 static const PipeRow double_fraction = { DO_SEQUENCE, PIPE_FP64, FIGURE(fp64_lanes),
@@ -297,7 +299,7 @@ bool is_predicate_logic(const OperationMaker *maker, const Step *step)
 {
     (void) maker;
     return step->in->type_count && step->in->types[0] == TYPE_PRED && step->in->op != OP_setp &&
-           step->in->op != OP_vote;
+           step->in->op != OP_vote && step->class_ != CLASS_BARRIER;
 }
 
 /* The first row that applies counts. */
@@ -319,8 +321,13 @@ static const Correction corrections[] = {
     { "fused", is_fused, 0, NULL, "becomes one FFMA with the product before it (ptxas.c)" },
     { "logic", is_absorbed, 0, NULL,
       "one LOP3 computes two operations of at most three different inputs (ptxas_logic.c)" },
-    { "long quotients", is_long_quotient, 60, &pipe_of_class[CLASS_INT],
-      "a function of about 60 instructions (ptxas 13.0)" },
+    { "long quotients",
+      is_long_quotient,
+      60,
+      &called,
+      "a function of about 60 instructions (ptxas 13.0); as many cycles as quotient.rem_u64 in "
+      "tests/sim/time/mechanisms",
+      { 0, 6, 0, 65 } },
     { "remainders",
       is_remainder,
       20,

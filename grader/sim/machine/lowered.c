@@ -33,9 +33,10 @@ static bool open_finder(Finder *finder, const Lowering *lowering, const Code *co
     finder->step_at = malloc(((size_t) finder->lines + 1) * sizeof *finder->step_at);
     finder->next = calloc((size_t) lowering->code.count + 1, sizeof *finder->next);
     finder->block_of = calloc((size_t) lowering->code.count + 1, sizeof *finder->block_of);
+    finder->counterpart = calloc((size_t) lowering->code.count + 1, sizeof *finder->counterpart);
     finder->tally = calloc((size_t) lowering->block_count + 1, sizeof *finder->tally);
     return finder->starts && finder->uses && finder->sorted && finder->step_at && finder->next &&
-           finder->block_of && finder->tally;
+           finder->block_of && finder->counterpart && finder->tally;
 }
 
 static void close_finder(Finder *finder)
@@ -46,6 +47,7 @@ static void close_finder(Finder *finder)
     free(finder->step_at);
     free(finder->next);
     free(finder->block_of);
+    free(finder->counterpart);
     free(finder->tally);
 }
 
@@ -113,12 +115,6 @@ static bool is_aside(const Finder *finder, int at, int i)
     return is_of_stack(finder, at, i) || is_operand_load(finder, at, i);
 }
 
-static bool is_counterpart(const Finder *finder, int at, int i)
-{
-    return flow_is_counterpart(finder->code->steps[at].in,
-                               flow_operation(instruction_at(finder, i)));
-}
-
 static void add_use(Finder *finder, int b, int i)
 {
     const int line = instruction_at(finder, i)->line;
@@ -131,7 +127,8 @@ static void add_use(Finder *finder, int b, int i)
     if (!use)
         return;
     use->all++;
-    use->counterparts += is_counterpart(finder, at, i);
+    finder->counterpart[i] = find_counterpart(finder, at, i);
+    use->counterparts += finder->counterpart[i];
     if (use->last >= 0)
         finder->next[use->last] = i;
     else
@@ -169,7 +166,7 @@ static StepUse uses_in(const Finder *finder, int at, int block)
         if (!is_in(finder, i, block) || is_aside(finder, at, i))
             continue;
         use.all++;
-        use.counterparts += is_counterpart(finder, at, i);
+        use.counterparts += finder->counterpart[i];
         use.first = use.first < 0 ? i : use.first;
     }
     return use;
@@ -243,7 +240,7 @@ static int main_block(Finder *finder, int first, int last, bool prefers_loop)
     for (int at = first; at < last; at++)
         for (int i = finder->uses[at].first; i >= 0; i = finder->next[i]) {
             const int b = finder->block_of[i];
-            finder->tally[b] += is_counterpart(finder, at, i);
+            finder->tally[b] += finder->counterpart[i];
             if (best < 0 || tally[b] > tally[best] ||
                 (prefers_loop && tally[b] == tally[best] && is_loop(finder, b)))
                 best = b;
@@ -278,7 +275,7 @@ static int hoisted_copies(const Finder *finder, int at, int block)
 
     for (int i = finder->uses[at].first; may_move && i >= 0; i = finder->next[i]) {
         const int b = finder->block_of[i];
-        if (!is_counterpart(finder, at, i))
+        if (!finder->counterpart[i])
             continue;
         const int loop_end = end_of_loop(finder, b, block);
         copies += loop_end >= 0;
@@ -332,9 +329,11 @@ static bool is_absent(const Finder *finder, int at, int block)
 
 static bool has_branch(const Finder *finder, int at)
 {
-    for (int i = finder->uses[at].first; i >= 0; i = finder->next[i])
-        if (flow_operation(instruction_at(finder, i)) == MACHINE_BRA)
+    for (int i = finder->uses[at].first; i >= 0; i = finder->next[i]) {
+        const unsigned operation = flow_operation(instruction_at(finder, i));
+        if (operation == MACHINE_BRA || operation == MACHINE_CALL)
             return true;
+    }
     return false;
 }
 
@@ -432,6 +431,9 @@ static void take_block(Finder *finder, int first, int last, Lowered *lowered)
         lowered->steps[i] = lower_step(finder, i, block, complete, copies_there);
         lowered->steps[i].first_place = lowered->place_count;
         take_places(finder, i, block, lowered);
+        lowered->steps[i].sequence =
+            sequence_of(finder, lowered->places + lowered->steps[i].first_place,
+                        lowered->place_count - lowered->steps[i].first_place);
         take_accesses(finder, i, counterparts ? counterparts : 1, &due, lowered);
     }
 }

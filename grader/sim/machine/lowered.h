@@ -32,8 +32,14 @@ typedef struct HiddenWait {
 /* What a machine instruction adds to the time of its warp, if nothing else does. */
 typedef struct Stall {
     int step; /* whose line it has; -1: PTX lacks it */
-    uint8_t cycles;
+    int cycles;
 } Stall;
+
+/* Instructions that follow each other: the cycles for which they stall their warp, and how many of
+ * them make it wait longer (sim/machine/sequences.c). */
+typedef struct MachineSequence {
+    int stalls, waits;
+} MachineSequence;
 
 typedef struct LoweredStep {
     bool has_branch;   /* one of its instructions is a branch */
@@ -52,7 +58,8 @@ typedef struct LoweredStep {
     MachinePipe pipe; /* of its first instruction */
     /* registers that it reads; the same if the warp has just issued the instruction before it */
     uint8_t operands, operands_after;
-    int first, count; /* accesses[first ..] of one execution */
+    int first, count;         /* accesses[first ..] of one execution */
+    MachineSequence sequence; /* of all `issues` */
 } LoweredStep;
 
 typedef struct Lowered {

@@ -9,17 +9,19 @@
 typedef struct StepUse {
     int all, counterparts; /* machine instructions of its line; those that correspond one for one */
     int first, last;       /* of these, in order of address, linked by Finder.next; -1: none */
+    int reciprocals;       /* of divisors so far, not made exact yet */
 } StepUse;
 
 typedef struct Finder {
     const Lowering *lowering;
     const Code *code;
-    bool *starts;   /* by step: a basic block starts there */
-    int *step_at;   /* by line of the PTX; -1: none */
-    int lines;      /* room of step_at */
-    StepUse *uses;  /* by step */
-    int *next;      /* by machine instruction: the next one of the same step; -1: none */
-    int *block_of;  /* by machine instruction */
+    bool *starts;      /* by step: a basic block starts there */
+    int *step_at;      /* by line of the PTX; -1: none */
+    int lines;         /* room of step_at */
+    StepUse *uses;     /* by step */
+    int *next;         /* by machine instruction: the next one of the same step; -1: none */
+    int *block_of;     /* by machine instruction */
+    bool *counterpart; /* by machine instruction: it corresponds to its step one for one */
     int *tally;     /* by block of the machine code: counterparts of the current block of the PTX */
     int *sorted;    /* scratch */
     bool has_stack; /* an instruction accesses it */
@@ -43,5 +45,12 @@ static inline int step_of(const Finder *finder, int i)
 void take_meetings(const Finder *finder, Lowered *lowered);
 void take_waits(const Finder *finder, Lowered *lowered);
 void take_stalls(const Finder *finder, Lowered *lowered);
+
+/* sim/machine/sequences.c. find_counterpart: whether instruction i stands for step `at`; called
+ * once for each instruction, in order. sequence_of: of these instructions and what they call.
+ * sequence_called: of the subroutine that instruction i calls for a division. */
+bool find_counterpart(Finder *finder, int at, int i);
+MachineSequence sequence_of(const Finder *finder, const int *places, int count);
+MachineSequence sequence_called(const Finder *finder, int i);
 
 #endif

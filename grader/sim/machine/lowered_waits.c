@@ -31,11 +31,10 @@ void take_meetings(const Finder *finder, Lowered *lowered)
 
 static bool is_hidden(const MachineInstruction *in)
 {
-    enum { NO_BARRIER = 7 };
     const unsigned operation = flow_operation(in);
 
     return (operation == MACHINE_LDC || operation == MACHINE_S2UR) &&
-           in->write_barrier != NO_BARRIER;
+           in->write_barrier != MACHINE_NO_BARRIER;
 }
 
 static void take_wait(const Finder *finder, const MachineBlock *block, int i, Lowered *lowered)
@@ -68,6 +67,9 @@ void take_waits(const Finder *finder, Lowered *lowered)
 
 void take_stalls(const Finder *finder, Lowered *lowered)
 {
-    for (int i = 0; i < finder->lowering->code.count; i++)
-        lowered->stalls[i] = (Stall){ step_of(finder, i), instruction_at(finder, i)->stall };
+    for (int i = 0; i < finder->lowering->code.count; i++) {
+        const int called = sequence_called(finder, i).stalls;
+        lowered->stalls[i] =
+            (Stall){ step_of(finder, i), instruction_at(finder, i)->stall + called };
+    }
 }

@@ -73,21 +73,6 @@ static bool lies_near(const Step *step)
     return step->space == SPACE_CONST || step->space == SPACE_PARAM;
 }
 
-/* For a sequence, `latency` is what remains of that of the whole. If it has fewer instructions than
- * usual, each pipe has its share of them. */
-static void set_sequence(const OperationMaker *maker, const Correction *correction, Operation *to)
-{
-    const Device *device = maker->device;
-    const Sequence *sequence = &correction->sequence;
-    const int on_pipe = sequence->on_pipe * to->issues / correction->issues;
-    const int chain = sequence->sfu * device->sfu_latency + sequence->fp64 * device->fp64_latency +
-                      sequence->alu * device->alu_latency;
-    const int left = chain - (on_pipe - 1) * to->cycles;
-
-    to->busy = (uint16_t) (on_pipe * to->cycles);
-    to->latency = (uint16_t) (left > to->cycles ? left : to->cycles);
-}
-
 /* Volatile loads, those of a wider scope than the block, and what __ldcg() compiles to. */
 static bool is_past_l1(const Step *step)
 {
@@ -116,6 +101,45 @@ static int constant_loads(const Step *step, const LoweredStep *lowered)
 }
 
 enum { MOST_ISSUES = 8 }; /* of one step that is no algorithm, such as a division */
+
+/* The cycles from the first instruction of a sequence to its result: as the machine code has them,
+ * or else estimated. Copies that ptxas has put side by side share the stalls, and fractions of 32
+ * bits have part of their instructions behind a branch. */
+static int chain_cycles(const OperationMaker *maker, const Correction *correction,
+                        const LoweredStep *lowered)
+{
+    const Device *device = maker->device;
+    const Sequence *sequence = &correction->sequence;
+    const MachineSequence *known = &lowered->sequence;
+    const int estimate = sequence->sfu * device->sfu_latency +
+                         sequence->fp64 * device->fp64_latency +
+                         sequence->alu * device->alu_latency;
+
+    if (lowered->place < 0 || correction->issues < MOST_ISSUES)
+        return estimate;
+    const int cycles = per_copy(lowered, known->stalls + known->waits * device->sfu_latency);
+    const bool is_partial = lowered->copies > 1 || correction->issues == MOST_ISSUES;
+    return is_partial && cycles < estimate ? estimate : cycles;
+}
+
+/* `latency` is what remains of the chain after the pipe's last cycle. */
+static void set_chain(int chain, Operation *to)
+{
+    const int left = chain - (to->busy - to->cycles);
+
+    to->latency = (uint16_t) (left > to->cycles ? left : to->cycles);
+}
+
+/* If a sequence has fewer instructions than usual, each pipe has its share of them. */
+static void set_sequence(const OperationMaker *maker, const Correction *correction,
+                         const LoweredStep *lowered, Operation *to)
+{
+    const int on_pipe = correction->sequence.on_pipe * to->issues / correction->issues;
+
+    if (correction->sequence.on_pipe)
+        to->busy = (uint16_t) (on_pipe * to->cycles);
+    set_chain(chain_cycles(maker, correction, lowered), to);
+}
 
 static LoweredStep lowered_step(const OperationMaker *maker, const Step *step)
 {
@@ -260,10 +284,12 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
                        .latency = (uint16_t) figure(maker->device, row->latency),
                        .wavefronts = 1,
                        .past_l1 = is_past_l1(step),
+                       .votes =
+                           step->class_ == CLASS_BARRIER && step->in && has_mod(step->in, MOD_red),
                        .keep = groups_kept(maker, step->in) };
     to->busy = (uint16_t) (to->issues * to->cycles);
-    if (is_sequence)
-        set_sequence(maker, correction, to);
+    if (is_sequence || is_long)
+        set_sequence(maker, correction, &lowered, to);
     else if (step->class_ == CLASS_SFU && issues == 1)
         add_scaling(maker, &lowered, to);
     if (known && !is_sequence && to->pipe == pipe_on(maker->device, PIPE_IMAD))

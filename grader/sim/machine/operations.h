@@ -63,6 +63,7 @@ typedef struct Operation {
     uint16_t straight;  /* steps from this one to the end of its stretch (sim/time/plan.c) */
     uint8_t wavefronts; /* minimum number, for shared memory */
     bool past_l1;       /* a load that does not use the L1 */
+    bool votes;         /* a barrier whose warps read a result */
     uint8_t hoisted; /* a load: the number of its copies that ptxas has moved in front of a loop */
     uint16_t hoisted_first; /* of these, among all such copies */
     int keep;               /* DO_WAIT: groups that may still be in flight */

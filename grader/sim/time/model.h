@@ -273,6 +273,7 @@ typedef struct PlayedBlock {
     BlockTrace *trace;
     uint64_t number;       /* in order of arrival at the SM */
     int live, waiting;     /* warps that have not ended; those of them that wait at a barrier */
+    uint64_t arrived;      /* when the last of these was counted */
     uint64_t begins, ends; /* ends: the last cycle of its warps and stores so far */
 } PlayedBlock;
 
@@ -353,6 +354,7 @@ typedef struct Sm {
     int merging_count;
     uint64_t lsu_free, store_free; /* of the load/store unit; of the path of stores to the L2 */
     ConstantPiece constants[CONSTANT_PIECES]; /* in the cache, the last used first */
+    uint64_t barriers_free;                   /* of the unit that counts the warps at barriers */
     uint64_t constants_free,
         pieces_free; /* of the unit that loads constants; of its cache's refills */
     uint64_t queue_free[MOST_SCHEDULERS]; /* of each scheduler, in front of that unit */

@@ -80,13 +80,33 @@ static void end_block(Sm *sm, PlayedBlock *block, uint64_t now)
 
 /* ---- Barriers ---- */
 
-static void release(Sm *sm, const PlayedBlock *block, const Operation *held_by, uint64_t at)
+/* The unit for barriers handles one warp after the other, of all blocks. Returns when it is done.
+ */
+static uint64_t use_barriers(Sm *sm, uint64_t now)
+{
+    sm->barriers_free =
+        later(sm->barriers_free, now) + (uint64_t) sm->gpu->device.barrier_warp_cycles;
+    return sm->barriers_free;
+}
+
+/* A warp that votes reads the result through the same unit. */
+static uint64_t continues_at(Sm *sm, const PlayedWarp *w, uint64_t arrived)
+{
+    const Device *device = &sm->gpu->device;
+
+    if (!w->held_by || !w->held_by->votes)
+        return arrived + (uint64_t) device->barrier_latency;
+    return use_barriers(sm, arrived) + (uint64_t) (device->barrier_latency + device->vote_latency);
+}
+
+/* `arrived`: when the last warp has. */
+static void release(Sm *sm, const PlayedBlock *block, const Operation *held_by, uint64_t arrived)
 {
     for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++) {
         Scheduler *s = &sm->schedulers[i];
         for (int k = 0; k < s->count; k++)
             if (s->warp[k]->block == block && s->warp[k]->next == NEVER) {
-                s->warp[k]->next = at;
+                s->warp[k]->next = continues_at(sm, s->warp[k], arrived);
                 s->warp[k]->held_by = held_by ? held_by : s->warp[k]->held_by;
                 scheduler_set(s, k, warp_wakes_at(s->warp[k]), s->pipe[k]);
             }
@@ -97,13 +117,10 @@ static void release(Sm *sm, const PlayedBlock *block, const Operation *held_by, 
 /* `last`: the warp that has just arrived or ended. */
 static void check_barrier(Sm *sm, PlayedBlock *block, const PlayedWarp *last, uint64_t now)
 {
-    const Device *device = &sm->gpu->device;
-
     if (!block->waiting || block->waiting < block->live)
         return;
     block->waiting = 0;
-    release(sm, block, limits_barrier(sm, last),
-            now + (uint64_t) (device->barrier_latency + device->barrier_warp_cycles * block->live));
+    release(sm, block, limits_barrier(sm, last), later(block->arrived, now));
 }
 
 void sm_release_all(Sm *sm, uint64_t at)
@@ -157,6 +174,7 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
     case DO_BARRIER:
         w->next = NEVER;
         w->block->waiting++;
+        w->block->arrived = use_barriers(sm, now);
         break;
     case DO_FENCE:
         warp_put_off(sm, w, &w->next, w->stored);
@@ -524,7 +542,7 @@ bool sm_begin(Sm *sm, double l1_bytes)
         scheduler_rebase(s, 0);
         scheduler_choose(s);
     }
-    sm->lsu_free = sm->store_free = sm->accepted = 0;
+    sm->lsu_free = sm->store_free = sm->accepted = sm->barriers_free = 0;
     constants_forget(sm);
     sm->merging_count = 0;
     memset(sm->queue_free, 0, sizeof sm->queue_free);

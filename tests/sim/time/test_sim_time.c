@@ -4,52 +4,6 @@
  */
 #include "sim/sim_time.h"
 
-/* ---- Barriers ---- */
-
-#define ONLY_FIRST_WARP "setp.gt.u32 %p1, %r1, 31;\n@%p1 bra after;\n"
-
-static void a_barrier_waits_for_the_last(void)
-{
-    char body[TEXT];
-
-    snprintf(body, sizeof body, "%s",
-             repeat(ONLY_FIRST_WARP, DEPENDENT, 100, "after:\nbar.sync 0;\n"));
-    const double with = cycles(body, 64);
-    snprintf(body, sizeof body, "%s", repeat(ONLY_FIRST_WARP, DEPENDENT, 100, "after:\n"));
-    const double without = cycles(body, 64);
-
-    /* The first warp arrives last, so it pays for the barrier; then both warps store immediately.
-     */
-    CU_ASSERT(with - without >= plain.barrier_latency);
-    CU_ASSERT(with - without <= plain.barrier_latency + 8);
-}
-
-static void what_comes_after_a_barrier_waits_for_it(void)
-{
-    const double both = cycles(repeat("", DEPENDENT, 100,
-                                      "bar.sync 0;\n"
-                                      "setp.lt.u32 %p1, %r1, 32;\n@%p1 bra done;\n"
-                                      "fma.rn.f32 %f1, %f1, %f2, %f3;\ndone:\n"),
-                               64);
-    const double least = 100 * plain.alu_latency + plain.barrier_latency;
-
-    CU_ASSERT(both > least);
-}
-
-/* An H200 takes 15, 29 and 77 cycles for a barrier of 1, 8 and 32 warps
- * (tests/sim/time/mechanisms). */
-static void more_warps_take_longer_at_a_barrier(void)
-{
-    static const char barriers[] = "bar.sync 0;\nbar.sync 0;\nbar.sync 0;\nbar.sync 0;\n";
-    Device device = plain;
-
-    device.barrier_warp_cycles = 2;
-    for (int warps = 2; warps <= 32; warps *= 4) {
-        const Trial trial = { .ptx = repeat("", barriers, 1, ""), .threads = 32 * warps };
-        CU_ASSERT_EQUAL(play(&device, trial).cycles - play(&plain, trial).cycles, 4 * 2 * warps);
-    }
-}
-
 /* ---- Divisions ---- */
 
 /* The cycles of a division of this number by 1. */
@@ -521,17 +475,6 @@ static void no_trace_is_kept_unless_wanted(void)
 }
 
 /* Some warps wait at their own barriers: the model does not hang. */
-static void barriers_of_some_warps_end(void)
-{
-    const TimingResult result =
-        play(&plain, (Trial){ .ptx = KERNEL("setp.gt.u32 %p1, %r1, 63;\n@%p1 bra other;\n"
-                                            "bar.sync 1, 64;\nbar.sync 1, 64;\nbra.uni done;\n"
-                                            "other:\nbar.sync 2, 64;\ndone:\n"),
-                              .threads = 128 });
-
-    CU_ASSERT(result.cycles > 0);
-}
-
 /* A slice has proportionally fewer SMs and shared resources, so the time per block is the same. */
 static void a_slice_takes_as_long_for_its_share(void)
 {
@@ -556,12 +499,9 @@ static void a_slice_takes_as_long_for_its_share(void)
 }
 
 static CU_TestInfo tests[] = {
-    { "a barrier waits for the last", a_barrier_waits_for_the_last },
-    { "steps after a barrier wait for it", what_comes_after_a_barrier_waits_for_it },
     { "each address of a constant takes its turn", each_address_of_a_constant_takes_its_turn },
     { "large tables of constants come from the next cache",
       large_tables_of_constants_come_from_the_next_cache },
-    { "more warps take longer at a barrier", more_warps_take_longer_at_a_barrier },
     { "divisions of 0 take the long way", divisions_of_0_take_the_long_way },
     { "the long way waits for loads", the_long_way_waits_for_loads },
     { "accesses of a warp are four cycles apart", accesses_of_a_warp_are_four_cycles_apart },
@@ -588,7 +528,6 @@ static CU_TestInfo tests[] = {
     { "waves are left out of large launches", waves_are_left_out_of_large_launches },
     { "every run gives the same time", the_same_each_time },
     { "no trace is kept unless requested", no_trace_is_kept_unless_wanted },
-    { "barriers of some warps end", barriers_of_some_warps_end },
     { "a slice takes equally long for its share", a_slice_takes_as_long_for_its_share },
     CU_TEST_INFO_NULL,
 };

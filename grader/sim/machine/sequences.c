@@ -1,0 +1,99 @@
+/* sequences.c - divisions, for which ptxas generates a sequence of instructions or calls a
+ * subroutine: which instruction stands for the step, and how long a warp needs for all of them.
+ */
+#include "sim/machine/flow_finder.h"
+#include "sim/machine/lowered_finder.h"
+
+static bool is_quotient(const Step *step)
+{
+    const Instruction *in = step->in;
+
+    return in && (in->op == OP_div || in->op == OP_rem) && in->type_count &&
+           type_is_whole(in->types[0]);
+}
+
+/* ---- Counterparts ---- */
+
+/* A quotient of 64 bits has its call. One of 32 bits has two upper halves of products: the first
+ * one makes the divisor's reciprocal more exact, and is in front of the loop if the divisor does
+ * not change in it; only the second one is there for each quotient. */
+static bool stands_for_quotient(StepUse *use, const Step *step, unsigned operation)
+{
+    const bool is_special = operation == MACHINE_MUFU, is_high = operation == MACHINE_IMAD_HIGH;
+
+    if (type_size(step->in->types[0]) != 4)
+        return operation == (type_size(step->in->types[0]) == 8 ? MACHINE_CALL : MACHINE_MUFU);
+    use->reciprocals += is_special;
+    if (is_high && use->reciprocals > 0)
+        use->reciprocals--;
+    else if (is_high)
+        return true;
+    return false;
+}
+
+bool find_counterpart(Finder *finder, int at, int i)
+{
+    const Step *step = &finder->code->steps[at];
+    const unsigned operation = flow_operation(instruction_at(finder, i));
+
+    return is_quotient(step) ? stands_for_quotient(&finder->uses[at], step, operation)
+                             : flow_is_counterpart(step->in, operation);
+}
+
+/* ---- Cycles ---- */
+
+/* A later instruction waits for the result of this one as long as for that of a special function:
+ * conversions and reciprocals do, and a constant does at least. So long, too, take calls and
+ * returns (tests/sim/time/mechanisms, quotient.rem_u64). */
+static bool is_awaited(const MachineInstruction *in)
+{
+    const unsigned operation = flow_operation(in);
+
+    return in->write_barrier != MACHINE_NO_BARRIER || operation == MACHINE_CALL ||
+           operation == MACHINE_RET;
+}
+
+static void add_instruction(const Finder *finder, int i, MachineSequence *sequence)
+{
+    const MachineInstruction *in = instruction_at(finder, i);
+
+    sequence->stalls += in->stall;
+    sequence->waits += is_awaited(in);
+}
+
+/* The subroutine's way without branches. */
+static MachineSequence sequence_of_callee(const Finder *finder, int callee)
+{
+    const Lowering *lowering = finder->lowering;
+    MachineSequence sequence = { 0 };
+
+    for (int b = callee; b >= callee; b = lowering->blocks[b].next)
+        for (int i = 0; i < lowering->blocks[b].count; i++)
+            add_instruction(finder, lowering->blocks[b].first + i, &sequence);
+    return sequence;
+}
+
+MachineSequence sequence_called(const Finder *finder, int i)
+{
+    const int at = step_of(finder, i),
+              callee = finder->lowering->blocks[finder->block_of[i]].callee;
+
+    if (at < 0 || callee < 0 || !is_quotient(&finder->code->steps[at]) ||
+        flow_operation(instruction_at(finder, i)) != MACHINE_CALL)
+        return (MachineSequence){ 0 };
+    return sequence_of_callee(finder, callee);
+}
+
+/* Instructions of other steps in between stall the warp, too, when they are issued. */
+MachineSequence sequence_of(const Finder *finder, const int *places, int count)
+{
+    MachineSequence sequence = { 0 };
+
+    for (int k = 0; k < count; k++) {
+        const MachineSequence called = sequence_called(finder, places[k]);
+        add_instruction(finder, places[k], &sequence);
+        sequence.stalls += called.stalls;
+        sequence.waits += called.waits;
+    }
+    return sequence;
+}

@@ -1,0 +1,181 @@
+/* test_sim_time_sequences.c - barriers, votes of a block, and divisions, which take many cycles. */
+#include "sim/sim_machine.h"
+#include "sim/sim_time.h"
+
+/* ---- Barriers ---- */
+
+#define ONLY_FIRST_WARP "setp.gt.u32 %p1, %r1, 31;\n@%p1 bra after;\n"
+
+static void a_barrier_waits_for_the_last(void)
+{
+    char body[TEXT];
+
+    snprintf(body, sizeof body, "%s",
+             repeat(ONLY_FIRST_WARP, DEPENDENT, 100, "after:\nbar.sync 0;\n"));
+    const double with = cycles(body, 64);
+    snprintf(body, sizeof body, "%s", repeat(ONLY_FIRST_WARP, DEPENDENT, 100, "after:\n"));
+    const double without = cycles(body, 64);
+
+    /* The first warp arrives last, so it pays for the barrier; then both warps store immediately.
+     */
+    CU_ASSERT(with - without >= plain.barrier_latency);
+    CU_ASSERT(with - without <= plain.barrier_latency + 8);
+}
+
+static void what_comes_after_a_barrier_waits_for_it(void)
+{
+    const double both = cycles(repeat("", DEPENDENT, 100,
+                                      "bar.sync 0;\n"
+                                      "setp.lt.u32 %p1, %r1, 32;\n@%p1 bra done;\n"
+                                      "fma.rn.f32 %f1, %f1, %f2, %f3;\ndone:\n"),
+                               64);
+    const double least = 100 * plain.alu_latency + plain.barrier_latency;
+
+    CU_ASSERT(both > least);
+}
+
+static void barriers_of_some_warps_end(void)
+{
+    const TimingResult result =
+        play(&plain, (Trial){ .ptx = KERNEL("setp.gt.u32 %p1, %r1, 63;\n@%p1 bra other;\n"
+                                            "bar.sync 1, 64;\nbar.sync 1, 64;\nbra.uni done;\n"
+                                            "other:\nbar.sync 2, 64;\ndone:\n"),
+                              .threads = 128 });
+
+    CU_ASSERT(result.cycles > 0);
+}
+
+enum { FEW = 4, MANY = 24 };
+
+/* The cycles of one of these lines, executed again and again by so many blocks of so many warps,
+ * together on one SM. */
+static double cycles_of_one(const Device *device, const char *line, int warps, int blocks)
+{
+    double took[2];
+
+    for (int i = 0; i < 2; i++)
+        took[i] =
+            play(device,
+                 (Trial){ .ptx = repeat("setp.gt.u32 %p1, %r1, 15;\n", line, i ? MANY : FEW, ""),
+                          .threads = LANES * warps,
+                          .blocks = blocks,
+                          .blocks_an_sm = blocks })
+                .cycles;
+    return (took[1] - took[0]) / (MANY - FEW);
+}
+
+/* A barrier took as long as if its block were alone on the SM: 40 cycles for 64 warps in blocks of
+ * any size, for which an H100 needs 132 (tests/sim/time/mechanisms, barrier.sync). */
+static void all_blocks_share_the_unit_for_barriers(void)
+{
+    static const struct {
+        int warps, blocks, cycles;
+    } rows[] = {
+        { 1, 1, 11 + 2 },         { 8, 1, 11 + 2 * 8 }, { 32, 1, 11 + 2 * 32 }, { 1, 4, 11 + 2 },
+        { 8, 2, 11 + 2 * 8 + 2 }, { 8, 8, 128 },        { 16, 4, 128 },         { 32, 2, 128 },
+    };
+    Device device = plain;
+
+    device.barrier_warp_cycles = 2;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CU_ASSERT_DOUBLE_EQUAL(
+            cycles_of_one(&device, "bar.sync 0;\n", rows[i].warps, rows[i].blocks), rows[i].cycles,
+            4);
+}
+
+/* Votes with a predicate as result were no barriers in the model, since it took them for logic of
+ * predicates: tails_halved, in tests/sim/blind, was at 0.55. */
+static void a_vote_takes_longer_than_a_barrier(void)
+{
+    static const char *const votes[] = { "bar.red.or.pred %p2, 0, %p1;\n",
+                                         "bar.red.popc.u32 %r7, 0, %p1;\n" };
+    Device device = plain;
+
+    device.barrier_warp_cycles = 2;
+    device.vote_latency = 70;
+    for (size_t i = 0; i < sizeof votes / sizeof *votes; i++) {
+        CU_ASSERT_DOUBLE_EQUAL(cycles_of_one(&device, votes[i], 1, 1), 11 + 2 + 2 + 70, 4);
+        CU_ASSERT_DOUBLE_EQUAL(cycles_of_one(&device, votes[i], 8, 8), 2 * 128, 8);
+    }
+}
+
+/* ---- Divisions ---- */
+
+/* The cycles of one warp; n is 7. Returns false if there is no ptxas. */
+static bool machine_cycles(const char *ptx, double *result)
+{
+    Trial trial = { .ptx = ptx, .n = 7 };
+    Lowering *lowering;
+    Built built;
+
+    if (!build(ptx, 90, &built))
+        return false;
+    trial.lowering = lowering = lower(&built, 90, ptx);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(lowering);
+    *result = play(&plain, trial).cycles;
+    lowering_free(lowering);
+    free(built.cubin);
+    return true;
+}
+
+#define LONG_OPERANDS  "cvt.u64.u32 %rd10, %r1;\nnot.b64 %rd11, %rd10;\ncvt.u64.u32 %rd12, %r3;\n"
+#define LONG_RESULT    "cvt.u32.u64 %r0, %rd11;\n"
+#define LONG_REMAINDER "rem.u64 %rd11, %rd11, %rd12;\nnot.b64 %rd11, %rd11;\n"
+
+/* A subroutine's instructions wait for each other, so an H100 needs 366 cycles for one in a loop,
+ * not the 120 in which they occupy a pipe (tests/sim/time/mechanisms, quotient.rem_u64). Pollard's
+ * rho was at 0.49. */
+static void quotients_of_64_bits_wait_for_a_subroutine(void)
+{
+    double one, two;
+
+    if (!machine_cycles(KERNEL(LONG_OPERANDS LONG_REMAINDER LONG_RESULT), &one))
+        return;
+    CU_ASSERT_FATAL(
+        machine_cycles(KERNEL(LONG_OPERANDS LONG_REMAINDER LONG_REMAINDER LONG_RESULT), &two));
+    CU_ASSERT(two - one > 200 && two - one < 350);
+}
+
+/* What follows the call is issued after it, whether it needs the quotient or not. */
+static void a_load_does_not_pass_a_call(void)
+{
+    double without, with;
+
+    if (!machine_cycles(KERNEL(LONG_OPERANDS LONG_REMAINDER LONG_RESULT), &without))
+        return;
+    CU_ASSERT_FATAL(machine_cycles(KERNEL(LONG_OPERANDS LONG_REMAINDER LONG_RESULT
+                                          "ld.global.u32 %r13, [%rd1+256];\n"
+                                          "add.u32 %r0, %r0, %r13;\n"),
+                                   &with));
+    CU_ASSERT(with - without > plain.memory_latency);
+}
+
+/* The reciprocal of a divisor that a loop does not change is in front of the loop. The model took
+ * that place for the loop's body, of which it then knew nothing. */
+static void a_loop_divides_by_a_number_from_before(void)
+{
+    Sample known;
+
+    if (!know(KERNEL("mov.u32 %r7, %r1;\nmov.u32 %r8, 0;\nROUND:\nrem.u32 %r9, %r7, %r3;\n"
+                     "xor.b32 %r7, %r9, 0x7654321;\nadd.u32 %r8, %r8, 1;\n"
+                     "setp.lt.u32 %p1, %r8, %r5;\n@%p1 bra ROUND;\nmov.u32 %r0, %r7;\n"),
+              90, &known))
+        return;
+    const int of_rem = step_of(&known, OP_rem, 0)->block;
+    CU_ASSERT_TRUE(of_rem >= 0 && known.lowering->blocks[of_rem].taken == of_rem);
+    forget(&known);
+}
+
+static CU_TestInfo tests[] = {
+    { "a barrier waits for the last", a_barrier_waits_for_the_last },
+    { "steps after a barrier wait for it", what_comes_after_a_barrier_waits_for_it },
+    { "barriers of some warps end", barriers_of_some_warps_end },
+    { "all blocks share the unit for barriers", all_blocks_share_the_unit_for_barriers },
+    { "a vote takes longer than a barrier", a_vote_takes_longer_than_a_barrier },
+    { "quotients of 64 bits wait for a subroutine", quotients_of_64_bits_wait_for_a_subroutine },
+    { "a load does not pass a call", a_load_does_not_pass_a_call },
+    { "a loop divides by a number from before", a_loop_divides_by_a_number_from_before },
+    CU_TEST_INFO_NULL,
+};
+
+CU_SuiteInfo test_sim_time_sequences = { "test_sim_time_sequences", NULL, NULL, NULL, NULL, tests };
