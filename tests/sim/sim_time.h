@@ -36,6 +36,7 @@ static const Device plain = {
     .shuffle_latency = 23,
     .branch_latency = 7,
     .barrier_latency = 11,
+    .shared_update_cycles = 41,
     .shared_cycle_bytes = 128,
     .constant_cycles = 3,
     .wide_product_latency = 6,

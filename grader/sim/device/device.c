@@ -85,6 +85,7 @@ static const Field fields[] = {
     FIELD(barrier_latency, WHOLE, 1, 1000),
     FIELD(barrier_warp_cycles, WHOLE, 0, 100),
     FIELD(vote_latency, WHOLE, 0, 1000),
+    FIELD(shared_update_cycles, WHOLE, 0, 1000),
     FIELD(shared_cycle_bytes, WHOLE, 1, 128),
     FIELD(constant_cycles, WHOLE, 1, 100),
     FIELD(constant_miss_cycles, WHOLE, 0, 1000),

@@ -26,8 +26,8 @@ typedef struct Device {
     int fp32_lanes, fp64_lanes, fp16_lanes, int_lanes, convert_lanes, sfu_lanes, lsu_lanes;
     int register_reads, shared_cycle_bytes;
     int alu_latency, fp64_latency, fp16_latency, sfu_latency, shuffle_latency, branch_latency,
-        barrier_latency, barrier_warp_cycles, vote_latency, constant_cycles, constant_miss_cycles,
-        wide_product_latency, high_product_latency, wide_hold_cycles;
+        barrier_latency, barrier_warp_cycles, vote_latency, shared_update_cycles, constant_cycles,
+        constant_miss_cycles, wide_product_latency, high_product_latency, wide_hold_cycles;
     int shared_latency, l1_latency, local_latency, l2_latency, store_latency, memory_latency,
         memory_queue, memory_spread;
     int l1_bytes, shared_least_bytes, l1_ways, l2_ways;

@@ -388,18 +388,41 @@ static bool keep_wavefronts(const Warp *warp, const Shape *shape)
     return true;
 }
 
+/* Whether an earlier lane has the same address. */
+static bool is_repeated(const Access *x, int lane)
+{
+    for (uint32_t before = x->mask & ((1u << lane) - 1); before; before &= before - 1)
+        if (x->address[first_lane(before)] == x->address[lane])
+            return true;
+    return false;
+}
+
+/* An atomic that is a loop: a word for each address follows. */
+static bool keep_updates(const Access *x, Trace *trace)
+{
+    const int head = trace->word_count;
+    int count = 0;
+
+    if (!has_room(x->warp, 1 + LANES) || !keep_wavefronts(x->warp, x->shape))
+        return false;
+    for (uint32_t left = x->mask; left; left &= left - 1) {
+        const int lane = first_lane(left);
+        if (is_repeated(x, lane))
+            continue;
+        put(trace, trace_line(x->address[lane] / WORD_BYTES, 0, lanes_at(x, x->address[lane]), 0));
+        count++;
+    }
+    trace->words[head] |= (uint64_t) count << 8;
+    return true;
+}
+
 /* The number of different addresses. */
 static int addresses_of(const Access *x)
 {
     int count = 0;
 
-    for (uint32_t left = x->mask; left; left &= left - 1) {
-        const int lane = first_lane(left);
-        bool is_new = true;
-        for (uint32_t before = x->mask & ((1u << lane) - 1); before; before &= before - 1)
-            is_new = is_new && x->address[first_lane(before)] != x->address[lane];
-        count += is_new;
-    }
+    for (uint32_t left = x->mask; left; left &= left - 1)
+        count += !is_repeated(x, first_lane(left));
     return count;
 }
 
@@ -451,7 +474,9 @@ static bool keep_access(const Access *x, Trace *trace)
     case SPACE_GLOBAL:
         return keep_lines(x, trace);
     case SPACE_SHARED:
-        return keep_wavefronts(x->warp, x->shape);
+        return x->kind == ACCESS_ATOMIC && x->shape->loop_loads
+                   ? keep_updates(x, trace)
+                   : keep_wavefronts(x->warp, x->shape);
     case SPACE_LOCAL:
         return keep_local(x, trace);
     case SPACE_CONST:

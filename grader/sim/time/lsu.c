@@ -216,15 +216,21 @@ void lsu_hold_back(Sm *sm)
         sm->store_free = later(sm->store_free, sm->accepted - L2_QUEUE);
 }
 
-static uint64_t play_shared(Sm *sm, const PlayedWarp *w, uint64_t head, uint64_t start)
+static uint64_t play_shared(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64_t start)
 {
+    const uint64_t head = *words;
+    const int updates = trace_following(head);
     const uint64_t wavefronts =
         has_cause(sm->gpu->without, CAUSE_CONFLICTS) ? trace_ideal(head) : trace_wavefronts(head);
     const uint64_t cycles =
         shared_cycles(&sm->gpu->device, later(wavefronts, w->step->operation->wavefronts));
 
     lsu_keep(sm, true, start, start + cycles);
-    return sm->lsu_free - 1 + (uint64_t) sm->gpu->device.shared_latency;
+    const uint64_t there = sm->lsu_free - 1 + (uint64_t) sm->gpu->device.shared_latency;
+    if (!updates)
+        return there;
+    warp_put_off(sm, w, &w->next, later(there, updates_play(sm, w, words + 1, updates, start)));
+    return w->next;
 }
 
 /* Plays one access. Returns when its value or its write has arrived. */
@@ -235,7 +241,7 @@ static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64
     uint64_t at;
 
     if (kind == TRACE_SHARED)
-        return play_shared(sm, w, head, start);
+        return play_shared(sm, w, words - 1, start);
     if (has_cause(sm->gpu->without, CAUSE_SECTORS))
         at = words_access(sm, kind, words, trace_following(head) / 2, start,
                           w->step->operation->cycles);

@@ -354,7 +354,8 @@ typedef struct Sm {
     int merging_count;
     uint64_t lsu_free, store_free; /* of the load/store unit; of the path of stores to the L2 */
     ConstantPiece constants[CONSTANT_PIECES]; /* in the cache, the last used first */
-    uint64_t barriers_free;                   /* of the unit that counts the warps at barriers */
+    uint64_t *updates;      /* when words of shared memory are free, by a hash; NULL: always */
+    uint64_t barriers_free; /* of the unit that counts the warps at barriers */
     uint64_t constants_free,
         pieces_free; /* of the unit that loads constants; of its cache's refills */
     uint64_t queue_free[MOST_SCHEDULERS]; /* of each scheduler, in front of that unit */
@@ -451,6 +452,12 @@ static inline uint64_t l1_latency(const Device *device, uint64_t word)
                                                           : device->l1_latency);
 }
 
+/* sim/time/updates.c: a warp updates `count` words of shared memory by a loop, from `start` on, as
+ * its trace says. Returns when the last update is done. */
+uint64_t updates_play(Sm *sm, const PlayedWarp *w, const uint64_t *words, int count,
+                      uint64_t start);
+void updates_forget(Sm *sm); /* a launch begins */
+
 /* sim/time/constants.c. constants_load: a step that loads constants; returns when their values have
  * arrived. constants_operands: loads of other steps' operands; returns for how long they wait. */
 uint64_t constants_load(Sm *sm, PlayedWarp *w, uint64_t now);
@@ -489,7 +496,12 @@ bool sm_begin(Sm *sm, double l1_bytes);
 bool sm_start(Sm *sm, BlockTrace *trace, uint64_t at);
 void sm_run(Sm *sm, uint64_t until); /* plays everything that is issued before that cycle */
 uint64_t sm_next(Sm *sm);            /* when it issues next; NEVER */
-/* Called when warps are resident but none can issue: releases the warps at barriers. */
+
+/* sim/time/barriers.c. barrier_arrive: a warp of the block waits from now on. barrier_check: `last`
+ * has arrived or ended; if all others wait, they are released. sm_release_all: the same for all
+ * blocks, if warps are resident but none can issue. */
+void barrier_arrive(Sm *sm, PlayedBlock *block, uint64_t now);
+void barrier_check(Sm *sm, PlayedBlock *block, const PlayedWarp *last, uint64_t now);
 void sm_release_all(Sm *sm, uint64_t at);
 
 /* ---- Attribution of time (sim/time/limits.c) ---- */

@@ -78,63 +78,6 @@ static void end_block(Sm *sm, PlayedBlock *block, uint64_t now)
         find_eldest(sm);
 }
 
-/* ---- Barriers ---- */
-
-/* The unit for barriers handles one warp after the other, of all blocks. Returns when it is done.
- */
-static uint64_t use_barriers(Sm *sm, uint64_t now)
-{
-    sm->barriers_free =
-        later(sm->barriers_free, now) + (uint64_t) sm->gpu->device.barrier_warp_cycles;
-    return sm->barriers_free;
-}
-
-/* A warp that votes reads the result through the same unit. */
-static uint64_t continues_at(Sm *sm, const PlayedWarp *w, uint64_t arrived)
-{
-    const Device *device = &sm->gpu->device;
-
-    if (!w->held_by || !w->held_by->votes)
-        return arrived + (uint64_t) device->barrier_latency;
-    return use_barriers(sm, arrived) + (uint64_t) (device->barrier_latency + device->vote_latency);
-}
-
-/* `arrived`: when the last warp has. */
-static void release(Sm *sm, const PlayedBlock *block, const Operation *held_by, uint64_t arrived)
-{
-    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++) {
-        Scheduler *s = &sm->schedulers[i];
-        for (int k = 0; k < s->count; k++)
-            if (s->warp[k]->block == block && s->warp[k]->next == NEVER) {
-                s->warp[k]->next = continues_at(sm, s->warp[k], arrived);
-                s->warp[k]->held_by = held_by ? held_by : s->warp[k]->held_by;
-                scheduler_set(s, k, warp_wakes_at(s->warp[k]), s->pipe[k]);
-            }
-    }
-    choose_all(sm);
-}
-
-/* `last`: the warp that has just arrived or ended. */
-static void check_barrier(Sm *sm, PlayedBlock *block, const PlayedWarp *last, uint64_t now)
-{
-    if (!block->waiting || block->waiting < block->live)
-        return;
-    block->waiting = 0;
-    release(sm, block, limits_barrier(sm, last), later(block->arrived, now));
-}
-
-void sm_release_all(Sm *sm, uint64_t at)
-{
-    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
-        for (int k = 0; k < sm->schedulers[i].count; k++) {
-            PlayedBlock *block = sm->schedulers[i].warp[k]->block;
-            if (block->waiting) {
-                block->waiting = 0;
-                release(sm, block, NULL, at);
-            }
-        }
-}
-
 /* ---- Issue ---- */
 
 /* The next scheduler in round-robin order. */
@@ -173,8 +116,7 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
         break;
     case DO_BARRIER:
         w->next = NEVER;
-        w->block->waiting++;
-        w->block->arrived = use_barriers(sm, now);
+        barrier_arrive(sm, w->block, now);
         break;
     case DO_FENCE:
         warp_put_off(sm, w, &w->next, w->stored);
@@ -229,7 +171,7 @@ static void leave(Sm *sm, Scheduler *s, int index, uint64_t now)
     if (is_unknown(block->ends))
         answers_note(sm, &block->ends);
     if (block->live) {
-        check_barrier(sm, block, w, now);
+        barrier_check(sm, block, w, now);
         return;
     }
     sm->ends = time_later(sm, sm->ends, block->ends);
@@ -286,7 +228,7 @@ static void issue(Sm *sm, Scheduler *s)
         scheduler_choose(s);
     }
     if (waits)
-        check_barrier(sm, block, w, now);
+        barrier_check(sm, block, w, now);
 }
 
 /* Whether other warps may have used the load/store unit since the warp was chosen. */
@@ -524,6 +466,7 @@ void sm_close(Sm *sm)
     for (int i = 0; sm->schedulers && i < sm->gpu->device.schedulers_per_sm; i++)
         scheduler_close(&sm->schedulers[i]);
     free(sm->schedulers);
+    free(sm->updates);
     cache_close(&sm->l1);
     plan_use_clear(&sm->plans);
     answers_free(&sm->answers);
@@ -544,6 +487,7 @@ bool sm_begin(Sm *sm, double l1_bytes)
     }
     sm->lsu_free = sm->store_free = sm->accepted = sm->barriers_free = 0;
     constants_forget(sm);
+    updates_forget(sm);
     sm->merging_count = 0;
     memset(sm->queue_free, 0, sizeof sm->queue_free);
     sm->issued = sm->l1_hits = sm->l1_misses = 0;

@@ -125,9 +125,9 @@ static const char sound[] =
     "integer_atomic_ns: 1.03\n"
     "fp16_latency: 8\n"
     "atomic_pass_ns: 0.73\n"
-    "issue_us: 0\nevent_us: 0\nvote_latency: 45\n"
+    "issue_us: 0\nevent_us: 0\nvote_latency: 45\nshared_update_cycles: 50\n"
     "local_latency: 33\nlocal_merge_cycles: 2\n";
-/* Each case adds line 96, which should be "copy_engines: 2". */
+/* Each case adds line 97, which should be "copy_engines: 2". */
 
 static char scratch[64];
 
@@ -150,26 +150,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":97: copy_engines appears twice" },
-        { "copy_engines: 2\nsms: 8", ":97: sms appears twice" },
-        { "copy_engines: 2\nwheels: 4", ":97: unknown key `wheels`" },
-        { "copy_engines 2", ":96: expected `key: value`" },
-        { "copy_engines:", ":96: copy_engines must be a whole number, not ``" },
-        { "copy_engines: two", ":96: copy_engines must be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":96: copy_engines must be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":96: copy_engines must be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":96: copy_engines must be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":96: copy_engines must be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":96: copy_engines must be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":96: copy_engines must be a whole number, not `1..2`" },
-        { "copy_engines: .", ":96: copy_engines must be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":96: copy_engines must be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":96: copy_engines must be a whole number, not `nan`" },
-        { "copy_engines: 65", ":96: copy_engines is 65: it must be from 0 to 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":98: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":98: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":98: unknown key `wheels`" },
+        { "copy_engines 2", ":97: expected `key: value`" },
+        { "copy_engines:", ":97: copy_engines must be a whole number, not ``" },
+        { "copy_engines: two", ":97: copy_engines must be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":97: copy_engines must be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":97: copy_engines must be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":97: copy_engines must be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":97: copy_engines must be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":97: copy_engines must be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":97: copy_engines must be a whole number, not `1..2`" },
+        { "copy_engines: .", ":97: copy_engines must be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":97: copy_engines must be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":97: copy_engines must be a whole number, not `nan`" },
+        { "copy_engines: 65", ":97: copy_engines is 65: it must be from 0 to 64" },
         { "copy_engines: 99999999999",
-          ":96: copy_engines is 99999999999: it must be from 0 to 64" },
+          ":97: copy_engines is 99999999999: it must be from 0 to 64" },
         { "copy_engines: 9999999999999999999999",
-          ":96: copy_engines must be a whole number, not `9999999999999999999999`" },
+          ":97: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

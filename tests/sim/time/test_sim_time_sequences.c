@@ -1,4 +1,4 @@
-/* test_sim_time_sequences.c - barriers, votes of a block, and divisions, which take many cycles. */
+/* test_sim_time_sequences.c - barriers, votes of a block, divisions, and atomics that are loops. */
 #include "sim/sim_machine.h"
 #include "sim/sim_time.h"
 
@@ -166,6 +166,38 @@ static void a_loop_divides_by_a_number_from_before(void)
     forget(&known);
 }
 
+/* ---- Atomics on shared memory ---- */
+
+/* The cycles of one atomic by so many warps, whose lane n updates word n modulo `words`. */
+static double cycles_of_update(const char *type, int words, int warps)
+{
+    char before[300], update[100];
+    double took[2];
+
+    snprintf(before, sizeof before,
+             ".shared .align 8 .b8 s[512];\nmov.u32 %%r10, s;\nand.b32 %%r11, %%r2, %d;\n"
+             "shl.b32 %%r11, %%r11, 3;\nadd.u32 %%r12, %%r10, %%r11;\n",
+             words - 1);
+    snprintf(update, sizeof update, "atom.shared.add.%s, [%%r12], %s;\n", type,
+             *type == 'f' ? "%f2" : "%r2");
+    for (int i = 0; i < 2; i++)
+        took[i] = cycles(repeat(before, update, i ? MANY : FEW, ""), LANES * warps);
+    return (took[1] - took[0]) / (MANY - FEW);
+}
+
+/* The loops that ptxas makes of these atomics were as fast as their accesses: for one word that 16
+ * warps update, an H200 needs 8 times as long (tests/sim/time/mechanisms, shared_f32.lanes.1). */
+static void loops_of_atomics_update_a_word_at_a_time(void)
+{
+    const double one = plain.shared_update_cycles;
+
+    CU_ASSERT_DOUBLE_EQUAL(cycles_of_update("f32 %f1", 1, 1), 32 * one, one);
+    CU_ASSERT_DOUBLE_EQUAL(cycles_of_update("f32 %f1", 1, 4), 4 * 32 * one, one);
+    CU_ASSERT_DOUBLE_EQUAL(cycles_of_update("f32 %f1", 8, 4), 4 * 4 * one, one);
+    CU_ASSERT_DOUBLE_EQUAL(cycles_of_update("f32 %f1", 8, 1), 4 * one, one);
+    CU_ASSERT(cycles_of_update("u32 %r13", 8, 1) < 2 * one); /* the hardware has it */
+}
+
 static CU_TestInfo tests[] = {
     { "a barrier waits for the last", a_barrier_waits_for_the_last },
     { "steps after a barrier wait for it", what_comes_after_a_barrier_waits_for_it },
@@ -175,6 +207,7 @@ static CU_TestInfo tests[] = {
     { "quotients of 64 bits wait for a subroutine", quotients_of_64_bits_wait_for_a_subroutine },
     { "a load does not pass a call", a_load_does_not_pass_a_call },
     { "a loop divides by a number from before", a_loop_divides_by_a_number_from_before },
+    { "loops of atomics update a word at a time", loops_of_atomics_update_a_word_at_a_time },
     CU_TEST_INFO_NULL,
 };
 
