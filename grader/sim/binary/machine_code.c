@@ -130,13 +130,12 @@ static void decode_stack(const unsigned char *bytes, MachineInstruction *in)
 
 /* ---- Registers ---- */
 
-/* Operations that can read three registers of 32 bits: FFMA, IMAD, IADD3, LEA, LOP3, PRMT, SHF,
- * HFMA2, HFMA2.MMA. */
+/* Operations that can read three registers: FFMA, IMAD, IADD3, LEA, LOP3, PRMT, SHF, HFMA2,
+ * HFMA2.MMA; and DFMA, of 64 bits. */
 static bool has_three_sources(unsigned operation)
 {
-    static const uint16_t list[] = {
-        0x023, 0x024, 0x010, 0x011, 0x012, 0x016, 0x019, 0x031, 0x035
-    };
+    static const uint16_t list[] = { 0x023, 0x024, 0x010, 0x011, 0x012,
+                                     0x016, 0x019, 0x031, 0x035, 0x02b };
 
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (list[i] == operation)

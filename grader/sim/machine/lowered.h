@@ -35,10 +35,10 @@ typedef struct Stall {
     int cycles;
 } Stall;
 
-/* Instructions that follow each other: the cycles for which they stall their warp, and how many of
- * them make it wait longer (sim/machine/sequences.c). */
+/* Instructions that follow each other: the cycles for which they stall their warp, how many of them
+ * make it wait longer, and how many are on numbers of 64 bits (sim/machine/sequences.c). */
 typedef struct MachineSequence {
-    int stalls, waits;
+    int stalls, waits, fp64;
 } MachineSequence;
 
 typedef struct LoweredStep {

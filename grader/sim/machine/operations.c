@@ -130,13 +130,24 @@ static void set_chain(int chain, Operation *to)
     to->latency = (uint16_t) (left > to->cycles ? left : to->cycles);
 }
 
+/* Of an FMA in a sequence, which reads three operands of two words. */
+static int fp64_cycles(const Device *device, const Operation *of)
+{
+    const int reading = (2 * 3 + device->register_reads - 1) / device->register_reads;
+
+    return reading > of->cycles ? reading : of->cycles;
+}
+
 /* If a sequence has fewer instructions than usual, each pipe has its share of them. */
 static void set_sequence(const OperationMaker *maker, const Correction *correction,
                          const LoweredStep *lowered, Operation *to)
 {
     const int on_pipe = correction->sequence.on_pipe * to->issues / correction->issues;
+    const int fp64 = per_copy(lowered, lowered->sequence.fp64) * fp64_cycles(maker->device, to);
 
-    if (correction->sequence.on_pipe)
+    if (fp64)
+        to->busy = (uint16_t) fp64;
+    else if (correction->sequence.on_pipe)
         to->busy = (uint16_t) (on_pipe * to->cycles);
     set_chain(chain_cycles(maker, correction, lowered), to);
 }
@@ -306,7 +317,8 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
     to->place = lowered.place;
     to->first_place = lowered.first_place;
     to->place_count = lowered.place < 0 ? 0 : lowered.issues;
-    to->is_known = known;
+    to->is_known = known || lowered.pipe == MACHINE_FP64;
+    to->operand_words = step->class_ == CLASS_FP64 ? 2 : 1;
     to->machine_operands = lowered.operands;
     to->machine_operands_after = lowered.operands_after;
     to->is_single = lowered.copies == 1 && (is_sequence || to->place_count <= MOST_ISSUES);

@@ -80,7 +80,8 @@ typedef struct Operation {
     /* stack[stack_first ..]: what is loaded before the step, then what is stored after it */
     uint32_t stack_first;
     uint8_t loads_before, stores_after;
-    bool is_known; /* from the machine code, as are the next two */
+    uint8_t operand_words; /* of 32 bits, of which a limited number is read per cycle */
+    bool is_known;         /* from the machine code, as are the next two */
     uint8_t machine_operands, machine_operands_after;
     uint8_t operand_count; /* operands read from the register file, if it computes */
     uint32_t operands[MOST_OPERANDS];

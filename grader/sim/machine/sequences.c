@@ -59,6 +59,7 @@ static void add_instruction(const Finder *finder, int i, MachineSequence *sequen
 
     sequence->stalls += in->stall;
     sequence->waits += is_awaited(in);
+    sequence->fp64 += machine_pipe(finder->lowering->code.arch, in->opcode) == MACHINE_FP64;
 }
 
 /* The subroutine's way without branches. */

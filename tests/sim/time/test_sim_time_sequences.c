@@ -1,4 +1,5 @@
-/* test_sim_time_sequences.c - barriers, votes of a block, divisions, and atomics that are loops. */
+/* test_sim_time_sequences.c - barriers, votes of a block, divisions, operands of 64 bits, and
+ * atomics that are loops. */
 #include "sim/sim_machine.h"
 #include "sim/sim_time.h"
 
@@ -102,7 +103,7 @@ static void a_vote_takes_longer_than_a_barrier(void)
 /* ---- Divisions ---- */
 
 /* The cycles of one warp; n is 7. Returns false if there is no ptxas. */
-static bool machine_cycles(const char *ptx, double *result)
+static bool machine_cycles_on(const Device *device, const char *ptx, double *result)
 {
     Trial trial = { .ptx = ptx, .n = 7 };
     Lowering *lowering;
@@ -112,10 +113,15 @@ static bool machine_cycles(const char *ptx, double *result)
         return false;
     trial.lowering = lowering = lower(&built, 90, ptx);
     CU_ASSERT_PTR_NOT_NULL_FATAL(lowering);
-    *result = play(&plain, trial).cycles;
+    *result = play(device, trial).cycles;
     lowering_free(lowering);
     free(built.cubin);
     return true;
+}
+
+static bool machine_cycles(const char *ptx, double *result)
+{
+    return machine_cycles_on(&plain, ptx, result);
 }
 
 #define LONG_OPERANDS  "cvt.u64.u32 %rd10, %r1;\nnot.b64 %rd11, %rd10;\ncvt.u64.u32 %rd12, %r3;\n"
@@ -166,6 +172,38 @@ static void a_loop_divides_by_a_number_from_before(void)
     forget(&known);
 }
 
+/* ---- Operands of 64 bits ---- */
+
+#define SUM(to, a, b) "fma.rn.f64 " to ", " a ", " b ", " to ";\n"
+#define FOUR_SUMS                                                                                  \
+    SUM("%fd0", "%fd4", "%fd5")                                                                    \
+    SUM("%fd1", "%fd6", "%fd7")                                                                    \
+    SUM("%fd2", "%fd5", "%fd6") SUM("%fd3", "%fd7", "%fd4")
+
+static const char sums[] =
+    KERNEL("cvt.rn.f64.u32 %fd4, %r1;\ncvt.rn.f64.u32 %fd5, %r2;\ncvt.rn.f64.u32 %fd6, %r3;\n"
+           "cvt.rn.f64.u32 %fd7, %r5;\nmov.f64 %fd0, %fd4;\nmov.f64 %fd1, %fd5;\n"
+           "mov.f64 %fd2, %fd6;\nmov.f64 %fd3, %fd7;\n" FOUR_SUMS FOUR_SUMS FOUR_SUMS FOUR_SUMS
+               FOUR_SUMS FOUR_SUMS FOUR_SUMS FOUR_SUMS "add.f64 %fd0, %fd0, %fd1;\n"
+           "add.f64 %fd2, %fd2, %fd3;\nadd.f64 %fd0, %fd0, %fd2;\ncvt.rzi.u32.f64 %r0, %fd0;\n");
+
+/* An H200 takes 3 cycles for a DFMA that reads three new operands, not the 2 of its pipe
+ * (tests/sim/time/mechanisms, reads.DFMA.3). Quotients of doubles were at 0.7. */
+static void a_sum_of_doubles_reads_six_words(void)
+{
+    Device narrow = plain, wide = plain;
+    double took, at_least;
+
+    narrow.fp64_lanes = wide.fp64_lanes = 128;
+    narrow.fp64_latency = wide.fp64_latency = 4;
+    narrow.register_reads = 2;
+    wide.register_reads = 6;
+    if (!machine_cycles_on(&wide, sums, &at_least))
+        return;
+    CU_ASSERT_FATAL(machine_cycles_on(&narrow, sums, &took));
+    CU_ASSERT(took - at_least > 8); /* not 32: ptxas stalls the warp, and has operands reused */
+}
+
 /* ---- Atomics on shared memory ---- */
 
 /* The cycles of one atomic by so many warps, whose lane n updates word n modulo `words`. */
@@ -207,6 +245,7 @@ static CU_TestInfo tests[] = {
     { "quotients of 64 bits wait for a subroutine", quotients_of_64_bits_wait_for_a_subroutine },
     { "a load does not pass a call", a_load_does_not_pass_a_call },
     { "a loop divides by a number from before", a_loop_divides_by_a_number_from_before },
+    { "a sum of doubles reads six words", a_sum_of_doubles_reads_six_words },
     { "loops of atomics update a word at a time", loops_of_atomics_update_a_word_at_a_time },
     CU_TEST_INFO_NULL,
 };

@@ -1,9 +1,13 @@
-// sequences.cu - operations for which ptxas generates many instructions, and barriers of several
-// blocks per SM.
+// sequences.cu - operations for which ptxas generates many instructions, registers that
+// instructions read, and barriers of several blocks per SM.
 //
 // Rows, in cycles:
 // quotient.OP.OPERANDS.WARPS: per operation of a warp, each depending on the last, WARPS per SM.
 //     OPERANDS: word (below 2^32), dividend (only the divisor is), both (none is); double, float
+// reads.OP.NEW.WARPS: per scheduler, for a multiply-add, of whose three operands NEW were not read
+// by
+//     the instruction before it; WARPS per SM, 8 chains each. NEW 1: that it depends on; 2: and one
+//     factor (8 instructions share the other); 3: all
 // barrier.KIND.WARPS.BLOCKS: per barrier of a block of WARPS, BLOCKS per SM. KIND: sync;
 //     or, count (votes of the block)
 #include "measure.cuh"
@@ -94,6 +98,51 @@ static void fractions()
     ROWS(div_f64, double, 3, 7), ROWS(rcp_f64, double, 3, 7), ROWS(sqrt_f64, double, 3, 7);
 }
 
+// ---- Operands ----
+
+enum { CHAINS = 8 };
+
+template <class T, int NEW> __global__ void reads(T *out, T a, T b, int loops)
+{
+    T x[CHAINS], p[CHAINS], q[CHAINS];
+    T all = 0;
+
+    for (int i = 0; i < CHAINS; i++) {
+        x[i] = threadIdx.x + i;
+        p[i] = a + i * threadIdx.x;
+        q[i] = b - i * threadIdx.x;
+    }
+#pragma unroll 1
+    for (int l = 0; l < loops; l++)
+#pragma unroll
+        for (int k = 0; k < CHAINS; k++)
+#pragma unroll
+            for (int i = 0; i < CHAINS; i++)
+                x[i] = NEW == 1   ? fma(x[i], p[0], q[0])
+                       : NEW == 2 ? fma(p[i], q[k], x[i])
+                                  : fma(x[i], p[i], q[i]);
+    for (int i = 0; i < CHAINS; i++)
+        all += x[i];
+    out[blockIdx.x * blockDim.x + threadIdx.x] = all;
+}
+
+template <class T, int NEW> static void read_row(const char *op)
+{
+    const int few = 64 / share > 1 ? 64 / share : 1, many = 5 * few;
+    T *const o = (T *) out;
+
+    for (int warps = 4; warps <= 32; warps *= 8) {
+        char name[64];
+        const double ns =
+            timed([=] { reads<T, NEW><<<sms, 32 * warps>>>(o, (T) 1.5, (T) 0.3, many); }) -
+            timed([=] { reads<T, NEW><<<sms, 32 * warps>>>(o, (T) 1.5, (T) 0.3, few); });
+        const double each = (many - few) * CHAINS * CHAINS * (warps / 4.0);
+
+        snprintf(name, sizeof name, "reads.%s.%d.%d", op, NEW, warps);
+        row(name, ns * 1e-6 * sm_khz / each, "cycles");
+    }
+}
+
 // ---- Barriers ----
 
 enum { SYNC, OR, COUNT };
@@ -142,6 +191,10 @@ int main(int argc, char **argv)
     out = array<unsigned long long>((size_t) 1 << 21);
     if (is_wanted("quotient"))
         quotients_of_words(), long_quotients(), fractions();
+    if (is_wanted("reads")) {
+        read_row<double, 1>("DFMA"), read_row<double, 2>("DFMA"), read_row<double, 3>("DFMA");
+        read_row<float, 1>("FFMA"), read_row<float, 2>("FFMA"), read_row<float, 3>("FFMA");
+    }
     if (is_wanted("barrier"))
         barrier_rows();
     return 0;
