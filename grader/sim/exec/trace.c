@@ -397,6 +397,15 @@ static bool is_repeated(const Access *x, int lane)
     return false;
 }
 
+/* Lanes that do not change the word succeed together: of those that look for a maximum, most. */
+static unsigned updates_at(const Access *x, uint64_t address)
+{
+    const int mod = x->step->mod;
+    const bool changes = mod != MOD_min && mod != MOD_max && mod != MOD_and && mod != MOD_or;
+
+    return changes ? lanes_at(x, address) : 1;
+}
+
 /* An atomic that is a loop: a word for each address follows. */
 static bool keep_updates(const Access *x, Trace *trace)
 {
@@ -409,7 +418,8 @@ static bool keep_updates(const Access *x, Trace *trace)
         const int lane = first_lane(left);
         if (is_repeated(x, lane))
             continue;
-        put(trace, trace_line(x->address[lane] / WORD_BYTES, 0, lanes_at(x, x->address[lane]), 0));
+        put(trace,
+            trace_line(x->address[lane] / WORD_BYTES, 0, updates_at(x, x->address[lane]), 0));
         count++;
     }
     trace->words[head] |= (uint64_t) count << 8;

@@ -23,7 +23,7 @@ enum { TRACED_FRAMES = 4095 };
 /* An access is one word. For global memory, one per line follows, or two if the launch traces words
  * of four bytes: the second has one bit per word that a lane requests. For constants, the number of
  * each piece of CONSTANT_BYTES follows; for atomics on shared memory that are loops, each word that
- * is updated, with the number of lanes as its amount. */
+ * is updated, with the number of updates that follow each other as its amount. */
 typedef enum TraceKind {
     TRACE_SHARED,
     TRACE_LOAD,

@@ -207,7 +207,7 @@ static void a_sum_of_doubles_reads_six_words(void)
 /* ---- Atomics on shared memory ---- */
 
 /* The cycles of one atomic by so many warps, whose lane n updates word n modulo `words`. */
-static double cycles_of_update(const char *type, int words, int warps)
+static double cycles_of_atomic(const char *operation, const char *from, int words, int warps)
 {
     char before[300], update[100];
     double took[2];
@@ -216,8 +216,7 @@ static double cycles_of_update(const char *type, int words, int warps)
              ".shared .align 8 .b8 s[512];\nmov.u32 %%r10, s;\nand.b32 %%r11, %%r2, %d;\n"
              "shl.b32 %%r11, %%r11, 3;\nadd.u32 %%r12, %%r10, %%r11;\n",
              words - 1);
-    snprintf(update, sizeof update, "atom.shared.add.%s, [%%r12], %s;\n", type,
-             *type == 'f' ? "%f2" : "%r2");
+    snprintf(update, sizeof update, "atom.shared.%s, [%%r12], %s;\n", operation, from);
     for (int i = 0; i < 2; i++)
         took[i] = cycles(repeat(before, update, i ? MANY : FEW, ""), LANES * warps);
     return (took[1] - took[0]) / (MANY - FEW);
@@ -229,11 +228,13 @@ static void loops_of_atomics_update_a_word_at_a_time(void)
 {
     const double one = plain.shared_update_cycles;
 
-    CU_ASSERT_DOUBLE_EQUAL(cycles_of_update("f32 %f1", 1, 1), 32 * one, one);
-    CU_ASSERT_DOUBLE_EQUAL(cycles_of_update("f32 %f1", 1, 4), 4 * 32 * one, one);
-    CU_ASSERT_DOUBLE_EQUAL(cycles_of_update("f32 %f1", 8, 4), 4 * 4 * one, one);
-    CU_ASSERT_DOUBLE_EQUAL(cycles_of_update("f32 %f1", 8, 1), 4 * one, one);
-    CU_ASSERT(cycles_of_update("u32 %r13", 8, 1) < 2 * one); /* the hardware has it */
+    CU_ASSERT_DOUBLE_EQUAL(cycles_of_atomic("add.f32 %f1", "%f2", 1, 1), 32 * one, one);
+    CU_ASSERT_DOUBLE_EQUAL(cycles_of_atomic("add.f32 %f1", "%f2", 1, 4), 4 * 32 * one, one);
+    CU_ASSERT_DOUBLE_EQUAL(cycles_of_atomic("add.f32 %f1", "%f2", 8, 4), 4 * 4 * one, one);
+    CU_ASSERT_DOUBLE_EQUAL(cycles_of_atomic("add.f32 %f1", "%f2", 8, 1), 4 * one, one);
+    CU_ASSERT(cycles_of_atomic("add.u32 %r13", "%r2", 8, 1) < 2 * one); /* the hardware has it */
+    /* All lanes but the one with the maximum leave the word as it is. */
+    CU_ASSERT(cycles_of_atomic("max.u64 %rd10", "%rd2", 1, 4) < 4 * 32 * one / 2);
 }
 
 static CU_TestInfo tests[] = {
