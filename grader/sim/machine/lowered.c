@@ -432,8 +432,8 @@ static void take_block(Finder *finder, int first, int last, Lowered *lowered)
         lowered->steps[i].first_place = lowered->place_count;
         take_places(finder, i, block, lowered);
         lowered->steps[i].sequence =
-            sequence_of(finder, lowered->places + lowered->steps[i].first_place,
-                        lowered->place_count - lowered->steps[i].first_place);
+            sequence_of(finder, i, lowered->places + lowered->steps[i].first_place,
+                        lowered->place_count - lowered->steps[i].first_place, copies_there);
         take_accesses(finder, i, counterparts ? counterparts : 1, &due, lowered);
     }
 }

@@ -35,10 +35,10 @@ typedef struct Stall {
     int cycles;
 } Stall;
 
-/* Instructions that follow each other: the cycles for which they stall their warp, how many of them
- * make it wait longer, and how many are on numbers of 64 bits (sim/machine/sequences.c). */
+/* Instructions that follow each other: how many, the cycles for which they stall their warp, how
+ * many make it wait longer, and how many are on numbers of 64 bits (sim/machine/sequences.c). */
 typedef struct MachineSequence {
-    int stalls, waits, fp64;
+    int issues, stalls, waits, fp64;
 } MachineSequence;
 
 typedef struct LoweredStep {
@@ -59,7 +59,7 @@ typedef struct LoweredStep {
     /* registers that it reads; the same if the warp has just issued the instruction before it */
     uint8_t operands, operands_after;
     int first, count;         /* accesses[first ..] of one execution */
-    MachineSequence sequence; /* of all `issues` */
+    MachineSequence sequence; /* of one execution */
 } LoweredStep;
 
 typedef struct Lowered {

@@ -103,8 +103,7 @@ static int constant_loads(const Step *step, const LoweredStep *lowered)
 enum { MOST_ISSUES = 8 }; /* of one step that is no algorithm, such as a division */
 
 /* The cycles from the first instruction of a sequence to its result: as the machine code has them,
- * or else estimated. Copies that ptxas has put side by side share the stalls, and fractions of 32
- * bits have part of their instructions behind a branch. */
+ * or else estimated. Copies that ptxas has put side by side share the stalls. */
 static int chain_cycles(const OperationMaker *maker, const Correction *correction,
                         const LoweredStep *lowered)
 {
@@ -117,9 +116,8 @@ static int chain_cycles(const OperationMaker *maker, const Correction *correctio
 
     if (lowered->place < 0 || correction->issues < MOST_ISSUES)
         return estimate;
-    const int cycles = per_copy(lowered, known->stalls + known->waits * device->sfu_latency);
-    const bool is_partial = lowered->copies > 1 || correction->issues == MOST_ISSUES;
-    return is_partial && cycles < estimate ? estimate : cycles;
+    const int cycles = known->stalls + known->waits * device->sfu_latency;
+    return lowered->copies > 1 && cycles < estimate ? estimate : cycles;
 }
 
 /* `latency` is what remains of the chain after the pipe's last cycle. */
@@ -142,8 +140,9 @@ static int fp64_cycles(const Device *device, const Operation *of)
 static void set_sequence(const OperationMaker *maker, const Correction *correction,
                          const LoweredStep *lowered, Operation *to)
 {
-    const int on_pipe = correction->sequence.on_pipe * to->issues / correction->issues;
-    const int fp64 = per_copy(lowered, lowered->sequence.fp64) * fp64_cycles(maker->device, to);
+    const int issues = least(to->issues, correction->issues);
+    const int on_pipe = correction->sequence.on_pipe * issues / correction->issues;
+    const int fp64 = lowered->sequence.fp64 * fp64_cycles(maker->device, to);
 
     if (fp64)
         to->busy = (uint16_t) fp64;
@@ -281,12 +280,16 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
                                                          : pipe_row(step);
     /* Divisions by the same number share instructions. */
     const bool is_counted = is_long && step->size <= 4 && lowered.place >= 0 && !lowered.has_branch;
+    /* Exact fractions. */
+    const bool is_branching = correction && correction->issues >= MOST_ISSUES && !is_counted &&
+                              step->class_ != CLASS_INT && lowered.place >= 0;
     const int issues = lowered.in_registers
                            ? least(per_copy(&lowered, lowered.issues), 4 * MOST_ISSUES)
-                       : known      ? issues_of(&lowered, MOST_ISSUES)
-                       : is_counted ? issues_of(&lowered, correction->issues)
-                       : correction ? correction->issues
-                                    : 1;
+                       : known        ? issues_of(&lowered, MOST_ISSUES)
+                       : is_counted   ? issues_of(&lowered, correction->issues)
+                       : is_branching ? least(lowered.sequence.issues, 4 * MOST_ISSUES)
+                       : correction   ? correction->issues
+                                      : 1;
 
     *to = (Operation){ .action = (uint8_t) (issues ? row->action : NO_INSTRUCTION),
                        .pipe = (uint8_t) pipe_on(maker->device, row->pipe),

@@ -12,6 +12,15 @@ static bool is_quotient(const Step *step)
            type_is_whole(in->types[0]);
 }
 
+/* An exact one, which has branches. */
+static bool is_fraction(const Step *step)
+{
+    const Instruction *in = step->in;
+
+    return in && (in->op == OP_div || in->op == OP_sqrt || in->op == OP_rcp) && in->type_count &&
+           type_is_float(in->types[0]) && !has_mod(in, MOD_approx) && !has_mod(in, MOD_full);
+}
+
 /* ---- Counterparts ---- */
 
 /* A quotient of 64 bits has its call. One of 32 bits has two upper halves of products: the first
@@ -43,8 +52,8 @@ bool find_counterpart(Finder *finder, int at, int i)
 /* ---- Cycles ---- */
 
 /* A later instruction waits for the result of this one as long as for that of a special function:
- * conversions and reciprocals do, and a constant does at least. So long, too, take calls and
- * returns (tests/sim/time/mechanisms, quotient.rem_u64). */
+ * conversions and reciprocals do, and a constant does at least. Calls and returns take so long,
+ * too (tests/sim/time/mechanisms, quotient.rem_u64). */
 static bool is_awaited(const MachineInstruction *in)
 {
     const unsigned operation = flow_operation(in);
@@ -57,6 +66,7 @@ static void add_instruction(const Finder *finder, int i, MachineSequence *sequen
 {
     const MachineInstruction *in = instruction_at(finder, i);
 
+    sequence->issues++;
     sequence->stalls += in->stall;
     sequence->waits += is_awaited(in);
     sequence->fp64 += machine_pipe(finder->lowering->code.arch, in->opcode) == MACHINE_FP64;
@@ -85,16 +95,64 @@ MachineSequence sequence_called(const Finder *finder, int i)
     return sequence_of_callee(finder, callee);
 }
 
-/* Instructions of other steps in between stall the warp, too, when they are issued. */
-MachineSequence sequence_of(const Finder *finder, const int *places, int count)
+/* Whether only lanes whose operands are close to the limits of the range come there: to the call of
+ * a subroutine, or back from it. */
+static bool is_long_way(const Finder *finder, int b)
 {
-    MachineSequence sequence = { 0 };
+    const MachineBlock *blocks = finder->lowering->blocks;
 
+    return blocks[b].callee >= 0 || (b > 0 && blocks[b - 1].callee >= 0 && blocks[b - 1].next == b);
+}
+
+/* An operand, which the machine may load long before. */
+static bool is_constant(const Finder *finder, int i)
+{
+    const unsigned operation = flow_operation(instruction_at(finder, i));
+
+    return operation == MACHINE_LDC || operation == MACHINE_ULDC;
+}
+
+/* A fraction has branches, and so several blocks. Returns the number of its copies. */
+static int add_fraction(const Finder *finder, int at, MachineSequence *sequence)
+{
+    int copies = 0;
+
+    for (int i = finder->uses[at].first; i >= 0; i = finder->next[i])
+        if (!is_long_way(finder, finder->block_of[i]) && !is_constant(finder, i)) {
+            add_instruction(finder, i, sequence);
+            copies += finder->counterpart[i];
+        }
+    return copies;
+}
+
+/* Instructions of other steps in between stall the warp, too, when they are issued. */
+static void add_places(const Finder *finder, const int *places, int count,
+                       MachineSequence *sequence)
+{
     for (int k = 0; k < count; k++) {
         const MachineSequence called = sequence_called(finder, places[k]);
-        add_instruction(finder, places[k], &sequence);
-        sequence.stalls += called.stalls;
-        sequence.waits += called.waits;
+        add_instruction(finder, places[k], sequence);
+        sequence->stalls += called.stalls;
+        sequence->waits += called.waits;
     }
-    return sequence;
+}
+
+static int rounded(int count, int copies)
+{
+    return (count + copies / 2) / copies;
+}
+
+MachineSequence sequence_of(const Finder *finder, int at, const int *places, int count, int copies)
+{
+    MachineSequence sum = { 0 };
+
+    if (is_fraction(&finder->code->steps[at]))
+        copies = add_fraction(finder, at, &sum);
+    else
+        add_places(finder, places, count, &sum);
+    copies = copies > 0 ? copies : 1;
+    return (MachineSequence){ .stalls = rounded(sum.stalls, copies),
+                              .waits = rounded(sum.waits, copies),
+                              .fp64 = rounded(sum.fp64, copies),
+                              .issues = rounded(sum.issues, copies) };
 }
