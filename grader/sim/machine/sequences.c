@@ -95,13 +95,22 @@ MachineSequence sequence_called(const Finder *finder, int i)
     return sequence_of_callee(finder, callee);
 }
 
+static bool is_target(const Finder *finder, int b)
+{
+    for (int from = 0; from < finder->lowering->block_count; from++)
+        if (finder->lowering->blocks[from].taken == b)
+            return true;
+    return false;
+}
+
 /* Whether only lanes whose operands are close to the limits of the range come there: to the call of
  * a subroutine, or back from it. */
 static bool is_long_way(const Finder *finder, int b)
 {
     const MachineBlock *blocks = finder->lowering->blocks;
 
-    return blocks[b].callee >= 0 || (b > 0 && blocks[b - 1].callee >= 0 && blocks[b - 1].next == b);
+    return blocks[b].callee >= 0 ||
+           (b > 0 && blocks[b - 1].callee >= 0 && blocks[b - 1].next == b && !is_target(finder, b));
 }
 
 /* An operand, which the machine may load long before. */

@@ -172,6 +172,26 @@ static void a_loop_divides_by_a_number_from_before(void)
     forget(&known);
 }
 
+/* Of fractions one after the other, the second one's instructions are in the block after the first
+ * one's call, which looked like a part of the long way: they had no cycles then (pi_double). */
+static void fractions_follow_each_other(void)
+{
+    Sample known;
+
+    if (!know(KERNEL("cvt.rn.f64.u32 %fd1, %r1;\ncvt.rn.f64.u32 %fd2, %r3;\n"
+                     "div.rn.f64 %fd3, %fd1, %fd2;\ndiv.rn.f64 %fd4, %fd3, %fd1;\n"
+                     "div.rn.f64 %fd5, %fd4, %fd3;\ncvt.rzi.u32.f64 %r0, %fd5;\n"),
+              90, &known))
+        return;
+    for (int i = 0; i < 3; i++) {
+        const MachineSequence *sequence = &step_of(&known, OP_div, i)->sequence;
+        CU_ASSERT_TRUE(sequence->issues >= 12 && sequence->issues <= 20);
+        CU_ASSERT_TRUE(sequence->fp64 >= 7 && sequence->fp64 <= 10);
+        CU_ASSERT_TRUE(sequence->stalls > 70 && sequence->stalls < 140);
+    }
+    forget(&known);
+}
+
 /* ---- Operands of 64 bits ---- */
 
 #define SUM(to, a, b) "fma.rn.f64 " to ", " a ", " b ", " to ";\n"
@@ -246,6 +266,7 @@ static CU_TestInfo tests[] = {
     { "quotients of 64 bits wait for a subroutine", quotients_of_64_bits_wait_for_a_subroutine },
     { "a load does not pass a call", a_load_does_not_pass_a_call },
     { "a loop divides by a number from before", a_loop_divides_by_a_number_from_before },
+    { "fractions follow each other", fractions_follow_each_other },
     { "a sum of doubles reads six words", a_sum_of_doubles_reads_six_words },
     { "loops of atomics update a word at a time", loops_of_atomics_update_a_word_at_a_time },
     CU_TEST_INFO_NULL,
