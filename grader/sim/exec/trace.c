@@ -24,6 +24,14 @@ static bool grow(void **array, int *room, int needed, size_t size)
     return true;
 }
 
+bool trace_make_room(Trace *trace, int runs, int words)
+{
+    return (runs <= trace->run_room ||
+            grow((void **) &trace->runs, &trace->run_room, runs, sizeof *trace->runs)) &&
+           (words <= trace->word_room ||
+            grow((void **) &trace->words, &trace->word_room, words, sizeof *trace->words));
+}
+
 void trace_clear(BlockTrace *block)
 {
     for (int i = 0; i < block->warp_count; i++) {

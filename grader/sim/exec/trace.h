@@ -163,6 +163,8 @@ void trace_access(const Access *access);
 bool trace_again(Warp *warp, const Shape *shape, uint64_t first);
 /* Records that operands of the current step take the long way (ops/long_way.h). */
 void trace_long_way(Warp *warp);
+/* Room for so many runs and words, also those that are there. Returns false if out of memory. */
+bool trace_make_room(Trace *trace, int runs, int words);
 void trace_clear(BlockTrace *block);
 void trace_free(BlockTrace *block);
 
