@@ -106,8 +106,8 @@ static inline void trial_close(Trial *trial)
     memory_close();
 }
 
-/* Returns false if the PTX could not be parsed. */
-static inline bool trial_run(Trial *trial)
+/* Parses the kernel. Returns false if the PTX could not be parsed. */
+static inline bool trial_open(Trial *trial)
 {
     char why[300] = "";
 
@@ -128,8 +128,14 @@ static inline bool trial_run(Trial *trial)
     Allocation *array = trial->array = memory_allocate(OUT_WORDS * 4, ALLOCATED, NULL);
     memset(array->host, 0, OUT_WORDS * 4);
     memcpy(trial->params, &array->base, 8);
-    memcpy(trial->params + 8, &trial->n, 4);
     trial->walk = path_make(trial->lowering, trial->code);
+    return true;
+}
+
+/* Launches it, once or again. */
+static inline void trial_launch(Trial *trial)
+{
+    memcpy(trial->params + 8, &trial->n, 4);
     trial->launch = (Launch){ .module = trial->module,
                               .kernel = trial->code,
                               .name = "k",
@@ -165,7 +171,15 @@ static inline bool trial_run(Trial *trial)
         trial->time = timing_end(trial->launch.timing);
     trace_launched(&trial->time);
     trial->launch.timing = NULL;
-    memcpy(trial->out, array->host, OUT_WORDS * 4);
+    memcpy(trial->out, trial->array->host, OUT_WORDS * 4);
+}
+
+/* Returns false if the PTX could not be parsed. */
+static inline bool trial_run(Trial *trial)
+{
+    if (!trial_open(trial))
+        return false;
+    trial_launch(trial);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* special.c - special registers: planes filled when a frame begins, and clocks. */
 #include "sim/exec/code.h"
 #include "sim/exec/ops/handlers.h"
+#include "sim/exec/trace.h"
 
 #include <string.h>
 
@@ -247,6 +248,8 @@ void run_clock(Warp *warp, const Step *step, uint32_t mask)
     Launch *launch = warp->block->launch;
 
     warp->read_cycles = warp->read_ns = launch->clock;
+    if (warp->trace)
+        trace_settle(warp);
     if (launch->read_clock)
         launch->read_clock(warp, &warp->read_cycles, &warp->read_ns);
     for (int i = 0; i < SPECIAL_UNKNOWN; i++)

@@ -24,11 +24,20 @@ static bool grow(void **array, int *room, int needed, size_t size)
     return true;
 }
 
+bool trace_make_room(Trace *trace, int runs, int words)
+{
+    return (runs <= trace->run_room ||
+            grow((void **) &trace->runs, &trace->run_room, runs, sizeof *trace->runs)) &&
+           (words <= trace->word_room ||
+            grow((void **) &trace->words, &trace->word_room, words, sizeof *trace->words));
+}
+
 void trace_clear(BlockTrace *block)
 {
     for (int i = 0; i < block->warp_count; i++) {
         block->warps[i].run_count = block->warps[i].word_count = 0;
         block->warps[i].code = NULL;
+        block->warps[i].row = NULL;
     }
     block->incomplete = false;
     block->next = NULL;
@@ -60,7 +69,8 @@ static uint32_t frame_of(const Warp *warp)
     return (uint32_t) (warp->frame < TRACED_FRAMES ? warp->frame : TRACED_FRAMES);
 }
 
-void trace_run(Warp *warp, int pc, bool skipped)
+static inline __attribute__((always_inline)) void begin_run(Warp *warp, int pc, int count,
+                                                            bool skipped, unsigned lanes)
 {
     Trace *trace = warp->trace;
 
@@ -73,13 +83,49 @@ void trace_run(Warp *warp, int pc, bool skipped)
     trace->runs[trace->run_count++] = (TraceRun){ .first = (uint32_t) pc,
                                                   .function = function_of(warp),
                                                   .frame = frame_of(warp),
-                                                  .count = 1,
+                                                  .count = (uint16_t) count,
                                                   .skipped = skipped,
-                                                  .lanes = (uint8_t) lanes_in(warp->active) };
+                                                  .lanes = (uint8_t) lanes };
     trace->code = warp->code;
-    trace->next = (uint32_t) pc + 1;
+    trace->next = (uint32_t) (pc + count);
     trace->active = warp->active;
     trace->skipped = skipped;
+}
+
+void trace_run(Warp *warp, int pc, bool skipped)
+{
+    begin_run(warp, pc, 1, skipped, lanes_in(warp->active));
+}
+
+/* How many steps from this one on belong to the last run. */
+static int room_in_run(const Warp *warp, int pc)
+{
+    const Trace *trace = warp->trace;
+
+    return trace->code == warp->code && trace->next == (uint32_t) pc && !trace->skipped &&
+                   trace->active == warp->active
+               ? UINT16_MAX - trace->runs[trace->run_count - 1].count
+               : 0;
+}
+
+void trace_row(Warp *warp, const Step *end)
+{
+    Trace *trace = warp->trace;
+    int pc = (int) (trace->row - warp->code->steps), left = (int) (end - trace->row);
+
+    if (left <= 0)
+        return;
+    trace->row = end;
+    for (int count; left > 0; left -= count, pc += count) {
+        const int room = room_in_run(warp, pc), most = room ? room : UINT16_MAX;
+        count = most < left ? most : left;
+        if (!room) {
+            begin_run(warp, pc, count, false, LANES);
+            continue;
+        }
+        trace->runs[trace->run_count - 1].count += (uint16_t) count;
+        trace->next += (uint32_t) count;
+    }
 }
 
 /* ---- Accesses ---- */
@@ -500,6 +546,7 @@ void trace_access(const Access *x)
 {
     Trace *trace = x->warp->trace;
 
+    trace_settle(x->warp);
     if (trace->run_count && keep_access(x, trace))
         trace->code = NULL; /* the next step begins a run */
 }
@@ -508,6 +555,7 @@ void trace_long_way(Warp *warp)
 {
     Trace *trace = warp->trace;
 
+    trace_settle(warp);
     if (!trace->run_count || !has_room(warp, 1))
         return;
     put(trace, trace_head(TRACE_LONG_WAY, 0, 1, 1));
@@ -558,6 +606,7 @@ bool trace_again(Warp *warp, const Shape *shape, uint64_t first)
 {
     Trace *trace = warp->trace;
 
+    trace_settle(warp);
     if (!trace->run_count || warp->block->launch->trace_words)
         return false;
     if (shape->space == SPACE_SHARED

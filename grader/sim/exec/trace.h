@@ -122,6 +122,9 @@ typedef struct Trace {
     const Code *code;      /* code of the last run, and its next step; NULL: the run has ended */
     uint32_t next, active; /* active: the lanes of the last run */
     bool skipped;
+    /* While the warp runs a row of steps (turn.c): the first of them that is not in the trace yet.
+     * Else NULL. */
+    const Step *row;
     struct WarpClock *clock; /* of the time model, if the warp has read a clock */
 } Trace;
 
@@ -157,6 +160,15 @@ static inline void trace_step(Warp *warp, int pc, bool skipped)
         trace_run(warp, pc, skipped);
     }
 }
+/* In a row: records the steps before `end`, which all lanes have executed. */
+void trace_row(Warp *warp, const Step *end);
+/* The same up to the current step. Called before anything else is recorded or read. */
+static inline void trace_settle(Warp *warp)
+{
+    if (warp->trace->row)
+        trace_row(warp, warp->at + 1);
+}
+
 /* Records an access that has been counted already. */
 void trace_access(const Access *access);
 /* The same for words of a full warp in global or shared memory, with the step's last shape and its
@@ -164,6 +176,8 @@ void trace_access(const Access *access);
 bool trace_again(Warp *warp, const Shape *shape, uint64_t first);
 /* Records that operands of the current step take the long way (ops/long_way.h). */
 void trace_long_way(Warp *warp);
+/* Room for so many runs and words, also those that are there. Returns false if out of memory. */
+bool trace_make_room(Trace *trace, int runs, int words);
 void trace_clear(BlockTrace *block);
 void trace_free(BlockTrace *block);
 

@@ -91,26 +91,40 @@ static inline __attribute__((always_inline)) const Step *run_plain(Warp *warp, c
 }
 
 /* Runs a row for all lanes: as many steps as the handlers pass on. Returns the next one. */
-static inline __attribute__((always_inline)) const Step *run_row(Warp *warp, const Step *step)
+static inline __attribute__((always_inline)) const Step *run_row(Warp *warp, const Step *step,
+                                                                 bool traced)
 {
     const Step *last = step + step->bare - 1, *limit = warp->limit;
 
     warp->last_in_row = last < limit ? last : limit - 1;
     warp->at = step;
+    if (traced)
+        warp->trace->row = step;
     step->run(warp, step, UINT32_MAX);
     warp->last_in_row = NULL;
-    return warp->at + 1 < warp->limit ? warp->at + 1 : warp->limit;
+    const Step *next = warp->at + 1 < warp->limit ? warp->at + 1 : warp->limit;
+    if (traced) {
+        trace_row(warp, next);
+        warp->trace->row = NULL;
+        warp->block->launch->clock += (uint64_t) (next - step);
+    }
+    return next;
 }
+
+/* Steps of a row that is worth recording together. */
+enum { TRACED_ROW = 3 };
 
 /* Plain steps up to `end`; a row may continue after that, or return to the loop's first step.
  * Returns the next one, which is an earlier one after a fault. */
 static inline __attribute__((always_inline)) const Step *run_straight(Warp *warp, const Step *step,
                                                                       const Step *end, bool traced)
 {
-    const bool is_full = !traced && warp->active == UINT32_MAX;
+    const bool is_full = warp->active == UINT32_MAX && !(traced && warp->block->launch->step);
+    const int least = traced ? TRACED_ROW : 1;
 
     do {
-        step = is_full && step->bare ? run_row(warp, step) : run_plain(warp, step, traced);
+        step = is_full && step->bare >= least ? run_row(warp, step, traced)
+                                              : run_plain(warp, step, traced);
     } while (step < end && warp->state == WARP_READY);
     return step;
 }
@@ -133,6 +147,13 @@ static inline __attribute__((always_inline)) const Step *run_idle(Warp *warp, co
 
 /* ---- Branches in rows ---- */
 
+static void trace_idle(Warp *warp, const Step *step)
+{
+    trace_row(warp, step);
+    trace_step(warp, (int) (step - warp->code->steps), true);
+    warp->trace->row = step + 1;
+}
+
 static void run_idle_or_branch(Warp *warp, const Step *step, uint32_t mask)
 {
     if (!warp->last_in_row) {
@@ -144,6 +165,8 @@ static void run_idle_or_branch(Warp *warp, const Step *step, uint32_t mask)
         return;
     }
     warp->pc = (int) (step - warp->code->steps);
+    if (warp->trace)
+        trace_idle(warp, step);
     count_idle(warp->counts + warp->pc, UINT32_MAX, 0);
     warp->pc++;
     walk(warp);
@@ -183,6 +206,10 @@ static void run_loop_or_branch(Warp *warp, const Step *step, uint32_t mask)
         return;
     warp->limit -= round;
     count_round(warp, begin, step);
+    if (warp->trace) {
+        trace_row(warp, step + 1);
+        warp->trace->row = begin;
+    }
     warp->pc = step->jump.target;
     walk(warp);
     warp->at = begin - 1;

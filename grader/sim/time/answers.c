@@ -252,6 +252,13 @@ static void wake_warps(Scheduler *s)
         scheduler_choose(s);
 }
 
+void answers_forget(Sm *sm)
+{
+    Answers *a = &sm->answers;
+
+    a->request_count = a->answer_count = a->time_count = a->value_count = a->warp_count = 0;
+}
+
 void answers_settle(Sm *sm)
 {
     Answers *a = &sm->answers;
@@ -271,5 +278,5 @@ void answers_settle(Sm *sm)
         settle_warp(a, a->warps[i]);
     for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
         wake_warps(&sm->schedulers[i]);
-    a->request_count = a->answer_count = a->time_count = a->value_count = a->warp_count = 0;
+    answers_forget(sm);
 }

@@ -78,6 +78,8 @@ typedef struct AskedList {
 bool answers_ask(AskedList *list, struct Sm *sms, int count, uint64_t from);
 /* Then: replaces all unknown times. */
 void answers_settle(struct Sm *sm);
+/* Forgets all requests and unknown times: those of a launch that failed are in freed memory. */
+void answers_forget(struct Sm *sm);
 void answers_free(Answers *answers);
 
 /* The later of two times. */

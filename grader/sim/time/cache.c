@@ -15,6 +15,8 @@ enum { WAY_BITS = 4, WAY = (1 << WAY_BITS) - 1, MARK_BITS = 8, MARKS_A_WORD = 64
 #define EACH_WAY  0x1111111111111111ull
 #define EACH_MARK 0x0101010101010101ull
 
+#define FIRST_ORDER 0xfedcba9876543210ull
+
 bool cache_open(Cache *cache, double bytes, int ways)
 {
     const size_t lines = (size_t) (bytes / LINE_BYTES);
@@ -29,7 +31,7 @@ bool cache_open(Cache *cache, double bytes, int ways)
     if (!cache->sets || !cache->lines)
         return false;
     for (size_t i = 0; i < cache->count; i++)
-        cache->sets[i].order = 0xfedcba9876543210ull;
+        cache->sets[i].order = FIRST_ORDER;
     memset(cache->lines, 0, count * sizeof *cache->lines);
     for (size_t i = 0; i < count; i++)
         cache->lines[i].line = NO_LINE;
@@ -186,4 +188,80 @@ void cache_displace(Cache *cache, double lines)
             cache->lines[n * (size_t) cache->ways + (size_t) way].line = NO_LINE;
             use(&cache->sets[n], way);
         }
+}
+
+/* ---- Packing ---- */
+
+/* Per set: how many lines, then two words for each of them, the most recently used first. A way
+ * without a line has NO_LINE, and the last ones of a set are left out. */
+enum { PACKED_LINE = 2 };
+
+size_t cache_packed_words(const Cache *cache)
+{
+    return cache->count * (1 + PACKED_LINE * (size_t) cache->ways);
+}
+
+/* Returns where the next line belongs. */
+static uint64_t *pack_line(uint64_t *to, const CacheLine *line)
+{
+    uint32_t written;
+
+    memcpy(&written, line->written, sizeof written);
+    to[0] = line->line;
+    to[1] = line->line == NO_LINE
+                ? 0
+                : (uint64_t) written << 32 | (uint64_t) line->dirty << 8 | line->valid;
+    return to + PACKED_LINE;
+}
+
+static uint64_t *pack_set(uint64_t *to, const CacheSet *set, const CacheLine *lines, int ways)
+{
+    uint64_t *at = to + 1, *end = at;
+
+    for (int i = 0; i < ways; i++) {
+        const CacheLine *line = &lines[set->order >> i * WAY_BITS & WAY];
+        at = pack_line(at, line);
+        end = line->line == NO_LINE ? end : at;
+    }
+    *to = (uint64_t) (end - to - 1) / PACKED_LINE;
+    return end;
+}
+
+size_t cache_pack(const Cache *cache, uint64_t *words)
+{
+    uint64_t *at = words;
+
+    for (size_t n = 0; n < cache->count; n++)
+        at = pack_set(at, &cache->sets[n], &cache->lines[n * (size_t) cache->ways], cache->ways);
+    return (size_t) (at - words);
+}
+
+static CacheLine unpack_line(const uint64_t *words)
+{
+    const uint32_t written = (uint32_t) (words[1] >> 32);
+    CacheLine line = { .line = words[0],
+                       .valid = (uint8_t) (words[1] & 0xff),
+                       .dirty = (uint8_t) (words[1] >> 8 & 0xff) };
+
+    memcpy(line.written, &written, sizeof written);
+    return line;
+}
+
+/* Way numbers mean nothing, so the lines get them in their order. */
+void cache_unpack(Cache *cache, const uint64_t *words)
+{
+    for (size_t n = 0; n < cache->count; n++) {
+        const int count = (int) *words++;
+        CacheSet *set = &cache->sets[n];
+        *set = (CacheSet){ .order = FIRST_ORDER };
+        for (int way = 0; way < cache->ways; way++) {
+            CacheLine *line = &cache->lines[n * (size_t) cache->ways + (size_t) way];
+            *line = (CacheLine){ .line = NO_LINE };
+            if (way >= count)
+                continue;
+            *line = unpack_line(words);
+            words += PACKED_LINE;
+            mark(set, way, mixed(line->line) & 0xff);
+        }
+    }
 }

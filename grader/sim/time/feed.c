@@ -195,19 +195,10 @@ static void free_feed(Feed *feed)
     free(feed);
 }
 
-/* Whether an observer wants to know when blocks are played. */
-static bool is_observed(const Launch *launch)
-{
-    for (const Observer *const *observer = launch->observers; *observer; observer++)
-        if ((*observer)->block_played || (*observer)->warp_played)
-            return true;
-    return false;
-}
-
 Feed *feed_open(Play *play, long most)
 {
     const int threads = play->gpu->threads;
-    Feed *feed = threads > 1 && !is_observed(play->launch) ? calloc(1, sizeof *feed) : NULL;
+    Feed *feed = threads > 1 && !play_is_observed(play->launch) ? calloc(1, sizeof *feed) : NULL;
 
     if (!feed)
         return NULL;

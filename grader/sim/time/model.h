@@ -161,6 +161,11 @@ CacheLine *cache_peek(const Cache *cache, uint64_t line);
 /* Finds or adds the line and makes it the most recently used. A new line is empty, and `displaced`
  * is the line that it replaces: the least recently used line of its set, or NO_LINE. */
 CacheLine *cache_line(Cache *cache, uint64_t line, bool *is_new, CacheLine *displaced);
+/* All that affects later accesses after a launch, as at most cache_packed_words() words: the same
+ * for any two caches that behave the same. cache_pack returns the number of words. */
+size_t cache_packed_words(const Cache *cache);
+size_t cache_pack(const Cache *cache, uint64_t *words);
+void cache_unpack(Cache *cache, const uint64_t *words);
 /* Replaces this many of the least recently used lines by other lines. */
 void cache_displace(Cache *cache, double lines);
 /* Prefetches the entry of a line that will be requested soon. Affects only the speed of the
@@ -572,13 +577,27 @@ struct Gpu {
     int registers, hoisted;             /* of all of them */
     uint64_t stack_words, stack_places; /* words of the stack per lane; blocks that have one */
     Plans plans;
-    MemoryBusy busy;     /* when the current turn of the SMs began */
-    Spent nowhere;       /* cycles of schedulers that no step caused */
-    double waits[WAITS]; /* cycles of schedulers */
-    const Spent **spent; /* of the launch's codes, for the report */
-    bool failed;         /* out of memory */
-    double cycles;       /* of all earlier launches, for clocks */
-    Launch *watched;     /* the launch, if an observer wants its warps; or NULL */
+    MemoryBusy busy;               /* when the current turn of the SMs began */
+    Spent nowhere;                 /* cycles of schedulers that no step caused */
+    double waits[WAITS];           /* cycles of schedulers */
+    const Spent **spent;           /* of the launch's codes, for the report */
+    bool failed;                   /* out of memory */
+    double cycles;                 /* of all earlier launches, for clocks */
+    Launch *watched;               /* the launch, if an observer wants its warps; or NULL */
+    struct L2Known *l2_known;      /* what the L2 holds between launches (l2.h) */
+    struct Earlier *earlier;       /* launches (earlier.h) */
+    size_t most_kept, most_stored; /* bytes of one launch's traces; of all that is stored */
+    BlockTrace *spare;             /* empty ones, with memory of earlier blocks */
+    bool plays_all;                /* for tests: launches that repeat earlier ones, too */
+    long repeated;                 /* launches that were not played */
 };
+
+/* The bytes of an SM's L1. */
+double gpu_l1_bytes(const Gpu *gpu, const Launch *launch, int resident);
+/* Makes the operations of the launch's kernel, or later of a function that it has called, number
+ * at - 1 of the module. Both return false if out of memory. */
+bool gpu_make_operations(Gpu *gpu, const Launch *launch);
+bool gpu_add_operations(Gpu *gpu, const Launch *launch, int at, const Code *code);
+void gpu_drop_spare(Gpu *gpu, size_t most); /* spare traces beyond so many bytes */
 
 #endif

@@ -329,6 +329,14 @@ void play_close(Play *play)
     pthread_mutex_destroy(&play->lock);
 }
 
+bool play_is_observed(const Launch *launch)
+{
+    for (const Observer *const *observer = launch->observers; *observer; observer++)
+        if ((*observer)->block_played || (*observer)->warp_played)
+            return true;
+    return false;
+}
+
 BlockTrace *play_take(Play *play)
 {
     BlockTrace *played;

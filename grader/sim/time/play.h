@@ -47,6 +47,8 @@ void play_rest(Play *play);
  * every place were occupied all the time; and as long as the SMs need for all instructions if each
  * issues them as fast as the fastest one did with all its places occupied. */
 double play_even_cycles(const Play *play);
+/* Whether an observer wants to know when blocks are played. */
+bool play_is_observed(const Launch *launch);
 /* The traces of blocks that have ended, for the caller. */
 BlockTrace *play_take(Play *play);
 

@@ -502,7 +502,7 @@ bool sm_begin(Sm *sm, double l1_bytes)
     memset(sm->waits, 0, sizeof sm->waits);
     sm->until = 0;
     sm->next = NEVER;
-    sm->answers.request_count = sm->answers.answer_count = 0;
+    answers_forget(sm);
     sm->failed = false;
     return cache_open(&sm->l1, l1_bytes, sm->gpu->device.l1_ways) &&
            (!has_cause(sm->gpu->without, CAUSE_SECTORS) || cache_keep_words(&sm->l1));

@@ -1,10 +1,10 @@
 /* timing.h - how long a launch takes on the described GPU: modelled, not measured.
  *
  * While a block runs, each of its warps records a trace: the steps that it executed, and what its
- * accesses touched (trace.h). When the block has ended, the model (sim/time/gpu.c) passes the trace
- * to the first SM that has room and plays it there (sim/time/sm.c): schedulers, scoreboard, pipes,
- * barriers; loads and stores (sim/time/lsu.c) go through the caches and the memory that all SMs
- * share (sim/time/memory.c). sim/machine/operations.c maps each step of PTX to machine
+ * accesses touched (trace.h). When the block has ended, the model (sim/time/timing.c) passes the
+ * trace to the first SM that has room and plays it there (sim/time/sm.c): schedulers, scoreboard,
+ * pipes, barriers; loads and stores (sim/time/lsu.c) go through the caches and the memory that all
+ * SMs share (sim/time/memory.c). sim/machine/operations.c maps each step of PTX to machine
  * instructions.
  *
  * Every figure comes from the device's description. Without a Timing, traces are not recorded and

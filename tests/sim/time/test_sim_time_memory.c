@@ -2,7 +2,7 @@
 #include <CUnit/CUnit.h>
 
 #include "sim/sim_time.h"
-#include "sim/time/model.h"
+#include "sim/time/l2.h"
 
 /* When the last of `count` atomics of one warp each has returned, all queued at cycle 0. */
 static uint64_t last_update(const Device *device, int count)
@@ -305,6 +305,7 @@ static void what_a_copy_reads_takes_room(void)
         int left = 0;
         CU_ASSERT_PTR_NOT_NULL_FATAL(gpu);
         gpu_written(gpu, to, reads ? from : 0, bytes);
+        l2_play(gpu);
         for (uint64_t at = to - memory_base(); at < to - memory_base() + bytes; at += LINE_BYTES)
             left += cache_peek(&gpu->memory.l2, at / LINE_BYTES) != NULL;
         CU_ASSERT(reads ? left < 5000 && left > 3000 : left == 6144);

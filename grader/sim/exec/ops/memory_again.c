@@ -469,6 +469,18 @@ INLINE void run_each(Warp *warp, const Step *step, Run *access)
     access(warp, step + 2, ALL_LANES);
 }
 
+/* The same for the last of the three steps. If not, they run one by one. */
+INLINE bool is_traced_in_row(Warp *warp, const Step *access, const Shape *s, uint64_t first)
+{
+    const Step *before = warp->at;
+
+    warp->at = access;
+    if (is_traced(warp, s, first))
+        return true;
+    warp->at = before;
+    return false;
+}
+
 #define INDEXED(TARGET, kind, name, data, suffix)                                                  \
     TARGET static void name##_indexed##suffix(Warp *warp, const Step *step, uint32_t mask)         \
     {                                                                                              \
@@ -482,11 +494,12 @@ INLINE void run_each(Warp *warp, const Step *step, Run *access)
                                (uint64_t) access->offset;                                          \
                                                                                                    \
         if (access > warp->last_in_row || !is_usual_global(s, access, mask, first) ||              \
-            !has_indices(s, index, step->indexed.shift, is_signed)) {                              \
+            !has_indices(s, index, step->indexed.shift, is_signed) ||                              \
+            (warp->trace && !is_traced_in_row(warp, access, s, first))) {                          \
             step->inner(warp, step, mask);                                                         \
             return;                                                                                \
         }                                                                                          \
-        if (warp->observed &&                                                                      \
+        if (warp->observed && !warp->trace &&                                                      \
             !is_checked(warp, access, s, s->allocation, first - s->allocation->base)) {            \
             run_each(warp, step, name##_refused##suffix);                                          \
             return;                                                                                \
