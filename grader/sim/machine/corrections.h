@@ -40,5 +40,9 @@ bool is_predicate_logic(const OperationMaker *maker, const Step *step);
 const PipeRow *pipe_row(const Step *step);
 /* How ptxas treats the step differently from one instruction on that pipe; NULL: it does not. */
 const Correction *correction_of(const OperationMaker *maker, const Step *step);
+/* sim/machine/chains.c: sets for how long a sequence occupies its pipe, and its latency. If it has
+ * fewer instructions than usual, each pipe has its share of them. */
+void set_sequence(const OperationMaker *maker, const Correction *correction,
+                  const LoweredStep *lowered, Operation *to);
 
 #endif

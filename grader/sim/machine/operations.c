@@ -102,55 +102,6 @@ static int constant_loads(const Step *step, const LoweredStep *lowered)
 
 enum { MOST_ISSUES = 8 }; /* of one step that is no algorithm, such as a division */
 
-/* The cycles from the first instruction of a sequence to its result: as the machine code has them,
- * or else estimated. Copies that ptxas has put side by side share the stalls. */
-static int chain_cycles(const OperationMaker *maker, const Correction *correction,
-                        const LoweredStep *lowered)
-{
-    const Device *device = maker->device;
-    const Sequence *sequence = &correction->sequence;
-    const MachineSequence *known = &lowered->sequence;
-    const int estimate = sequence->sfu * device->sfu_latency +
-                         sequence->fp64 * device->fp64_latency +
-                         sequence->alu * device->alu_latency;
-
-    if (lowered->place < 0 || correction->issues < MOST_ISSUES)
-        return estimate;
-    const int cycles = known->stalls + known->waits * device->sfu_latency;
-    return lowered->copies > 1 && cycles < estimate ? estimate : cycles;
-}
-
-/* `latency` is what remains of the chain after the pipe's last cycle. */
-static void set_chain(int chain, Operation *to)
-{
-    const int left = chain - (to->busy - to->cycles);
-
-    to->latency = (uint16_t) (left > to->cycles ? left : to->cycles);
-}
-
-/* Of an FMA in a sequence, which reads three operands of two words. */
-static int fp64_cycles(const Device *device, const Operation *of)
-{
-    const int reading = (2 * 3 + device->register_reads - 1) / device->register_reads;
-
-    return reading > of->cycles ? reading : of->cycles;
-}
-
-/* If a sequence has fewer instructions than usual, each pipe has its share of them. */
-static void set_sequence(const OperationMaker *maker, const Correction *correction,
-                         const LoweredStep *lowered, Operation *to)
-{
-    const int issues = least(to->issues, correction->issues);
-    const int on_pipe = correction->sequence.on_pipe * issues / correction->issues;
-    const int fp64 = lowered->sequence.fp64 * fp64_cycles(maker->device, to);
-
-    if (fp64)
-        to->busy = (uint16_t) fp64;
-    else if (correction->sequence.on_pipe)
-        to->busy = (uint16_t) (on_pipe * to->cycles);
-    set_chain(chain_cycles(maker, correction, lowered), to);
-}
-
 static LoweredStep lowered_step(const OperationMaker *maker, const Step *step)
 {
     return maker->lowered.steps ? maker->lowered.steps[step - maker->code->steps]

@@ -72,14 +72,16 @@ static void add_instruction(const Finder *finder, int i, MachineSequence *sequen
     sequence->fp64 += machine_pipe(finder->lowering->code.arch, in->opcode) == MACHINE_FP64;
 }
 
+enum { MOST_CALLED = 1000 }; /* instructions; a division has less than 100 */
+
 /* The subroutine's way without branches. */
 static MachineSequence sequence_of_callee(const Finder *finder, int callee)
 {
     const Lowering *lowering = finder->lowering;
     MachineSequence sequence = { 0 };
 
-    for (int b = callee; b >= callee; b = lowering->blocks[b].next)
-        for (int i = 0; i < lowering->blocks[b].count; i++)
+    for (int b = callee; b >= callee && sequence.issues < MOST_CALLED; b = lowering->blocks[b].next)
+        for (int i = 0; i < lowering->blocks[b].count && sequence.issues < MOST_CALLED; i++)
             add_instruction(finder, lowering->blocks[b].first + i, &sequence);
     return sequence;
 }
