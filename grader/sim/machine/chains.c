@@ -4,7 +4,7 @@
 #include "sim/machine/corrections.h"
 #include "sim/machine/maker.h"
 
-enum { LEAST_ISSUES = 8 }; /* of a sequence whose instructions the machine code is asked for */
+enum { LEAST_ISSUES = 8 }; /* of a sequence that is taken from the machine code */
 
 /* The cycles from the first instruction of a sequence to its result: as the machine code has them,
  * or else estimated. Copies that ptxas has put side by side share the stalls. */
