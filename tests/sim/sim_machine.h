@@ -6,6 +6,7 @@
 #include "sim/machine/flow.h"
 #include "sim/machine/lowered.h"
 #include "sim/sim_launch.h"
+#include "sim/sim_time.h"
 
 #include <unistd.h>
 
@@ -143,6 +144,23 @@ static inline Issue all_issues(const Lowering *lowering, const Trial *trial)
 static inline long instructions(const Lowering *lowering, const Trial *trial)
 {
     return (long) all_issues(lowering, trial).instructions;
+}
+
+/* The cycles of one warp with this parameter. Returns false if there is no ptxas. */
+static inline bool machine_cycles(uint32_t n, const Device *device, const char *ptx, double *result)
+{
+    Trial trial = { .ptx = ptx, .n = n };
+    Lowering *lowering;
+    Built built;
+
+    if (!build(ptx, 90, &built))
+        return false;
+    trial.lowering = lowering = lower(&built, 90, ptx);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(lowering);
+    *result = play(device, trial).cycles;
+    lowering_free(lowering);
+    free(built.cubin);
+    return true;
 }
 
 #endif

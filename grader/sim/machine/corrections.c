@@ -234,7 +234,7 @@ static bool is_fused(const OperationMaker *maker, const Step *step)
 static bool is_quotient(const OperationMaker *maker, const Step *step)
 {
     (void) maker;
-    return (step->in->op == OP_div || step->in->op == OP_rem) && is_whole_number(step->in);
+    return sequence_is_quotient(step);
 }
 
 static bool is_remainder(const OperationMaker *maker, const Step *step)
@@ -249,11 +249,8 @@ static bool is_long_quotient(const OperationMaker *maker, const Step *step)
 
 static bool is_fraction(const OperationMaker *maker, const Step *step)
 {
-    const Instruction *in = step->in;
-
     (void) maker;
-    return (in->op == OP_div || in->op == OP_sqrt || in->op == OP_rcp) &&
-           type_is_float(in->types[0]) && !has_mod(in, MOD_approx) && !has_mod(in, MOD_full);
+    return sequence_is_fraction(step);
 }
 
 static bool is_double_fraction(const OperationMaker *maker, const Step *step)

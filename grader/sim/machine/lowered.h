@@ -41,8 +41,13 @@ typedef struct MachineSequence {
     int issues, stalls, waits, fp64;
 } MachineSequence;
 
+/* A quotient or remainder of integers; an exact quotient, root or reciprocal, which has branches.
+ */
+bool sequence_is_quotient(const Step *step);
+bool sequence_is_fraction(const Step *step);
+
 typedef struct LoweredStep {
-    bool has_branch;   /* one of its instructions is a branch */
+    bool has_branch;   /* one of its instructions is a branch or a call */
     bool is_absent;    /* its basic block is in the machine code, but no instruction has its line */
     bool in_registers; /* an access to an array that ptxas keeps in registers */
     int hoisted;      /* a load: the number of its copies that ptxas has moved in front of a loop */

@@ -47,9 +47,9 @@ void take_waits(const Finder *finder, Lowered *lowered);
 void take_stalls(const Finder *finder, Lowered *lowered);
 
 /* sim/machine/sequences.c. find_counterpart: whether instruction i stands for step `at`; called
- * once for each instruction, in order. sequence_of: of the step, whose main block has
- * these instructions of so many copies.
- * sequence_called: of the subroutine that instruction i calls for a division. */
+ * once for each instruction, in order. sequence_of: all instructions of an execution of the step,
+ * whose main block has these places, for so many copies. sequence_called: those of the subroutine
+ * that instruction i calls for a division. */
 bool find_counterpart(Finder *finder, int at, int i);
 MachineSequence sequence_of(const Finder *finder, int at, const int *places, int count, int copies);
 MachineSequence sequence_called(const Finder *finder, int i);

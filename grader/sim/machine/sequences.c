@@ -4,7 +4,7 @@
 #include "sim/machine/flow_finder.h"
 #include "sim/machine/lowered_finder.h"
 
-static bool is_quotient(const Step *step)
+bool sequence_is_quotient(const Step *step)
 {
     const Instruction *in = step->in;
 
@@ -12,8 +12,7 @@ static bool is_quotient(const Step *step)
            type_is_whole(in->types[0]);
 }
 
-/* An exact one, which has branches. */
-static bool is_fraction(const Step *step)
+bool sequence_is_fraction(const Step *step)
 {
     const Instruction *in = step->in;
 
@@ -45,8 +44,8 @@ bool find_counterpart(Finder *finder, int at, int i)
     const Step *step = &finder->code->steps[at];
     const unsigned operation = flow_operation(instruction_at(finder, i));
 
-    return is_quotient(step) ? stands_for_quotient(&finder->uses[at], step, operation)
-                             : flow_is_counterpart(step->in, operation);
+    return sequence_is_quotient(step) ? stands_for_quotient(&finder->uses[at], step, operation)
+                                      : flow_is_counterpart(step->in, operation);
 }
 
 /* ---- Cycles ---- */
@@ -91,7 +90,7 @@ MachineSequence sequence_called(const Finder *finder, int i)
     const int at = step_of(finder, i),
               callee = finder->lowering->blocks[finder->block_of[i]].callee;
 
-    if (at < 0 || callee < 0 || !is_quotient(&finder->code->steps[at]) ||
+    if (at < 0 || callee < 0 || !sequence_is_quotient(&finder->code->steps[at]) ||
         flow_operation(instruction_at(finder, i)) != MACHINE_CALL)
         return (MachineSequence){ 0 };
     return sequence_of_callee(finder, callee);
@@ -157,7 +156,7 @@ MachineSequence sequence_of(const Finder *finder, int at, const int *places, int
 {
     MachineSequence sum = { 0 };
 
-    if (is_fraction(&finder->code->steps[at]))
+    if (sequence_is_fraction(&finder->code->steps[at]))
         copies = add_fraction(finder, at, &sum);
     else
         add_places(finder, places, count, &sum);

@@ -126,7 +126,7 @@ static bool is_before(const EarlierLaunch *a, const EarlierLaunch *b)
     return a->is_kept == b->is_kept ? a->last < b->last : b->is_kept;
 }
 
-/* NULL: there is none besides `except`. */
+/* NULL: there is no launch but `except`. */
 static EarlierLaunch *least_useful(Earlier *earlier, const EarlierLaunch *except)
 {
     EarlierLaunch *least = NULL;

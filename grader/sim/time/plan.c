@@ -169,7 +169,7 @@ static int larger(int a, int b)
     return a > b ? a : b;
 }
 
-/* A scheduler can read a limited number of words per cycle from the register file: an H200 takes 3
+/* A scheduler can read a limited number of words per cycle from the register file: an H100 takes 3
  * cycles for a DFMA with three new operands, and 2 for others (tests/sim/time/mechanisms,
  * reads.DFMA). */
 static uint8_t holding_cycles(const Plans *plans, const Planned *step, const Planned *before)

@@ -4,23 +4,6 @@
 #include "sim/sim_machine.h"
 #include "sim/sim_time.h"
 
-/* The cycles of one warp. Returns false if there is no ptxas. */
-static bool machine_cycles(const Device *device, const char *ptx, double *result)
-{
-    Trial trial = { .ptx = ptx, .n = 1 };
-    Lowering *lowering;
-    Built built;
-
-    if (!build(ptx, 90, &built))
-        return false;
-    trial.lowering = lowering = lower(&built, 90, ptx);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(lowering);
-    *result = play(device, trial).cycles;
-    lowering_free(lowering);
-    free(built.cubin);
-    return true;
-}
-
 /* ---- Meetings ---- */
 
 /* A branch over a loop of atomics, which ptxas keeps, with BSSY and BSYNC. */
@@ -50,9 +33,9 @@ static void a_diverged_warp_takes_time_to_reconverge(void)
     device.meeting_cycles = 200;
     device.leaving_cycles = 300;
     for (size_t i = 0; i < sizeof diverged / sizeof *diverged; i++) {
-        if (!machine_cycles(&device, diverged[i].ptx, &with))
+        if (!machine_cycles(1, &device, diverged[i].ptx, &with))
             return;
-        CU_ASSERT_FATAL(machine_cycles(&plain, diverged[i].ptx, &without));
+        CU_ASSERT_FATAL(machine_cycles(1, &plain, diverged[i].ptx, &without));
         /* Before it meets, some lanes have left the others. */
         CU_ASSERT_EQUAL(with - without, (200 + 300) * diverged[i].meetings);
     }
@@ -85,9 +68,9 @@ static void an_instruction_under_a_predicate_waits_for_it(void)
     device.guard_latency = 50;
     later.guard_latency = 100;
     for (size_t i = 0; i < sizeof guarded / sizeof *guarded; i++) {
-        if (!machine_cycles(&later, guarded[i].ptx, &with))
+        if (!machine_cycles(1, &later, guarded[i].ptx, &with))
             return;
-        CU_ASSERT_FATAL(machine_cycles(&device, guarded[i].ptx, &without));
+        CU_ASSERT_FATAL(machine_cycles(1, &device, guarded[i].ptx, &without));
         CU_ASSERT_EQUAL(with - without, 50 * guarded[i].waits);
     }
 }
@@ -107,9 +90,9 @@ static void a_warp_keeps_the_pace_of_the_code(void)
 
     quick.alu_latency = 3;
     quicker.alu_latency = 1;
-    if (!machine_cycles(&quick, ptx, &cycles))
+    if (!machine_cycles(1, &quick, ptx, &cycles))
         return;
-    CU_ASSERT_FATAL(machine_cycles(&quicker, ptx, &less));
+    CU_ASSERT_FATAL(machine_cycles(1, &quicker, ptx, &less));
     CU_ASSERT_EQUAL(cycles, less);
 }
 
@@ -180,9 +163,9 @@ static void small_operands_are_scaled(void)
     later.guard_latency = 100;
     for (int scaled = 0; scaled < 2; scaled++) {
         const char *ptx = scaled ? POWER("ex2.approx.f32") : POWER("ex2.approx.ftz.f32");
-        if (!machine_cycles(&later, ptx, &with))
+        if (!machine_cycles(1, &later, ptx, &with))
             return;
-        CU_ASSERT_FATAL(machine_cycles(&device, ptx, &without));
+        CU_ASSERT_FATAL(machine_cycles(1, &device, ptx, &without));
         CU_ASSERT_EQUAL(with - without, 50 * scaled);
     }
 }

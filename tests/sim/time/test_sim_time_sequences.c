@@ -102,54 +102,35 @@ static void a_vote_takes_longer_than_a_barrier(void)
 
 /* ---- Divisions ---- */
 
-/* The cycles of one warp; n is 7. Returns false if there is no ptxas. */
-static bool machine_cycles_on(const Device *device, const char *ptx, double *result)
-{
-    Trial trial = { .ptx = ptx, .n = 7 };
-    Lowering *lowering;
-    Built built;
-
-    if (!build(ptx, 90, &built))
-        return false;
-    trial.lowering = lowering = lower(&built, 90, ptx);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(lowering);
-    *result = play(device, trial).cycles;
-    lowering_free(lowering);
-    free(built.cubin);
-    return true;
-}
-
-static bool machine_cycles(const char *ptx, double *result)
-{
-    return machine_cycles_on(&plain, ptx, result);
-}
+enum { N = 7 };
 
 #define LONG_OPERANDS  "cvt.u64.u32 %rd10, %r1;\nnot.b64 %rd11, %rd10;\ncvt.u64.u32 %rd12, %r3;\n"
 #define LONG_RESULT    "cvt.u32.u64 %r0, %rd11;\n"
 #define LONG_REMAINDER "rem.u64 %rd11, %rd11, %rd12;\nnot.b64 %rd11, %rd11;\n"
 
-/* A subroutine's instructions wait for each other, so an H100 needs 366 cycles for one in a loop,
+/* A subroutine's instructions wait for each other, so an H100 needs 362 cycles for one in a loop,
  * not the 120 in which they occupy a pipe (tests/sim/time/mechanisms, quotient.rem_u64). Pollard's
  * rho was at 0.49. */
 static void quotients_of_64_bits_wait_for_a_subroutine(void)
 {
     double one, two;
 
-    if (!machine_cycles(KERNEL(LONG_OPERANDS LONG_REMAINDER LONG_RESULT), &one))
+    if (!machine_cycles(N, &plain, KERNEL(LONG_OPERANDS LONG_REMAINDER LONG_RESULT), &one))
         return;
-    CU_ASSERT_FATAL(
-        machine_cycles(KERNEL(LONG_OPERANDS LONG_REMAINDER LONG_REMAINDER LONG_RESULT), &two));
+    CU_ASSERT_FATAL(machine_cycles(
+        N, &plain, KERNEL(LONG_OPERANDS LONG_REMAINDER LONG_REMAINDER LONG_RESULT), &two));
     CU_ASSERT(two - one > 200 && two - one < 350);
 }
 
-/* What follows the call is issued after it, whether it needs the quotient or not. */
+/* Instructions behind the call wait until it returns, also those that do not need the quotient. */
 static void a_load_does_not_pass_a_call(void)
 {
     double without, with;
 
-    if (!machine_cycles(KERNEL(LONG_OPERANDS LONG_REMAINDER LONG_RESULT), &without))
+    if (!machine_cycles(N, &plain, KERNEL(LONG_OPERANDS LONG_REMAINDER LONG_RESULT), &without))
         return;
-    CU_ASSERT_FATAL(machine_cycles(KERNEL(LONG_OPERANDS LONG_REMAINDER LONG_RESULT
+    CU_ASSERT_FATAL(machine_cycles(N, &plain,
+                                   KERNEL(LONG_OPERANDS LONG_REMAINDER LONG_RESULT
                                           "ld.global.u32 %r13, [%rd1+256];\n"
                                           "add.u32 %r0, %r0, %r13;\n"),
                                    &with));
@@ -207,7 +188,7 @@ static const char sums[] =
                FOUR_SUMS FOUR_SUMS FOUR_SUMS FOUR_SUMS "add.f64 %fd0, %fd0, %fd1;\n"
            "add.f64 %fd2, %fd2, %fd3;\nadd.f64 %fd0, %fd0, %fd2;\ncvt.rzi.u32.f64 %r0, %fd0;\n");
 
-/* An H200 takes 3 cycles for a DFMA that reads three new operands, not the 2 of its pipe
+/* An H100 takes 3 cycles for a DFMA that reads three new operands, not the 2 of its pipe
  * (tests/sim/time/mechanisms, reads.DFMA.3). Quotients of doubles were at 0.7. */
 static void a_sum_of_doubles_reads_six_words(void)
 {
@@ -218,9 +199,9 @@ static void a_sum_of_doubles_reads_six_words(void)
     narrow.fp64_latency = wide.fp64_latency = 4;
     narrow.register_reads = 2;
     wide.register_reads = 6;
-    if (!machine_cycles_on(&wide, sums, &at_least))
+    if (!machine_cycles(N, &wide, sums, &at_least))
         return;
-    CU_ASSERT_FATAL(machine_cycles_on(&narrow, sums, &took));
+    CU_ASSERT_FATAL(machine_cycles(N, &narrow, sums, &took));
     CU_ASSERT(took - at_least > 8); /* not 32: ptxas stalls the warp, and has operands reused */
 }
 
