@@ -20,6 +20,7 @@
 #include "sim/exec/exec.h"
 #include "sim/binary/fatbin.h"
 #include "sim/memory/texture.h"
+#include "sim/time/sharing.h"
 
 #include <cuda_runtime_api.h>
 
@@ -139,6 +140,7 @@ typedef struct KernelWork {
     uint8_t *params;
     size_t param_bytes;
     bool cooperative;
+    KernelUse use; /* of the SMs; known after it was run */
 } KernelWork;
 
 /* Where a copy begins in a CUDA array; `x` counts bytes. */
@@ -379,6 +381,9 @@ struct TimingResult;
 struct TimelineJob;
 void time_begin(Launch *launch, const Occupancy *occupancy);
 void time_end(Launch *launch, struct TimingResult *result);
+/* What a launch that took this time needs of the SMs. */
+KernelUse time_use(const KernelWork *kernel, const Occupancy *occupancy,
+                   const struct TimingResult *result);
 void time_cold(void); /* empties the caches */
 /* Puts bytes of a copy or fill into the L2. `from`: 0 if they are no device memory. */
 void time_written(uint64_t to, uint64_t from, size_t bytes);

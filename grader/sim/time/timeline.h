@@ -10,7 +10,8 @@
 #ifndef SIM_TIME_TIMELINE_H
 #define SIM_TIME_TIMELINE_H
 
-#include <stdbool.h>
+#include "sim/time/sharing.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,12 +24,11 @@ typedef enum TimelineRow { ROW_UP, ROW_KERNEL, ROW_FILL, ROW_DOWN, ROW_MARK, ROW
 
 typedef struct TimelineJob {
     TimelineRow row;
-    int sms; /* SMs that a kernel needs; other work occupies its whole engine */
-    int64_t
-        lead_ps;   /* from being ready to requesting the engine; other items need not wait for it */
-    int64_t ps;    /* its duration if nothing else runs on the device */
-    double shared; /* relative speed of a copy while the link is busy in both directions */
-    double bytes;  /* for the report */
+    KernelUse use;   /* of work on the SMs */
+    int64_t lead_ps; /* from being ready to requesting the engine; others need not wait for it */
+    int64_t ps;      /* its duration if nothing else runs on the device */
+    double shared;   /* relative speed of a copy while the link is busy in both directions */
+    double bytes;    /* for the report */
     const char *name;
     uint64_t tag; /* the caller's, for its span */
 } TimelineJob;

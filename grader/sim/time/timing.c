@@ -444,6 +444,8 @@ static TimingResult result_of(Timing *timing)
     displace_left_out(timing);
     if (has_cause(gpu->without, CAUSE_TAIL))
         limits_drop_tail(gpu, play_even_cycles(&timing->play) + left_out(timing), &result);
+    result.resident = (int) fmin((double) timing->blocks, (double) timing->wave);
+    result.tail = play_tail(&timing->play, result.cycles);
     result.ms = gpu->device.launch_us / 1e3 + result.cycles / (gpu->device.sm_mhz * 1e3);
     return result;
 }

@@ -17,6 +17,7 @@
 #include "sim/device/device.h"
 #include "sim/base/cause.h"
 #include "sim/base/limiter.h"
+#include "sim/time/sharing.h"
 
 /* ---- The model ---- */
 
@@ -45,6 +46,8 @@ typedef struct TimingResult {
      * which each unit was busy (limiter.h). */
     Spent spent;
     double waits[WAITS], busy[LIMITS];
+    int resident;    /* the number of blocks that run at the same time */
+    KernelTail tail; /* how they end */
     /* By step, [function + 1][step], in units of `step_ns`. Valid until the next launch. May be
      * NULL. */
     const Spent *const *steps;

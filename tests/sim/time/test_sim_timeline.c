@@ -64,7 +64,9 @@ static TimelineJob job(char row, double length_us)
                                  : row == 'F' ? ROW_FILL
                                  : row == 'M' ? ROW_MARK
                                               : ROW_KERNEL,
-                          .sms = row == 'k' ? SMS / 2 : SMS,
+                          .use = { .blocks = row == 'k' ? SMS / 2 : SMS,
+                                   .part = { [PART_WARPS] = 1 },
+                                   .tail = { .begins = 1 } },
                           .ps = (int64_t) (length_us * 1e6),
                           .shared = 1 };
 }
@@ -242,11 +244,13 @@ static void a_lead_keeps_no_engine(void)
 
 /* ---- Kernels ---- */
 
-/* Two half kernels fit together, but not a third one or a full one; kernels do not overtake. */
+/* Two half kernels fit together. A whole one begins on half of the SMs and is done with half of its
+ * work when the other half becomes free, at 6 us. Until then the last one waits: kernels do not
+ * overtake each other. */
 static void kernels_share_the_sms_if_they_fit(void)
 {
     Program p = begin(2);
-    const int a = issue(&p, 0, 'k', 6), b = issue(&p, 1, 'k', 4), whole = issue(&p, 2, 'K', 1),
+    const int a = issue(&p, 0, 'k', 6), b = issue(&p, 1, 'k', 4), whole = issue(&p, 2, 'K', 2),
               c = issue(&p, 3, 'k', 5);
 
     timeline_play(p.timeline, NULL);
@@ -257,15 +261,34 @@ static void kernels_share_the_sms_if_they_fit(void)
     finish(&p);
 }
 
-static void fills_run_beside_copies_not_beside_kernels(void)
+/* Ends after half of the SMs ran it for 3 us, and all of them for 0.5 us. */
+static void fills_run_beside_copies_and_share_the_sms(void)
 {
     Program p = begin(2);
     const int kernel = issue(&p, 0, 'k', 3), fill = issue(&p, 1, 'F', 2), up = issue(&p, 2, 'U', 4);
 
     timeline_play(p.timeline, NULL);
     ENDS(kernel, 3);
-    ENDS(fill, 5);
+    ENDS(fill, 3.5);
     ENDS(up, 4);
+    finish(&p);
+}
+
+/* Of the first kernel only a quarter of the blocks runs from 4 us on. The second one gets the other
+ * three quarters: it is done with three of its 4 us when the first one ends. */
+static void a_kernel_begins_in_the_tail_of_another(void)
+{
+    Program p = begin(2);
+    TimelineJob ragged = job('K', 8);
+    const int first = add(&p, 0), second = issue(&p, 1, 'K', 4);
+
+    ragged.use.tail.begins = 0.5;
+    for (int i = 0; i < TAIL_PARTS; i++)
+        ragged.use.tail.places[i] = 0.25;
+    timeline_done(p.items[first], &ragged);
+    timeline_play(p.timeline, NULL);
+    ENDS(first, 8);
+    ENDS(second, 9);
     finish(&p);
 }
 
@@ -450,7 +473,8 @@ static CU_TestInfo tests[] = {
     { "copies in both directions are slower", both_ways_at_once_are_slower },
     { "a lead does not occupy the engine", a_lead_keeps_no_engine },
     { "kernels share the SMs if they fit", kernels_share_the_sms_if_they_fit },
-    { "fills overlap with copies, not with kernels", fills_run_beside_copies_not_beside_kernels },
+    { "fills overlap with copies and share the SMs", fills_run_beside_copies_and_share_the_sms },
+    { "a kernel begins in the tail of another", a_kernel_begins_in_the_tail_of_another },
     { "a mark is where it was put", a_mark_is_where_it_was_put },
     { "issued work comes after the host's waits", what_the_host_issues_comes_after_its_waits },
     { "a pause changes nothing", a_pause_changes_nothing },
