@@ -205,6 +205,8 @@ struct Stream {
     bool is_default, of_thread, destroyed,
         busy; /* busy: one of its host functions runs, without the lock */
     int id, priority;
+    int queue;                 /* of the device, that takes its work; -1: one of its own */
+    bool on_link;              /* its last work, and so its next events, are in a queue of copies */
     int users;                 /* threads that are executing its queue */
     Graph *capture;            /* issued work goes into this graph instead */
     LastNodes last_nodes;      /* of the capture */
@@ -263,6 +265,7 @@ typedef struct Settings {
     bool time, time_all; /* time is modelled; time_all: of all blocks even of large launches */
     CauseSet without;    /* left out of the modelled time */
     int threads;         /* that may model the time of a launch */
+    int queues;          /* of the device, that streams share */
 } Settings;
 
 typedef struct Runtime {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SPANS = 1 << 16, NO_SPAN = -1 };
+enum { MOST_SPANS = 1 << 16, NO_SPAN = -1, NO_QUEUE = -1 };
 
 /* ENGINE_SMS runs several items at a time, the others one. */
 typedef enum Engine { ENGINE_UP, ENGINE_DOWN, ENGINE_SMS, ENGINES } Engine;
@@ -23,16 +23,22 @@ typedef struct Edge {
     TimelineItem *to;
 } Edge;
 
+/* Items that have not begun, in the order of issue. */
+typedef struct ItemQueue {
+    TimelineItem *first, *last;
+} ItemQueue;
+
 struct TimelineItem {
-    TimelineItem *next; /* in the list of active items */
+    TimelineItem *next;   /* in the list of active items */
+    TimelineItem *behind; /* in its queue */
     Timeline *timeline;
     Edge *later;     /* items that wait for this one */
     uint64_t number; /* in the order of issue */
-    int stream;
+    int stream, queue;
     int waits; /* the number of items it waits for, + 1 until its job is known */
     int users;
-    bool runs, ended;
-    uint64_t turn; /* in the order in which items began */
+    bool known, runs, ended; /* known: its job is */
+    uint64_t turn;           /* in the order in which items began */
     TimelineJob job;
     int64_t ready_ps; /* the last end of its predecessors; later with the lead added */
     int64_t left_ps;  /* at since_ps, at full speed */
@@ -46,6 +52,7 @@ struct Timeline {
     int busy[ENGINES]; /* the number of items that run */
     Sharing *sharing;
     TimelineItem *active; /* by number */
+    ItemQueue queues[TIMELINE_QUEUES];
     uint64_t numbers, turns;
     int64_t release_ps; /* when a kernel next releases places for which others wait */
     long pending;
@@ -89,6 +96,7 @@ TimelineItem *timeline_add(Timeline *timeline, int stream)
         return NULL;
     item->timeline = timeline;
     item->stream = stream;
+    item->queue = NO_QUEUE;
     item->number = ++timeline->numbers;
     item->waits = 1;
     item->users = 1;
@@ -154,7 +162,48 @@ void timeline_done(TimelineItem *item, const TimelineJob *job)
     if (!item)
         return;
     item->job = *job;
+    item->known = true;
     stop_waiting(item);
+}
+
+/* ---- Queues ---- */
+
+void timeline_queue(TimelineItem *item, int queue)
+{
+    ItemQueue *to;
+
+    if (!item || queue < 0 || queue >= TIMELINE_QUEUES)
+        return;
+    to = &item->timeline->queues[queue];
+    *(to->first ? &to->last->behind : &to->first) = item;
+    to->last = item;
+    item->queue = queue;
+}
+
+/* Whether no item of its queue that is before it has still to begin. */
+static bool is_first(const Timeline *timeline, const TimelineItem *item)
+{
+    const TimelineItem *at = item->queue == NO_QUEUE ? item : timeline->queues[item->queue].first;
+
+    while (at && at != item && !at->known)
+        at = at->behind;
+    return at == item;
+}
+
+static void leave_queue(Timeline *timeline, TimelineItem *item)
+{
+    ItemQueue *queue = &timeline->queues[item->queue == NO_QUEUE ? 0 : item->queue];
+    TimelineItem *before = NULL;
+
+    if (item->queue == NO_QUEUE)
+        return;
+    for (TimelineItem *at = queue->first; at != item; at = at->behind)
+        before = at;
+    *(before ? &before->behind : &queue->first) = item->behind;
+    if (queue->last == item)
+        queue->last = before;
+    item->behind = NULL;
+    item->queue = NO_QUEUE;
 }
 
 /* ---- Spans ---- */
@@ -315,6 +364,7 @@ static void set_speeds_of_kernels(Timeline *timeline)
 
 static void begin(Timeline *timeline, TimelineItem *item)
 {
+    leave_queue(timeline, item);
     item->runs = true;
     item->turn = ++timeline->turns;
     item->speed = 1;
@@ -340,7 +390,7 @@ static void begin_ready(Timeline *timeline)
 
     for (TimelineItem *item = timeline->active; item; item = item->next) {
         const int engine = timeline->engines[item->job.row];
-        if (item->runs || item->ready_ps > timeline->now_ps)
+        if (item->runs || item->ready_ps > timeline->now_ps || !is_first(timeline, item))
             continue;
         if (item->job.row == ROW_MARK) {
             begin(timeline, item);

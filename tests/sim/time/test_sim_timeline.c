@@ -292,6 +292,57 @@ static void a_kernel_begins_in_the_tail_of_another(void)
     finish(&p);
 }
 
+/* ---- Queues ---- */
+
+static int issue_in(Program *p, int queue, int stream, char row, double length_us)
+{
+    const int item = add(p, stream);
+
+    timeline_queue(p->items[item], queue);
+    done(p, item, row, length_us);
+    return item;
+}
+
+/* Streams 1 and 2 share a queue. A kernel that runs does not hold up the next one; what waits for
+ * it does, here a mark in its stream. */
+static void what_waits_holds_up_its_queue(void)
+{
+    static const struct {
+        int queues[2];
+        bool marked;
+        double second_us;
+    } rows[] = { { { 0, 0 }, false, 4 }, { { 0, 0 }, true, 10 }, { { 0, 1 }, true, 4 } };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Program p = begin(2);
+        const int first = issue_in(&p, rows[i].queues[0], 1, 'k', 6);
+        if (rows[i].marked)
+            issue_in(&p, rows[i].queues[0], 1, 'M', 0);
+        const int second = issue_in(&p, rows[i].queues[1], 2, 'k', 4);
+        timeline_play(p.timeline, NULL);
+        ENDS(first, 6);
+        ENDS(second, rows[i].second_us);
+        finish(&p);
+    }
+}
+
+/* Stream 1 has work that is not executed before that of stream 2, which is behind it in a queue,
+ * has been waited for. */
+static void what_is_not_done_holds_up_nothing(void)
+{
+    Program p = begin(2);
+    const int late = add(&p, 1);
+
+    timeline_queue(p.items[late], 0);
+    const int second = issue_in(&p, 0, 2, 'k', 4);
+    wait_for(&p, second);
+    ENDS(second, 4);
+    done(&p, late, 'k', 3);
+    timeline_play(p.timeline, NULL);
+    ENDS(late, 7);
+    finish(&p);
+}
+
 /* ---- Waiting ---- */
 
 /* Stream 2 waits for a mark between two kernels of stream 1, not for the whole stream. */
@@ -475,6 +526,8 @@ static CU_TestInfo tests[] = {
     { "kernels share the SMs if they fit", kernels_share_the_sms_if_they_fit },
     { "fills overlap with copies and share the SMs", fills_run_beside_copies_and_share_the_sms },
     { "a kernel begins in the tail of another", a_kernel_begins_in_the_tail_of_another },
+    { "what waits holds up its queue", what_waits_holds_up_its_queue },
+    { "what is not done holds up nothing", what_is_not_done_holds_up_nothing },
     { "a mark is where it was put", a_mark_is_where_it_was_put },
     { "issued work comes after the host's waits", what_the_host_issues_comes_after_its_waits },
     { "a pause changes nothing", a_pause_changes_nothing },
