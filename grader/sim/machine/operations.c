@@ -326,10 +326,11 @@ static int loads_of(const OperationMaker *maker, const LoweredStep *step)
     return loads;
 }
 
-/* The return that follows a step in its basic block; -1: none. */
+/* The return that follows a step in its basic block; -1: none. A kernel restores nothing: its end
+ * waits for no load. */
 static int return_after(const OperationMaker *maker, int at)
 {
-    for (; at < maker->code->step_count; at++) {
+    for (; !maker->function->is_entry && at < maker->code->step_count; at++) {
         const Instruction *in = maker->code->steps[at].in;
         if (in && in->op == OP_ret)
             return at;
