@@ -326,11 +326,11 @@ static int loads_of(const OperationMaker *maker, const LoweredStep *step)
     return loads;
 }
 
-/* The return that follows a step in its basic block: it waits for its address, the first register
- * that is restored. -1: none. */
+/* The return that follows a step in its basic block; -1: none. A kernel restores nothing: its end
+ * waits for no load. */
 static int return_after(const OperationMaker *maker, int at)
 {
-    for (; at < maker->code->step_count; at++) {
+    for (; !maker->function->is_entry && at < maker->code->step_count; at++) {
         const Instruction *in = maker->code->steps[at].in;
         if (in && in->op == OP_ret)
             return at;
@@ -338,6 +338,29 @@ static int return_after(const OperationMaker *maker, int at)
             return -1;
     }
     return -1;
+}
+
+static bool is_last_load(const OperationMaker *maker, const StackAccess *access)
+{
+    const StackAccess *other = maker->lowered.accesses;
+
+    for (int i = 0; i < maker->lowered.access_count; i++, other++)
+        if (other->block == access->block && !other->is_store && other->place > access->place)
+            return false;
+    return true;
+}
+
+/* Which register of its user a load writes, from the last one on, if so many loads of the step come
+ * behind it. All loads in the block of a return have one scoreboard, so the return waits for the
+ * last one, though its address is loaded first. */
+static int register_loaded(const OperationMaker *maker, const StackAccess *access, int behind,
+                           bool returns)
+{
+    enum { NONE = UINT8_MAX };
+
+    if (!returns)
+        return behind;
+    return is_last_load(maker, access) ? 0 : NONE;
 }
 
 /* A step's loads come before it, its stores after it. */
@@ -363,7 +386,7 @@ static bool add_stack(OperationMaker *maker, int at)
             made->stack[put].spent = o->spent;
             made->stack[put].spent_step = o->spent_step;
             const Operation *user = stores || returns < 0 ? o : &made->operations[returns];
-            const int behind = user == o ? loads - 1 - *count : *count;
+            const int behind = register_loaded(maker, access, loads - 1 - *count, returns >= 0);
             ++*count;
             if (!add_stack_registers(maker, &made->stack[put++], user, behind))
                 return false;
