@@ -364,7 +364,8 @@ Allocation *memory_adopt(void *host, size_t bytes, AllocationKind kind)
         return NULL;
     if (!clear_for_host(base, bytes))
         return NULL;
-    return enter(&(Allocation){ .base = base, .bytes = bytes, .host = host, .kind = kind });
+    return enter(
+        &(Allocation){ .base = base, .bytes = bytes, .host = host, .kind = kind, .on_host = true });
 }
 
 /* Returns whole pages to the system. */

@@ -61,6 +61,7 @@ typedef struct Allocation {
     uint8_t *forbidden; /* one bit per byte: MARK_NO_ACCESS; NULL: none */
     void *races;        /* shadow memory of race_order.c, from one malloc; NULL: none yet */
     void *pool;         /* the runtime's memory pool; NULL: none */
+    bool on_host;       /* it is the host's memory, which kernels access over the link */
 } Allocation;
 
 /* Reserves the range. On failure, returns false and sets `why`. `most_bytes`: the total that

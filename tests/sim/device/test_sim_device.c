@@ -96,7 +96,8 @@ static const char sound[] =
     "shared_cycle_bytes: 128\nshared_latency: 29\n"
     "l1_latency: 38\n"
     "l2_latency: 262\n"
-    "store_latency: 450\nmemory_latency: 466\nmemory_queue: 300\nmemory_spread: 0\n"
+    "store_latency: 450\nmemory_latency: 466\nmemory_queue: 300\nmemory_spread: 0\nlink_latency: "
+    "1300\n"
     "l1_bytes: 192 KiB\nshared_least_bytes: 0\n"
     "l1_ways: 4\n"
     "l2_ways: 16\n"
@@ -121,13 +122,13 @@ static const char sound[] =
     "copy_us: 3\n"
     "pcie_pinned_share: 0.88\n"
     "pcie_both_share: 0.806\n"
-    "pcie_pageable_share: 0.141\n"
+    "pcie_pageable_share: 0.141\nlink_request_ns: 1.6\n"
     "integer_atomic_ns: 1.03\n"
     "fp16_latency: 8\n"
     "atomic_pass_ns: 0.73\n"
     "issue_us: 0\nevent_us: 0\nvote_latency: 45\nshared_update_cycles: 50\n"
     "local_latency: 33\nlocal_merge_cycles: 2\n";
-/* Each case adds line 97, which should be "copy_engines: 2". */
+/* Each case adds line 99, which should be "copy_engines: 2". */
 
 static char scratch[64];
 
@@ -150,26 +151,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":98: copy_engines appears twice" },
-        { "copy_engines: 2\nsms: 8", ":98: sms appears twice" },
-        { "copy_engines: 2\nwheels: 4", ":98: unknown key `wheels`" },
-        { "copy_engines 2", ":97: expected `key: value`" },
-        { "copy_engines:", ":97: copy_engines must be a whole number, not ``" },
-        { "copy_engines: two", ":97: copy_engines must be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":97: copy_engines must be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":97: copy_engines must be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":97: copy_engines must be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":97: copy_engines must be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":97: copy_engines must be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":97: copy_engines must be a whole number, not `1..2`" },
-        { "copy_engines: .", ":97: copy_engines must be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":97: copy_engines must be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":97: copy_engines must be a whole number, not `nan`" },
-        { "copy_engines: 65", ":97: copy_engines is 65: it must be from 0 to 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":100: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":100: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":100: unknown key `wheels`" },
+        { "copy_engines 2", ":99: expected `key: value`" },
+        { "copy_engines:", ":99: copy_engines must be a whole number, not ``" },
+        { "copy_engines: two", ":99: copy_engines must be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":99: copy_engines must be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":99: copy_engines must be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":99: copy_engines must be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":99: copy_engines must be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":99: copy_engines must be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":99: copy_engines must be a whole number, not `1..2`" },
+        { "copy_engines: .", ":99: copy_engines must be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":99: copy_engines must be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":99: copy_engines must be a whole number, not `nan`" },
+        { "copy_engines: 65", ":99: copy_engines is 65: it must be from 0 to 64" },
         { "copy_engines: 99999999999",
-          ":97: copy_engines is 99999999999: it must be from 0 to 64" },
+          ":99: copy_engines is 99999999999: it must be from 0 to 64" },
         { "copy_engines: 9999999999999999999999",
-          ":97: copy_engines must be a whole number, not `9999999999999999999999`" },
+          ":99: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
