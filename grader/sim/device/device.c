@@ -139,6 +139,11 @@ static const Field fields[] = {
     FIELD(pcie_both_share, REAL, 0.01, 1),
     FIELD(pcie_pageable_share, REAL, 0.01, 1),
     FIELD(link_request_ns, REAL, 0, 1e4),
+    FIELD(page_fault_us, REAL, 0, 1e6),
+    FIELD(page_chunk_us, REAL, 0, 1e6),
+    FIELD(page_copy_us, REAL, 0, 1e6),
+    FIELD(fresh_fault_us, REAL, 0, 1e6),
+    FIELD(fresh_chunk_us, REAL, 0, 1e6),
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
@@ -449,6 +454,11 @@ void device_slice(Device *device)
     device->integer_atomic_ns /= share;
     device->atomic_pass_ns /= share;
     device->link_request_ns /= share;
+    device->page_fault_us /= share; /* a slice has a share of the data, and the same time */
+    device->page_chunk_us /= share;
+    device->page_copy_us /= share;
+    device->fresh_fault_us /= share;
+    device->fresh_chunk_us /= share;
 }
 
 /* ---- Occupancy ---- */

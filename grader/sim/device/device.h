@@ -39,6 +39,7 @@ typedef struct Device {
         memory_write_share, atomic_ns, integer_atomic_ns, launch_us;
     double atomic_pass_ns, issue_us, event_us, memory_rows_per_ns, blocks_per_ns;
     double copy_us, pcie_pinned_share, pcie_both_share, pcie_pageable_share, link_request_ns;
+    double page_fault_us, page_chunk_us, page_copy_us, fresh_fault_us, fresh_chunk_us;
     int slice; /* n: SMs, L2 and bandwidths are those of the whole GPU divided by n */
 } Device;
 

@@ -384,6 +384,15 @@ void time_cold(void); /* empties the caches */
 void time_written(uint64_t to, uint64_t from, size_t bytes);
 struct TimelineJob time_job(const Work *work); /* the work must be done */
 
+/* sim/runtime/managed.c: before a kernel runs, and after it; before and after a copy or fill of
+ * managed memory. They do nothing without managed memory or without modelled time.
+ * managed_after_kernel returns how long the kernel waits for memory that moves. */
+struct Migration;
+bool managed_is_at(uint64_t address); /* managed memory that is followed */
+void managed_before_device(void);
+void managed_after_copy(void);
+struct Migration managed_after_kernel(void);
+
 /* sim/runtime/clock.c: when work runs, and which work the host waits for. */
 void clock_issue(Work *work); /* must have its stream and number */
 void clock_issue_graph(void); /* before the works of its nodes */

@@ -5,6 +5,7 @@
  * overlaps.
  */
 #include "sim/runtime/runtime.h"
+#include "sim/time/migration.h"
 #include "sim/time/timeline.h"
 #include "sim/time/timing.h"
 
@@ -32,11 +33,24 @@ void time_begin(Launch *launch, const Occupancy *occupancy)
     launch->observers[1] = &timing_observer;
 }
 
+/* The kernel waits for memory that moves, whatever else it does. */
+static void add_migration(TimingResult *result, Migration moved)
+{
+    const double link_gbps = rt.device.pcie_gbps * rt.device.pcie_pinned_share;
+
+    if (!result->ms)
+        return;
+    result->ms += moved.us / 1e3;
+    result->spent.at[AT_TRANSFER] += moved.us * 1e3;
+    result->busy[AT_TRANSFER] += moved.bytes / link_gbps;
+}
+
 void time_end(Launch *launch, TimingResult *result)
 {
     if (!launch->timing)
         return;
     *result = timing_end(launch->timing);
+    add_migration(result, managed_after_kernel());
     launch->timing = NULL;
     launch->timed = launch->failed || !result->ms ? NULL : result;
 }

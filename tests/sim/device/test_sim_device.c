@@ -123,12 +123,13 @@ static const char sound[] =
     "pcie_pinned_share: 0.88\n"
     "pcie_both_share: 0.806\n"
     "pcie_pageable_share: 0.141\nlink_request_ns: 1.6\n"
+    "page_fault_us: 45\npage_chunk_us: 7\npage_copy_us: 12\nfresh_fault_us: 30\nfresh_chunk_us: 5\n"
     "integer_atomic_ns: 1.03\n"
     "fp16_latency: 8\n"
     "atomic_pass_ns: 0.73\n"
     "issue_us: 0\nevent_us: 0\nvote_latency: 45\nshared_update_cycles: 50\n"
     "local_latency: 33\nlocal_merge_cycles: 2\n";
-/* Each case adds line 99, which should be "copy_engines: 2". */
+/* Each case adds line 104, which should be "copy_engines: 2". */
 
 static char scratch[64];
 
@@ -151,26 +152,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":100: copy_engines appears twice" },
-        { "copy_engines: 2\nsms: 8", ":100: sms appears twice" },
-        { "copy_engines: 2\nwheels: 4", ":100: unknown key `wheels`" },
-        { "copy_engines 2", ":99: expected `key: value`" },
-        { "copy_engines:", ":99: copy_engines must be a whole number, not ``" },
-        { "copy_engines: two", ":99: copy_engines must be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":99: copy_engines must be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":99: copy_engines must be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":99: copy_engines must be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":99: copy_engines must be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":99: copy_engines must be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":99: copy_engines must be a whole number, not `1..2`" },
-        { "copy_engines: .", ":99: copy_engines must be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":99: copy_engines must be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":99: copy_engines must be a whole number, not `nan`" },
-        { "copy_engines: 65", ":99: copy_engines is 65: it must be from 0 to 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":105: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":105: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":105: unknown key `wheels`" },
+        { "copy_engines 2", ":104: expected `key: value`" },
+        { "copy_engines:", ":104: copy_engines must be a whole number, not ``" },
+        { "copy_engines: two", ":104: copy_engines must be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":104: copy_engines must be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":104: copy_engines must be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":104: copy_engines must be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":104: copy_engines must be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":104: copy_engines must be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":104: copy_engines must be a whole number, not `1..2`" },
+        { "copy_engines: .", ":104: copy_engines must be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":104: copy_engines must be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":104: copy_engines must be a whole number, not `nan`" },
+        { "copy_engines: 65", ":104: copy_engines is 65: it must be from 0 to 64" },
         { "copy_engines: 99999999999",
-          ":99: copy_engines is 99999999999: it must be from 0 to 64" },
+          ":104: copy_engines is 99999999999: it must be from 0 to 64" },
         { "copy_engines: 9999999999999999999999",
-          ":99: copy_engines must be a whole number, not `9999999999999999999999`" },
+          ":104: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
