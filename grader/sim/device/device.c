@@ -144,6 +144,11 @@ static const Field fields[] = {
     FIELD(page_copy_us, REAL, 0, 1e6),
     FIELD(fresh_fault_us, REAL, 0, 1e6),
     FIELD(fresh_chunk_us, REAL, 0, 1e6),
+    FIELD(prefetch_us, REAL, 0, 1e6),
+    FIELD(prefetch_block_us, REAL, 0, 1e6),
+    FIELD(prefetch_fresh_us, REAL, 0, 1e6),
+    FIELD(prefetch_back_us, REAL, 0, 1e6),
+    FIELD(prefetch_back_gbps, REAL, 0.01, 1e5),
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
@@ -459,6 +464,9 @@ void device_slice(Device *device)
     device->page_copy_us /= share;
     device->fresh_fault_us /= share;
     device->fresh_chunk_us /= share;
+    device->prefetch_block_us /= share;
+    device->prefetch_fresh_us /= share;
+    device->prefetch_back_gbps *= share;
 }
 
 /* ---- Occupancy ---- */

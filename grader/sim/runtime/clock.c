@@ -93,8 +93,8 @@ static void host_issues(void)
 /* The nodes of a graph are issued together. */
 static bool is_issued_alone(const Work *work)
 {
-    return !work->of_graph &&
-           (work->kind == WORK_KERNEL || work->kind == WORK_COPY || work->kind == WORK_FILL);
+    return !work->of_graph && (work->kind == WORK_KERNEL || work->kind == WORK_COPY ||
+                               work->kind == WORK_FILL || work->kind == WORK_PREFETCH);
 }
 
 void clock_issue_graph(void)

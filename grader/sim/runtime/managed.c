@@ -112,3 +112,61 @@ Migration managed_after_kernel(void)
     visit_all(used_by_kernel, &sum);
     return sum;
 }
+
+/* ---- Hints ---- */
+
+/* The chunks that contain a part of a range: first .. end - 1. NULL: not followed. */
+static Chunks *chunks_at(uint64_t address, size_t bytes, size_t *first, size_t *end)
+{
+    const Allocation *a = memory_find(address);
+
+    if (!a || !a->followed || !a->chunks)
+        return NULL;
+    *first = (address - a->base) / CHUNK_BYTES;
+    *end = chunks_in(address - a->base + bytes);
+    return *end <= ((Chunks *) a->chunks)->count ? a->chunks : NULL;
+}
+
+/* The simulator may have read the memory to know its contents. */
+static void settle(uint64_t address)
+{
+    Allocation *a = memory_find(address);
+
+    a->on_host = chunks_stay(a->chunks);
+    pages_forget(a->host, a->bytes);
+}
+
+void managed_prefetch(PrefetchWork *prefetch)
+{
+    size_t first, end;
+    Chunks *chunks;
+    Migration moved;
+
+    managed_before_device();
+    chunks = chunks_at(prefetch->at, prefetch->bytes, &first, &end);
+    if (!chunks)
+        return;
+    moved = prefetch->to_device ? chunks_prefetch(chunks, first, end, &rt.device)
+                                : chunks_take_back(chunks, first, end, &rt.device);
+    prefetch->us = moved.us;
+    prefetch->moved = moved.bytes;
+    settle(prefetch->at);
+}
+
+void managed_advise(uint64_t address, size_t bytes, enum cudaMemoryAdvise advice, bool for_host)
+{
+    size_t first, end;
+    Chunks *chunks;
+
+    managed_before_device();
+    chunks = chunks_at(address, bytes, &first, &end);
+    if (!chunks)
+        return;
+    if (advice == cudaMemAdviseSetReadMostly || advice == cudaMemAdviseUnsetReadMostly)
+        chunks_read_mostly(chunks, first, end, advice == cudaMemAdviseSetReadMostly);
+    else if (advice == cudaMemAdviseSetPreferredLocation ||
+             advice == cudaMemAdviseUnsetPreferredLocation)
+        chunks_prefer_host(chunks, first, end,
+                           for_host && advice == cudaMemAdviseSetPreferredLocation);
+    settle(address);
+}

@@ -124,6 +124,7 @@ typedef enum WorkKind {
     WORK_KERNEL,
     WORK_COPY,
     WORK_FILL,
+    WORK_PREFETCH, /* only while time is modelled */
     WORK_HOST,
     WORK_RECORD,
     WORK_WAIT,
@@ -169,6 +170,14 @@ typedef struct FillWork {
     int value_bytes;
 } FillWork;
 
+/* Of managed memory. */
+typedef struct PrefetchWork {
+    uint64_t at;
+    size_t bytes;
+    bool to_device;
+    double us, moved; /* when it is done: how long it takes, and the bytes that moved */
+} PrefetchWork;
+
 typedef struct HostWork {
     cudaHostFn_t function;
     cudaStreamCallback_t callback; /* only one of the two is set */
@@ -190,6 +199,7 @@ typedef struct Work {
         KernelWork kernel;
         CopyWork copy;
         FillWork fill;
+        PrefetchWork prefetch;
         HostWork host;
         Record *record; /* RECORD, WAIT */
         uint64_t base;  /* ALLOCATE, FREE */
@@ -392,6 +402,8 @@ bool managed_is_at(uint64_t address); /* managed memory that is followed */
 void managed_before_device(void);
 void managed_after_copy(void);
 struct Migration managed_after_kernel(void);
+void managed_prefetch(PrefetchWork *prefetch); /* does it */
+void managed_advise(uint64_t address, size_t bytes, enum cudaMemoryAdvise advice, bool for_host);
 
 /* sim/runtime/clock.c: when work runs, and which work the host waits for. */
 void clock_issue(Work *work); /* must have its stream and number */

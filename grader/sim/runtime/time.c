@@ -122,6 +122,17 @@ static TimelineJob fill_job(const FillWork *fill)
                           .bytes = bytes };
 }
 
+static TimelineJob prefetch_job(const PrefetchWork *prefetch)
+{
+    const Device *d = &rt.device;
+
+    return (TimelineJob){ .row = prefetch->to_device ? ROW_UP : ROW_DOWN,
+                          .lead_ps = picoseconds(d->launch_us / 1e3),
+                          .ps = picoseconds(prefetch->us / 1e3),
+                          .shared = fmin(1, d->pcie_both_share / d->pcie_pinned_share),
+                          .bytes = prefetch->moved };
+}
+
 /* Blocks are spread over as many SMs as possible; concurrent kernels do not share an SM. */
 static TimelineJob kernel_job(const Work *work)
 {
@@ -146,6 +157,8 @@ TimelineJob time_job(const Work *work)
         return copy_job(&work->copy);
     case WORK_FILL:
         return fill_job(&work->fill);
+    case WORK_PREFETCH:
+        return prefetch_job(&work->prefetch);
     default:
         return (TimelineJob){ .row = ROW_MARK };
     }

@@ -169,3 +169,64 @@ bool chunks_stay(const Chunks *chunks)
             return false;
     return chunks->count;
 }
+
+/* ---- Hints ---- */
+
+static void take_there(Chunks *chunks, size_t i, Migration *sum)
+{
+    Chunk *chunk = &chunks->chunk[i];
+
+    sum->bytes += chunk->place == ON_HOST ? CHUNK_BYTES : 0;
+    if (chunk->place == ON_HOST && chunk->reads_mostly)
+        chunk->place = ON_BOTH;
+    else if (is_missing(chunk))
+        chunk->place = ON_DEVICE;
+}
+
+Migration chunks_prefetch(Chunks *chunks, size_t first, size_t end, const Device *device)
+{
+    const double link_gbps = device->pcie_gbps * device->pcie_pinned_share;
+    Migration sum = { .us = device->prefetch_us };
+
+    for (size_t at = first / BLOCK_CHUNKS * BLOCK_CHUNKS; at < end; at += BLOCK_CHUNKS) {
+        bool any_fresh = false;
+        for (size_t i = at < first ? first : at; i < end && i < at + BLOCK_CHUNKS; i++) {
+            any_fresh |= chunks->chunk[i].place == NOWHERE;
+            take_there(chunks, i, &sum);
+        }
+        sum.us += device->prefetch_block_us + (any_fresh ? device->prefetch_fresh_us : 0);
+    }
+    sum.us += sum.bytes / link_gbps / 1e3;
+    return sum;
+}
+
+Migration chunks_take_back(Chunks *chunks, size_t first, size_t end, const Device *device)
+{
+    Migration sum = { .us = device->prefetch_back_us };
+
+    for (size_t i = first; i < end; i++) {
+        Chunk *chunk = &chunks->chunk[i];
+        sum.bytes += chunk->place == ON_DEVICE ? CHUNK_BYTES : 0;
+        chunk->place = chunk->reads_mostly && !is_missing(chunk) ? ON_BOTH : ON_HOST;
+    }
+    sum.us += sum.bytes / device->prefetch_back_gbps / 1e3;
+    return sum;
+}
+
+void chunks_read_mostly(Chunks *chunks, size_t first, size_t end, bool on)
+{
+    for (size_t i = first; i < end; i++) {
+        Chunk *chunk = &chunks->chunk[i];
+        chunk->reads_mostly = on;
+        if (on && chunk->place != NOWHERE)
+            chunk->content = digest_chunk(chunks, i);
+        else if (chunk->place == ON_BOTH)
+            chunk->place = ON_DEVICE;
+    }
+}
+
+void chunks_prefer_host(Chunks *chunks, size_t first, size_t end, bool on)
+{
+    for (size_t i = first; i < end; i++)
+        chunks->chunk[i].prefers_host = on;
+}

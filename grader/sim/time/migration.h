@@ -35,6 +35,12 @@ Chunks *chunks_new(const void *at, size_t bytes);
 void chunks_host_used(Chunks *chunks, const bool *used);
 void chunks_copied(Chunks *chunks, const bool *used);
 Migration chunks_kernel_used(Chunks *chunks, const bool *used, const Device *device);
+/* Hints for chunks first .. end - 1. chunks_prefetch, chunks_take_back: they move to the device, to
+ * the host. */
+Migration chunks_prefetch(Chunks *chunks, size_t first, size_t end, const Device *device);
+Migration chunks_take_back(Chunks *chunks, size_t first, size_t end, const Device *device);
+void chunks_read_mostly(Chunks *chunks, size_t first, size_t end, bool on);
+void chunks_prefer_host(Chunks *chunks, size_t first, size_t end, bool on);
 /* Whether kernels access the allocation on the host: all of it prefers that, and none of it is on
  * the device. */
 bool chunks_stay(const Chunks *chunks);

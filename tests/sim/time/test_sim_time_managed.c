@@ -19,7 +19,14 @@ static const Device device = { .page_fault_us = 1000,
                                .page_chunk_us = 10,
                                .page_copy_us = 13,
                                .fresh_fault_us = 500,
-                               .fresh_chunk_us = 7 };
+                               .fresh_chunk_us = 7,
+                               .prefetch_us = 60,
+                               .prefetch_block_us = 4,
+                               .prefetch_fresh_us = 5,
+                               .prefetch_back_us = 300,
+                               .prefetch_back_gbps = 4,
+                               .pcie_gbps = 16,
+                               .pcie_pinned_share = 0.5 };
 
 /* ---- Which parts were used ---- */
 
@@ -181,12 +188,85 @@ static void most_of_a_block_takes_the_rest_along(void)
     free(chunks);
 }
 
+/* ---- Hints ---- */
+
+/* Both sides keep what is mostly read, until one of them writes it. */
+static void what_is_mostly_read_is_copied(void)
+{
+    Chunks *chunks = new_chunks();
+
+    host_uses(chunks, 0, CHUNKS);
+    chunks_read_mostly(chunks, 0, BLOCK, true);
+    CU_ASSERT_EQUAL(kernel_uses(chunks, 0, CHUNKS, 1), 3 * 1000 + 32 * 13 + 48 * 10);
+    host_uses(chunks, 0, BLOCK);
+    CU_ASSERT_EQUAL(kernel_uses(chunks, 0, BLOCK, 1), 0);
+    content[5 * CHUNK_BYTES + 77]++;
+    host_uses(chunks, 5, 1);
+    CU_ASSERT_EQUAL(kernel_uses(chunks, 0, BLOCK, 1), 1000 + 13);
+    content[6 * CHUNK_BYTES]++; /* by the kernel */
+    CU_ASSERT_EQUAL(kernel_uses(chunks, 6, 1, 1), 0);
+    CU_ASSERT_EQUAL(chunks->chunk[6].place, ON_DEVICE);
+    host_uses(chunks, 6, 1);
+    CU_ASSERT_EQUAL(chunks->chunk[6].place, ON_BOTH);
+    chunks_read_mostly(chunks, 0, BLOCK, false);
+    host_uses(chunks, 0, 1);
+    CU_ASSERT_EQUAL(kernel_uses(chunks, 0, BLOCK, 1), 1000 + 10);
+    free(chunks);
+}
+
+/* Only if all of an allocation prefers the host, and nothing is on the device, kernels go there. */
+static void memory_that_prefers_the_host_stays(void)
+{
+    Chunks *chunks = new_chunks();
+
+    host_uses(chunks, 0, CHUNKS);
+    chunks_prefer_host(chunks, 0, CHUNKS - 1, true);
+    CU_ASSERT_FALSE(chunks_stay(chunks));
+    chunks_prefer_host(chunks, CHUNKS - 1, CHUNKS, true);
+    CU_ASSERT_TRUE(chunks_stay(chunks));
+    CU_ASSERT_EQUAL(kernel_uses(chunks, 0, CHUNKS, 1), 0);
+    CU_ASSERT_TRUE(chunks_stay(chunks));
+    chunks_prefetch(chunks, 0, 1, &device);
+    CU_ASSERT_FALSE(chunks_stay(chunks));
+    CU_ASSERT_EQUAL(kernel_uses(chunks, 0, 2, 1), 1000 + 10);
+    host_uses(chunks, 0, 2);
+    CU_ASSERT_TRUE(chunks_stay(chunks));
+    chunks_prefer_host(chunks, 3, 4, false);
+    CU_ASSERT_FALSE(chunks_stay(chunks));
+    free(chunks);
+}
+
+static void prefetches_move_what_is_missing(void)
+{
+    Chunks *chunks = new_chunks();
+    const double link = CHUNK_BYTES / (16 * 0.5) / 1e3, back = CHUNK_BYTES / 4.0 / 1e3; /* us */
+    Migration moved;
+
+    host_uses(chunks, 0, BLOCK);
+    moved = chunks_prefetch(chunks, 30, BLOCK + 2, &device);
+    CU_ASSERT_DOUBLE_EQUAL(moved.us, 60 + 2 * 4 + 5 + 2 * link, 1e-9);
+    CU_ASSERT_EQUAL(moved.bytes, 2 * CHUNK_BYTES);
+    CU_ASSERT_EQUAL(kernel_uses(chunks, 30, 4, 1), 0);
+    moved = chunks_prefetch(chunks, 30, BLOCK + 2, &device);
+    CU_ASSERT_DOUBLE_EQUAL(moved.us, 60 + 2 * 4, 1e-9);
+    moved = chunks_take_back(chunks, 29, BLOCK, &device);
+    CU_ASSERT_DOUBLE_EQUAL(moved.us, 300 + 2 * back, 1e-9);
+    CU_ASSERT_EQUAL(kernel_uses(chunks, 30, 4, 1), 1000 + 2 * 10);
+    chunks_read_mostly(chunks, 0, 1, true);
+    chunks_prefetch(chunks, 0, 1, &device);
+    CU_ASSERT_EQUAL(chunks->chunk[0].place, ON_BOTH);
+    free(chunks);
+}
+
 static CU_TestInfo tests[] = {
     { "uses are seen and data stays", uses_are_seen_and_data_stays },
     { "freed memory is forgotten", freed_memory_is_forgotten },
     { "chunks move when they are used", chunks_move_when_they_are_used },
     { "fresh chunks move nothing", fresh_chunks_move_nothing },
     { "most of a block takes the rest along", most_of_a_block_takes_the_rest_along },
+    { "what is mostly read is copied", what_is_mostly_read_is_copied },
+    { "memory that prefers the host stays", memory_that_prefers_the_host_stays },
+    { "prefetches move what is missing", prefetches_move_what_is_missing },
     CU_TEST_INFO_NULL,
 };
 
