@@ -4,6 +4,7 @@
  * CUDA 13 names a location, CUDA 12 a device.
  */
 #include "sim/runtime/graph.h"
+#include "sim/runtime/hint.h"
 
 /* ---- Places ---- */
 
@@ -15,8 +16,7 @@ static Side side_of_device(int device)
 }
 
 #if CUDART_VERSION >= 13000
-/* The only parameter, or the part of a register, that a program built with CUDA 12 passes here is
- * the device. */
+/* A program built with CUDA 12 passes a device where the location's type is. */
 static Side side_of(struct cudaMemLocation where)
 {
     if (is_program_of_12())
@@ -69,6 +69,11 @@ static cudaError_t prefetch(Stream *stream, const void *pointer, size_t bytes, S
     if (!bytes || !managed_is_at((uint64_t) (uintptr_t) pointer) || stream->capture)
         return cudaSuccess;
     return issue_prefetch(stream, pointer, bytes, side == DEVICE_SIDE);
+}
+
+cudaError_t hint_prefetch(const void *pointer, size_t bytes, int device, cudaStream_t stream)
+{
+    return CALL(prefetch(stream_of(stream, false), pointer, bytes, side_of_device(device)));
 }
 
 #undef cudaMemPrefetchAsync
@@ -128,6 +133,11 @@ static cudaError_t advise(const void *pointer, size_t bytes, enum cudaMemoryAdvi
     if (bytes && managed_is_at((uint64_t) (uintptr_t) pointer))
         managed_advise((uint64_t) (uintptr_t) pointer, bytes, advice, side == HOST_SIDE);
     return cudaSuccess;
+}
+
+cudaError_t hint_advise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, int device)
+{
+    return CALL(advise(pointer, bytes, advice, side_of_device(device)));
 }
 
 #undef cudaMemAdvise
