@@ -72,7 +72,7 @@ bool pages_used(const void *at, size_t bytes, bool *used)
     return well;
 }
 
-void pages_forget(void *at, size_t bytes)
+bool pages_forget(void *at, size_t bytes)
 {
-    madvise(at, bytes, MADV_DONTNEED);
+    return !madvise(at, bytes, MADV_DONTNEED);
 }

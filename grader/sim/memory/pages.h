@@ -28,6 +28,7 @@ void pages_close(void *at, size_t bytes);
 /* Sets used[i] to whether a page of chunk i has been used since pages_forget(). Returns false if
  * the system does not tell. */
 bool pages_used(const void *at, size_t bytes, bool *used);
-void pages_forget(void *at, size_t bytes);
+/* Returns false if the system keeps the entries, since the program has locked its memory. */
+bool pages_forget(void *at, size_t bytes);
 
 #endif

@@ -23,7 +23,9 @@ static bool is_blind; /* the system does not tell which pages are used */
 static bool refuse(void)
 {
     if (!is_blind)
-        rt_say("managed memory does not move in modelled time: /proc/self/pagemap cannot be read");
+        rt_say(
+            "managed memory does not move in modelled time: this system does not tell which of its "
+            "pages are used");
     is_blind = true;
     return false;
 }
@@ -56,7 +58,8 @@ static void visit(const Allocation *a, void *self)
         return;
     visitor->visit(followed->chunks, used, visitor->self);
     followed->on_host = chunks_stay(followed->chunks);
-    pages_forget(a->host, a->bytes);
+    if (!pages_forget(a->host, a->bytes))
+        refuse();
 }
 
 static void visit_all(Visit *with, void *self)
@@ -133,7 +136,8 @@ static void settle(uint64_t address)
     Allocation *a = memory_find(address);
 
     a->on_host = chunks_stay(a->chunks);
-    pages_forget(a->host, a->bytes);
+    if (!pages_forget(a->host, a->bytes))
+        refuse();
 }
 
 void managed_prefetch(PrefetchWork *prefetch)
