@@ -61,10 +61,24 @@ static void after_others(TimelineItem *item, const Stream *stream)
     }
 }
 
-static TimelineItem *add(Stream *stream)
+/* Copies over the link have queues of their own, as have the events that follow them. */
+static bool uses_queue(const Work *work)
+{
+    if (work->kind == WORK_COPY)
+        work->stream->on_link = work->copy.to_device != work->copy.from_device;
+    else if (work->kind == WORK_PREFETCH)
+        work->stream->on_link = true;
+    else if (work->kind != WORK_RECORD && work->kind != WORK_WAIT)
+        work->stream->on_link = false;
+    return !work->stream->on_link;
+}
+
+static TimelineItem *add(Stream *stream, bool in_queue)
 {
     TimelineItem *item = timeline_add(timeline, stream->id - 1);
 
+    if (in_queue)
+        timeline_queue(item, stream->queue);
     timeline_after(item, host);
     timeline_after(item, stream->item);
     after_others(item, stream);
@@ -123,9 +137,9 @@ void clock_issue(Work *work)
     note_thread();
     if (is_issued_alone(work))
         host_issues();
-    work->item = add(work->stream);
+    work->item = add(work->stream, uses_queue(work));
     if (may_have_children(work))
-        work->complete = add(work->stream);
+        work->complete = add(work->stream, false);
     if (work->kind == WORK_WAIT)
         timeline_after(work->item, work->record->item);
     else if (work->kind == WORK_RECORD)
@@ -177,7 +191,7 @@ void clock_wait(Stream *stream, const Record *record)
 
     if (!is_open())
         return;
-    item = add(stream);
+    item = add(stream, !stream->on_link);
     timeline_after(item, record->item);
     timeline_done(item, &mark);
 }

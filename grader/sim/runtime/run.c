@@ -129,6 +129,7 @@ void run_kernel(Work *work)
     rt.running = NULL;
     work->executed = launch.executed;
     work->ms = time.ms;
+    work->kernel.use = time_use(kernel, &timed, &time);
     report_launch(&launch, function->has_resources ? &function->resources : NULL,
                   function->has_resources ? &occupancy : NULL);
     function->codes = launch.codes; /* the next launch reuses the code of called functions */

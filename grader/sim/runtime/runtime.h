@@ -20,6 +20,7 @@
 #include "sim/exec/exec.h"
 #include "sim/binary/fatbin.h"
 #include "sim/memory/texture.h"
+#include "sim/time/sharing.h"
 
 #include <cuda_runtime_api.h>
 
@@ -140,6 +141,7 @@ typedef struct KernelWork {
     uint8_t *params;
     size_t param_bytes;
     bool cooperative;
+    KernelUse use; /* of the SMs; known after it was run */
 } KernelWork;
 
 /* Where a copy begins in a CUDA array; `x` counts bytes. */
@@ -213,6 +215,8 @@ struct Stream {
     bool is_default, of_thread, destroyed,
         busy; /* busy: one of its host functions runs, without the lock */
     int id, priority;
+    int queue;                 /* of the device, that takes its work; -1: one of its own */
+    bool on_link;              /* its last work, and so its next events, are in a queue of copies */
     int users;                 /* threads that are executing its queue */
     Graph *capture;            /* issued work goes into this graph instead */
     LastNodes last_nodes;      /* of the capture */
@@ -271,6 +275,7 @@ typedef struct Settings {
     bool time, time_all; /* time is modelled; time_all: of all blocks even of large launches */
     CauseSet without;    /* left out of the modelled time */
     int threads;         /* that may model the time of a launch */
+    int queues;          /* of the device, that streams share */
 } Settings;
 
 typedef struct Runtime {
@@ -389,6 +394,9 @@ struct TimingResult;
 struct TimelineJob;
 void time_begin(Launch *launch, const Occupancy *occupancy);
 void time_end(Launch *launch, struct TimingResult *result);
+/* What a launch that took this time needs of the SMs. */
+KernelUse time_use(const KernelWork *kernel, const Occupancy *occupancy,
+                   const struct TimingResult *result);
 void time_cold(void); /* empties the caches */
 /* Puts bytes of a copy or fill into the L2. `from`: 0 if they are no device memory. */
 void time_written(uint64_t to, uint64_t from, size_t bytes);

@@ -29,6 +29,7 @@
  * `warpbook sim` sets them from its options, by the same words (grader/sim/tool.c).
  */
 #include "sim/runtime/runtime.h"
+#include "sim/time/timeline.h"
 #include "sim/exec/ops/handlers.h" /* simd_level */
 
 #include <dlfcn.h>
@@ -43,7 +44,7 @@
 #define SIM_DEVICES "grader/sim/devices"
 #endif
 
-enum { MOST_THREADS = 64 };
+enum { MOST_THREADS = 64, MOST_QUEUES = TIMELINE_QUEUES, USUAL_QUEUES = 8 };
 
 /* About five minutes. */
 #define DEFAULT_BUDGET 20000000000ull
@@ -228,6 +229,16 @@ static bool set_threads(Settings *settings, const char *text)
     return true;
 }
 
+static bool set_queues(Settings *settings, const char *text)
+{
+    uint64_t queues;
+
+    if (!read_number(text, &queues) || !queues || queues > MOST_QUEUES)
+        return false;
+    settings->queues = (int) queues;
+    return true;
+}
+
 /* The processors that this process may use. */
 static int usual_threads(void)
 {
@@ -276,6 +287,7 @@ static const struct Setting {
     { "SIM_WHOLE", set_whole, "0 or 1", "a large device is simulated as a slice" },
     { "SIM_PROGRESS", set_progress, "0 or 1", "progress is shown on terminals only" },
     { "SIM_FOUND", set_found, "the name of a file", "no file is written" },
+    { "CUDA_DEVICE_MAX_CONNECTIONS", set_queues, "a number from 1 to 32", "8 queues are used" },
     { "SIM_AVX2", set_avx2, "0 or 1", "AVX2 is used if the processor has it" },
 };
 
@@ -288,6 +300,7 @@ void settings_read(Settings *settings)
         .uninitialised = true,
         .leaks = true,
         .threads = usual_threads(),
+        .queues = USUAL_QUEUES,
         .progress = isatty(2),
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

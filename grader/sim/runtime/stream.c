@@ -7,6 +7,17 @@
 
 /* ---- Making streams ---- */
 
+/* Streams that the program creates share the device's queues in turn, those of each priority by
+ * themselves. */
+static int queue_of(const Stream *stream)
+{
+    enum { PRIORITIES = 8 };
+    static int streams[PRIORITIES];
+    const int priority = abs(stream->priority) % PRIORITIES;
+
+    return streams[priority]++ % rt.settings.queues;
+}
+
 static Stream *new_stream(bool blocking, int priority)
 {
     Stream *stream = calloc(1, sizeof *stream), **last = &rt.streams;
@@ -15,6 +26,7 @@ static Stream *new_stream(bool blocking, int priority)
         return NULL;
     stream->blocking = blocking;
     stream->priority = priority;
+    stream->queue = -1;
     stream->id = ++rt.stream_ids;
     while (*last)
         last = &(*last)->next;
@@ -124,6 +136,7 @@ static cudaError_t create(cudaStream_t *handle, unsigned flags, int priority)
     stream = new_stream(!(flags & cudaStreamNonBlocking), priority);
     if (!stream || !handle_set(HANDLE_STREAM, stream, stream))
         return cudaErrorMemoryAllocation;
+    stream->queue = queue_of(stream);
     *handle = (cudaStream_t) stream;
     return cudaSuccess;
 }

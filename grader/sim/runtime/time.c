@@ -40,7 +40,8 @@ static void add_migration(TimingResult *result, Migration moved)
 
     if (!result->ms)
         return;
-    result->ms += moved.us / 1e3;
+    result->moved_ms = moved.us / 1e3;
+    result->ms += result->moved_ms;
     result->spent.at[AT_TRANSFER] += moved.us * 1e3;
     result->busy[AT_TRANSFER] += moved.bytes / link_gbps;
 }
@@ -67,6 +68,63 @@ void time_written(uint64_t to, uint64_t from, size_t bytes)
         gpu_written(gpu, to, from, bytes);
 }
 
+/* ---- What it needs of the SMs ---- */
+
+/* Fills, and copies that no copy engine does, are kernels of small blocks that keep memory busy. */
+static KernelUse use_of_copying(void)
+{
+    enum { BLOCKS = 8 }; /* per SM */
+
+    return (KernelUse){ .blocks = BLOCKS * rt.device.sms,
+                        .in_waves = true,
+                        .part = { [PART_WARPS] = 1.0 / BLOCKS },
+                        .busy = { [UNIT_DRAM] = 1 },
+                        .tail = { .begins = 1 } };
+}
+
+static void set_parts(KernelUse *use, const KernelWork *kernel, const Occupancy *occupancy)
+{
+    const Device *d = &rt.device;
+    const int threads = kernel->block[0] * kernel->block[1] * kernel->block[2];
+    const double warps = (threads + LANES - 1) / LANES;
+
+    use->part[PART_WARPS] = warps * LANES / d->threads_per_sm;
+    use->part[PART_PLACES] = 1.0 / d->blocks_per_sm;
+    use->part[PART_REGISTERS] = warps * (double) occupancy->warp_registers / d->registers_per_sm;
+    use->part[PART_SHARED] = (double) occupancy->block_shared_bytes / d->shared_per_sm_bytes;
+}
+
+/* The time in the units of arithmetic other than FP32 is that which was charged to them. While
+ * memory moves, no unit is busy. */
+static void set_busy(KernelUse *use, const TimingResult *result)
+{
+    static const int limits[SHARED_UNITS] = {
+        [UNIT_FP32] = AT_FP32, [UNIT_SHARED] = AT_SHARED, [UNIT_L1] = AT_L1,
+        [UNIT_L2] = AT_L2,     [UNIT_DRAM] = AT_DRAM,     [UNIT_ATOMICS] = AT_ATOMICS
+    };
+    const Device *d = &rt.device;
+    const double runs = result->cycles * 1e3 / d->sm_mhz, ns = runs + result->moved_ms * 1e6;
+    const double slots = d->schedulers_per_sm * d->sms;
+
+    for (int i = 0; i < SHARED_UNITS; i++)
+        use->busy[i] = result->busy[limits[i]] / ns;
+    use->busy[UNIT_OTHERS] = result->spent.at[AT_UNITS] / ns;
+    use->busy[UNIT_ISSUE] = (double) result->instructions * (double) result->blocks /
+                            (double) result->timed / result->cycles / slots * (runs / ns);
+}
+
+KernelUse time_use(const KernelWork *kernel, const Occupancy *occupancy, const TimingResult *result)
+{
+    KernelUse use = { .blocks = result->resident, .tail = result->tail };
+
+    if (result->cycles <= 0 || result->timed <= 0)
+        return use_of_copying();
+    use.in_waves = result->blocks > result->resident;
+    set_parts(&use, kernel, occupancy);
+    set_busy(&use, result);
+    return use;
+}
+
 /* ---- How long ---- */
 
 static int64_t picoseconds(double ms)
@@ -88,6 +146,7 @@ static TimelineJob link_job(const CopyWork *copy, double bytes)
     const double share = copy->pinned ? d->pcie_pinned_share : d->pcie_pageable_share;
 
     return (TimelineJob){ .row = copy->to_device ? ROW_UP : ROW_DOWN,
+                          .use = use_of_copying(),
                           .lead_ps = picoseconds(d->launch_us / 1e3),
                           .ps = picoseconds(d->copy_us / 1e3) +
                                 transfer_ps(bytes, d->pcie_gbps * share),
@@ -105,6 +164,7 @@ static TimelineJob copy_job(const CopyWork *copy)
     if (!copy->to_device) /* work of the host itself is not timed */
         return (TimelineJob){ .row = ROW_MARK };
     return (TimelineJob){ .row = ROW_FILL,
+                          .use = use_of_copying(),
                           .lead_ps = picoseconds(d->launch_us / 1e3),
                           .ps = transfer_ps(bytes, d->memory_gbps * d->memory_read_share) +
                                 transfer_ps(bytes, d->memory_gbps * d->memory_write_share),
@@ -117,6 +177,7 @@ static TimelineJob fill_job(const FillWork *fill)
     const double bytes = (double) fill->width * (double) fill->height;
 
     return (TimelineJob){ .row = ROW_FILL,
+                          .use = use_of_copying(),
                           .lead_ps = picoseconds(d->launch_us / 1e3),
                           .ps = transfer_ps(bytes, d->memory_gbps * d->memory_write_share),
                           .bytes = bytes };
@@ -127,21 +188,20 @@ static TimelineJob prefetch_job(const PrefetchWork *prefetch)
     const Device *d = &rt.device;
 
     return (TimelineJob){ .row = prefetch->to_device ? ROW_UP : ROW_DOWN,
+                          .use = use_of_copying(),
                           .lead_ps = picoseconds(d->launch_us / 1e3),
                           .ps = picoseconds(prefetch->us / 1e3),
                           .shared = fmin(1, d->pcie_both_share / d->pcie_pinned_share),
                           .bytes = prefetch->moved };
 }
 
-/* Blocks are spread over as many SMs as possible; concurrent kernels do not share an SM. */
 static TimelineJob kernel_job(const Work *work)
 {
     const KernelWork *kernel = &work->kernel;
-    const int64_t blocks = (int64_t) kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
     const double lead_ms = fmin(work->ms, rt.device.launch_us / 1e3);
 
     return (TimelineJob){ .row = ROW_KERNEL,
-                          .sms = blocks < rt.device.sms ? (int) blocks : rt.device.sms,
+                          .use = kernel->use,
                           .lead_ps = picoseconds(lead_ms),
                           .ps = picoseconds(work->ms) - picoseconds(lead_ms),
                           .name = kernel->function->plain,

@@ -8,12 +8,12 @@ static void choose_all(Sm *sm)
         scheduler_choose(&sm->schedulers[i]);
 }
 
-/* The unit for barriers handles one warp after the other, of all blocks. Returns when it is done.
- */
-static uint64_t use_barriers(Sm *sm, uint64_t now)
+/* The unit for barriers handles one warp after the other, of all blocks, and takes a cycle more for
+ * a block of one warp (tests/sim/time/mechanisms, barrier.sync.1.32). Returns when it is done. */
+static uint64_t use_barriers(Sm *sm, const PlayedBlock *block, uint64_t now)
 {
-    sm->barriers_free =
-        later(sm->barriers_free, now) + (uint64_t) sm->gpu->device.barrier_warp_cycles;
+    sm->barriers_free = later(sm->barriers_free, now) +
+                        (uint64_t) sm->gpu->device.barrier_warp_cycles + (block->live == 1);
     return sm->barriers_free;
 }
 
@@ -24,7 +24,8 @@ static uint64_t continues_at(Sm *sm, const PlayedWarp *w, uint64_t arrived)
 
     if (!w->held_by || !w->held_by->votes)
         return arrived + (uint64_t) device->barrier_latency;
-    return use_barriers(sm, arrived) + (uint64_t) (device->barrier_latency + device->vote_latency);
+    return use_barriers(sm, w->block, arrived) +
+           (uint64_t) (device->barrier_latency + device->vote_latency);
 }
 
 /* `arrived`: when the last warp has. */
@@ -45,7 +46,7 @@ static void release(Sm *sm, const PlayedBlock *block, const Operation *held_by, 
 void barrier_arrive(Sm *sm, PlayedBlock *block, uint64_t now)
 {
     block->waiting++;
-    block->arrived = use_barriers(sm, now);
+    block->arrived = use_barriers(sm, block, now);
 }
 
 void barrier_check(Sm *sm, PlayedBlock *block, const PlayedWarp *last, uint64_t now)

@@ -560,12 +560,12 @@ void waits_end(const Sm *sm, const PlayedWarp *w);
 /* Of a launch. */
 typedef struct Clocks {
     Gpu *gpu;
-    int warps_per_sm; /* resident */
-    Sm sm;            /* not played: owns the warps */
-    Cache l1, l2;     /* tags only */
+    int block_warps, warps_per_sm; /* of a block; resident */
+    Sm sm;                         /* not played: owns the warps */
+    Cache l1, l2;                  /* tags only */
 } Clocks;
 
-bool clock_open(Clocks *clocks, Gpu *gpu, int warps_per_sm, double l1_bytes);
+bool clock_open(Clocks *clocks, Gpu *gpu, int block_warps, int warps_per_sm, double l1_bytes);
 void clock_close(Clocks *clocks);
 /* The cycle of the launch at which the warp is, whose block began at cycle `begins`. Its trace so
  * far is complete. */

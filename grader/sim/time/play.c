@@ -40,6 +40,7 @@ static void collect(Play *play, int i)
         sm->ended = block->next;
         play->room_at[i * play->places + play->room[i]++] = block->ends;
         play->ends = later(play->ends, block->ends);
+        play->block_ends[play->collected++] = block->ends;
         play->place_cycles +=
             (double) (block->ends - block->begins) + (double) play->gpu->device.block_start_cycles;
         OBSERVE(play->launch, block_played, play->launch,
@@ -221,14 +222,21 @@ static uint64_t take_place(Play *play, int sm, int place)
     return memory_up(at);
 }
 
+static bool enlarge(uint64_t **array, long room)
+{
+    uint64_t *more = realloc(*array, (size_t) room * sizeof *more);
+
+    if (more)
+        *array = more;
+    return more;
+}
+
 static bool note_start(Play *play, uint64_t at)
 {
     if (play->placed == play->starts_room) {
-        long room = play->starts_room ? 2 * play->starts_room : 1024;
-        uint64_t *more = realloc(play->starts, (size_t) room * sizeof *more);
-        if (!more)
+        const long room = play->starts_room ? 2 * play->starts_room : 1024;
+        if (!enlarge(&play->starts, room) || !enlarge(&play->block_ends, room))
             return false;
-        play->starts = more;
         play->starts_room = room;
     }
     play->starts[play->placed++] = at;
@@ -305,6 +313,36 @@ double play_even_cycles(const Play *play)
     return fmin((double) play->ends, fmax(least, cycles));
 }
 
+/* The number of blocks that run on average from `from` to `to`. */
+static double running(const Play *play, double from, double to)
+{
+    double sum = 0;
+
+    for (long i = 0; i < play->collected; i++)
+        if ((double) play->block_ends[i] > from)
+            sum += fmin((double) play->block_ends[i], to) - from;
+    return to > from ? sum / (to - from) : 0;
+}
+
+KernelTail play_tail(const Play *play, double cycles)
+{
+    const double ends = (double) play->ends;
+    KernelTail tail = { .begins = 1 };
+    double last = 0, blocks;
+
+    for (long i = 0; i < play->placed; i++)
+        last = fmax(last, (double) play->starts[i]);
+    blocks = fmin((double) play->blocks, (double) play->places * play->gpu->device.sms);
+    if (ends <= last || cycles <= 0 || blocks < 1)
+        return tail;
+    tail.begins = fmax(0, 1 - (ends - last) / cycles);
+    for (int i = 0; i < TAIL_PARTS; i++)
+        tail.places[i] = fmin(1, running(play, last + (ends - last) * i / TAIL_PARTS,
+                                         last + (ends - last) * (i + 1) / TAIL_PARTS) /
+                                     blocks);
+    return tail;
+}
+
 /* ---- A launch ---- */
 
 bool play_open(Play *play, Gpu *gpu, Launch *launch, int places, long blocks)
@@ -325,6 +363,7 @@ void play_close(Play *play)
     free(play->room);
     free(play->room_at);
     free(play->starts);
+    free(play->block_ends);
     free(play->asked.items);
     pthread_mutex_destroy(&play->lock);
 }

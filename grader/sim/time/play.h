@@ -8,12 +8,13 @@
 typedef struct Play {
     Gpu *gpu;
     Launch *launch;
-    long blocks, placed; /* of the launch; those that were given to an SM */
-    int places;          /* for blocks, per SM */
-    int *room;           /* by SM: number of free places */
-    uint64_t *room_at;   /* [sm * places + n]: when free place n became free */
-    uint64_t *starts;    /* of the played blocks, in the order in which they were placed */
-    long starts_room;
+    long blocks, placed;  /* of the launch; those that were given to an SM */
+    int places;           /* for blocks, per SM */
+    int *room;            /* by SM: number of free places */
+    uint64_t *room_at;    /* [sm * places + n]: when free place n became free */
+    uint64_t *starts;     /* of the played blocks, in the order in which they were placed */
+    uint64_t *block_ends; /* in the order in which they were collected */
+    long starts_room, collected;
     uint64_t horizon, ends;
     double next_start;   /* the cycle at which another block can begin */
     double place_cycles; /* that blocks spent in their places, summed */
@@ -47,6 +48,8 @@ void play_rest(Play *play);
  * every place were occupied all the time; and as long as the SMs need for all instructions if each
  * issues them as fast as the fastest one did with all its places occupied. */
 double play_even_cycles(const Play *play);
+/* How the blocks played end if all of them take `cycles`. */
+KernelTail play_tail(const Play *play, double cycles);
 /* Whether an observer wants to know when blocks are played. */
 bool play_is_observed(const Launch *launch);
 /* The traces of blocks that have ended, for the caller. */

@@ -20,9 +20,11 @@ struct WarpClock {
 
 /* ---- Caches ---- */
 
-bool clock_open(Clocks *clocks, Gpu *gpu, int warps_per_sm, double l1_bytes)
+bool clock_open(Clocks *clocks, Gpu *gpu, int block_warps, int warps_per_sm, double l1_bytes)
 {
-    *clocks = (Clocks){ .gpu = gpu, .warps_per_sm = warps_per_sm, .sm = { .gpu = gpu } };
+    *clocks = (Clocks){
+        .gpu = gpu, .block_warps = block_warps, .warps_per_sm = warps_per_sm, .sm = { .gpu = gpu }
+    };
     return cache_open(&clocks->l1, l1_bytes, gpu->device.l1_ways) &&
            cache_copy(&clocks->l2, &gpu->memory.l2);
 }
@@ -102,6 +104,16 @@ static uint64_t accesses_result(Clocks *clocks, PlayedWarp *w, uint64_t now)
     return there;
 }
 
+/* As long as if all warps of the block, and no other, arrived now (barriers.c). */
+static uint64_t barrier_cycles(const Clocks *clocks, const Operation *o)
+{
+    const Device *device = &clocks->gpu->device;
+    const int warps = clocks->block_warps * (o->votes ? 2 : 1);
+
+    return (uint64_t) (o->latency + warps * device->barrier_warp_cycles +
+                       (o->votes ? device->vote_latency : 0));
+}
+
 static void issue(Clocks *clocks, struct WarpClock *clock)
 {
     PlayedWarp *w = clock->warp;
@@ -116,8 +128,10 @@ static void issue(Clocks *clocks, struct WarpClock *clock)
         return;
     switch ((Action) o->action) {
     case DO_BRANCH:
-    case DO_BARRIER:
         w->next = now + o->latency;
+        break;
+    case DO_BARRIER:
+        w->next = now + barrier_cycles(clocks, o);
         break;
     case DO_SEQUENCE:
         w->next = result;

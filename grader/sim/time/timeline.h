@@ -5,14 +5,21 @@
  * of an item is often known only after it was executed, which may be much later. Items are not
  * scheduled before timeline_play().
  *
+ * The device takes the work of its queues in the order of issue: an item begins after all items of
+ * its queue that were added before it and whose duration is known have begun. So one that waits
+ * holds up those behind it, even of other streams.
+ *
  * Times are whole picoseconds, so that simultaneous events are recognised exactly.
  */
 #ifndef SIM_TIME_TIMELINE_H
 #define SIM_TIME_TIMELINE_H
 
-#include <stdbool.h>
+#include "sim/time/sharing.h"
+
 #include <stddef.h>
 #include <stdint.h>
+
+enum { TIMELINE_QUEUES = 32 };
 
 typedef struct Timeline Timeline;
 typedef struct TimelineItem TimelineItem;
@@ -23,12 +30,11 @@ typedef enum TimelineRow { ROW_UP, ROW_KERNEL, ROW_FILL, ROW_DOWN, ROW_MARK, ROW
 
 typedef struct TimelineJob {
     TimelineRow row;
-    int sms; /* SMs that a kernel needs; other work occupies its whole engine */
-    int64_t
-        lead_ps;   /* from being ready to requesting the engine; other items need not wait for it */
-    int64_t ps;    /* its duration if nothing else runs on the device */
-    double shared; /* relative speed of a copy while the link is busy in both directions */
-    double bytes;  /* for the report */
+    KernelUse use;   /* of work on the SMs */
+    int64_t lead_ps; /* from being ready to requesting the engine; others need not wait for it */
+    int64_t ps;      /* its duration if nothing else runs on the device */
+    double shared;   /* relative speed of a copy while the link is busy in both directions */
+    double bytes;    /* for the report */
     const char *name;
     uint64_t tag; /* the caller's, for its span */
 } TimelineJob;
@@ -52,6 +58,9 @@ void timeline_close(Timeline *timeline);
  * in which they were added. NULL: out of memory; all functions accept NULL and do nothing. */
 TimelineItem *timeline_add(Timeline *timeline, int stream);
 void timeline_after(TimelineItem *item, TimelineItem *earlier);
+/* Puts the item into a queue, which has a number below TIMELINE_QUEUES; call it before the next
+ * item is added. */
+void timeline_queue(TimelineItem *item, int queue);
 /* Sets the item's duration. Call it once per item, after all timeline_after() calls for it. */
 void timeline_done(TimelineItem *item, const TimelineJob *job);
 

@@ -249,21 +249,26 @@ static void play_kept(Timing *timing)
 
 /* ---- Clocks ---- */
 
-static int resident_warps(const Timing *timing)
+static int warps_of_block(const Timing *timing)
 {
     const Launch *launch = timing->launch;
-    const int threads = launch->block[0] * launch->block[1] * launch->block[2];
+
+    return (launch->block[0] * launch->block[1] * launch->block[2] + LANES - 1) / LANES;
+}
+
+static int resident_warps(const Timing *timing)
+{
     const long sms = timing->gpu->device.sms, share = (timing->blocks + sms - 1) / sms;
     const long blocks = share < timing->places ? share : timing->places;
 
-    return (int) blocks * ((threads + LANES - 1) / LANES);
+    return (int) blocks * warps_of_block(timing);
 }
 
 static bool open_clocks(Timing *timing)
 {
     if (!timing->reads_clocks)
         timing->reads_clocks =
-            clock_open(&timing->clocks, timing->gpu, resident_warps(timing),
+            clock_open(&timing->clocks, timing->gpu, warps_of_block(timing), resident_warps(timing),
                        gpu_l1_bytes(timing->gpu, timing->launch, timing->places));
     return timing->reads_clocks;
 }
@@ -444,6 +449,8 @@ static TimingResult result_of(Timing *timing)
     displace_left_out(timing);
     if (has_cause(gpu->without, CAUSE_TAIL))
         limits_drop_tail(gpu, play_even_cycles(&timing->play) + left_out(timing), &result);
+    result.resident = (int) fmin((double) timing->blocks, (double) timing->wave);
+    result.tail = play_tail(&timing->play, result.cycles);
     result.ms = gpu->device.launch_us / 1e3 + result.cycles / (gpu->device.sm_mhz * 1e3);
     return result;
 }

@@ -17,6 +17,7 @@
 #include "sim/device/device.h"
 #include "sim/base/cause.h"
 #include "sim/base/limiter.h"
+#include "sim/time/sharing.h"
 
 /* ---- The model ---- */
 
@@ -37,6 +38,7 @@ void gpu_written(Gpu *gpu, uint64_t to, uint64_t from, size_t bytes);
 typedef struct TimingResult {
     double cycles;         /* from the start of the first block to the end of the last one */
     double ms;             /* the whole launch, including its overhead */
+    double moved_ms;       /* the part of it in which it waits for managed memory that moves */
     long blocks, timed;    /* of the grid; those that were played */
     uint64_t instructions; /* machine instructions of the blocks played */
     uint64_t l1_hits, l1_misses, l2_hits, l2_misses; /* sectors loaded */
@@ -45,6 +47,8 @@ typedef struct TimingResult {
      * which each unit was busy (limiter.h). */
     Spent spent;
     double waits[WAITS], busy[LIMITS];
+    int resident;    /* the number of blocks that run at the same time */
+    KernelTail tail; /* how they end */
     /* By step, [function + 1][step], in units of `step_ns`. Valid until the next launch. May be
      * NULL. */
     const Spent *const *steps;

@@ -85,4 +85,4 @@ cut -d' ' -f1 "$work/names" | while read -r name; do
          (map(.ffma_threads) | add)] | join(" ")' "$work/run/$name.json"
 done > "$work/counted"
 cut -d' ' -f1 "$work/names" | sed "s|.*|$work/run/&.out|" | xargs cat 2> /dev/null | grep '^launch' > "$work/launched"
-awk -f $here/compare.awk "$work/names" "$work/launched" "$work/counted" $here/pairs.txt "${hardware[@]}"
+awk -f $here/statistics.awk -f $here/compare.awk "$work/names" "$work/launched" "$work/counted" $here/pairs.txt "${hardware[@]}"

@@ -160,6 +160,47 @@ static void one_direction_has_one_engine()
     expect("two copies up", until(t), 2 + 2 * 1004);
 }
 
+static __global__ void steps(float *out, int count)
+{
+    float x = threadIdx.x;
+
+    for (int i = 0; i < count; i++)
+        x = x * 0.5f + 1;
+    if (x < 0)
+        *out = x;
+}
+
+/* A kernel in one stream, an event behind it, a kernel in another stream. */
+static float two_kernels(cudaStream_t first, bool marked, cudaStream_t second)
+{
+    begin_in(first);
+    steps<<<1, 32, 0, first>>>((float *) device, 2000);
+    if (marked)
+        OK(cudaEventRecord(between, first));
+    steps<<<1, 32, 0, second>>>((float *) device, 2000);
+    return until(second);
+}
+
+/* Streams share 8 queues in turn. An event that waits for a kernel holds up the kernel of another
+ * stream behind it in the same queue. */
+static void streams_share_queues()
+{
+    enum { STREAMS = 9 };
+    cudaStream_t more[STREAMS];
+
+    for (cudaStream_t &stream : more)
+        OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    const float alone = two_kernels(more[0], true, more[7]);
+    expect("no event", two_kernels(more[0], false, more[8]), alone);
+    const float held = two_kernels(more[0], true, more[8]);
+    if (held < 1.8f * alone || held > 2.2f * alone) {
+        printf("an event: %.2f us, alone %.2f\n", held, alone);
+        wrong++;
+    }
+    for (cudaStream_t stream : more)
+        OK(cudaStreamDestroy(stream));
+}
+
 int main()
 {
     setenv("SIM_TIME", "1", 1); /* before the first call */
@@ -180,6 +221,7 @@ int main()
     the_host_waits();
     an_event_is_a_place();
     one_direction_has_one_engine();
+    streams_share_queues();
     for (cudaStream_t stream : { s, t, u, v })
         OK(cudaStreamDestroy(stream));
     for (cudaEvent_t event : { begin, between, end })

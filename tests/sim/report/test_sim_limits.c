@@ -236,7 +236,9 @@ static void what_the_last_at_a_barrier_waited_for_is_to_blame(void)
 static void put_item(Timeline *timeline, TimelineRow row, int stream, int64_t lead_ps, int64_t ps)
 {
     TimelineItem *item = timeline_add(timeline, stream);
-    const TimelineJob job = { .row = row, .sms = 1, .lead_ps = lead_ps, .ps = ps, .shared = 1 };
+    const TimelineJob job = {
+        .row = row, .use = { .blocks = 1 }, .lead_ps = lead_ps, .ps = ps, .shared = 1
+    };
 
     timeline_done(item, &job);
 }

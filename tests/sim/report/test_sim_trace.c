@@ -264,7 +264,9 @@ static void kernels_lie_where_the_timeline_has_them(void)
     timeline_done(copy, &(TimelineJob){ .row = ROW_UP, .ps = 5000000, .bytes = 64, .shared = 1 });
     timeline_after(kernel, copy);
     timeline_done(
-        kernel, &(TimelineJob){ .row = ROW_KERNEL, .sms = 1, .ps = 777, .tag = 1, .name = "a\"b" });
+        kernel,
+        &(TimelineJob){
+            .row = ROW_KERNEL, .use = { .blocks = 1 }, .ps = 777, .tag = 1, .name = "a\"b" });
     timeline_play(timeline, NULL);
     CU_ASSERT_TRUE(trace_start());
     play(&plain, (Trial){ .ptx = KERNEL(""), .threads = 32 });

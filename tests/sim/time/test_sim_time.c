@@ -390,6 +390,29 @@ static void clocks_count_cycles(void)
     CU_ASSERT(cycles(repeat(body, "", 0, ""), 32) < 100 * plain.alu_latency + 500);
 }
 
+/* The clock once counted a barrier as if its block had one warp: 17 cycles for 32 warps, for which
+ * an H200 needs 77 (tests/sim/time/mechanisms, barrier.32). The kernel takes 500 further steps
+ * unless 10 barriers take 10 * (11 + 2 * 8) cycles, or up to 5 more each. */
+static void clocks_count_the_warps_at_barriers(void)
+{
+    static const char check[] = "mov.u64 %rd11, %clock64;\nsub.s64 %rd12, %rd11, %rd10;\n"
+                                "sub.s64 %rd12, %rd12, 270;\nsetp.lt.u64 %p1, %rd12, 50;\n"
+                                "@%p1 bra right;\n";
+    char body[40000] = "mov.u64 %rd10, %clock64;\n";
+    Device device = plain;
+
+    device.barrier_warp_cycles = 2;
+    for (int i = 0; i < 10; i++)
+        strcat(body, "bar.sync 0;\n");
+    strcat(body, check);
+    for (int i = 0; i < 500; i++)
+        strcat(body, DEPENDENT);
+    strcat(body, "right:\n");
+    CU_ASSERT(
+        play(&device, (Trial){ .ptx = repeat(body, "", 0, ""), .threads = 8 * LANES }).cycles <
+        500 * plain.alu_latency);
+}
+
 /* ---- Blocks ---- */
 
 static void blocks_come_in_waves(void)
@@ -522,6 +545,7 @@ static CU_TestInfo tests[] = {
     { "atomics take a pass per sector", atomics_take_a_pass_per_sector },
     { "compare-and-swap of a sector takes longer", swaps_of_a_sector_take_longer },
     { "clocks count cycles", clocks_count_cycles },
+    { "clocks count the warps at barriers", clocks_count_the_warps_at_barriers },
     { "blocks come in waves", blocks_come_in_waves },
     { "the first SM with room takes the next block",
       an_empty_grid_place_goes_to_the_first_sm_that_has_room },

@@ -64,7 +64,9 @@ static TimelineJob job(char row, double length_us)
                                  : row == 'F' ? ROW_FILL
                                  : row == 'M' ? ROW_MARK
                                               : ROW_KERNEL,
-                          .sms = row == 'k' ? SMS / 2 : SMS,
+                          .use = { .blocks = row == 'k' ? SMS / 2 : SMS,
+                                   .part = { [PART_WARPS] = 1 },
+                                   .tail = { .begins = 1 } },
                           .ps = (int64_t) (length_us * 1e6),
                           .shared = 1 };
 }
@@ -242,11 +244,13 @@ static void a_lead_keeps_no_engine(void)
 
 /* ---- Kernels ---- */
 
-/* Two half kernels fit together, but not a third one or a full one; kernels do not overtake. */
+/* Two half kernels fit together. A whole one begins on half of the SMs and is done with half of its
+ * work when the other half becomes free, at 6 us. Until then the last one waits: kernels do not
+ * overtake each other. */
 static void kernels_share_the_sms_if_they_fit(void)
 {
     Program p = begin(2);
-    const int a = issue(&p, 0, 'k', 6), b = issue(&p, 1, 'k', 4), whole = issue(&p, 2, 'K', 1),
+    const int a = issue(&p, 0, 'k', 6), b = issue(&p, 1, 'k', 4), whole = issue(&p, 2, 'K', 2),
               c = issue(&p, 3, 'k', 5);
 
     timeline_play(p.timeline, NULL);
@@ -257,15 +261,85 @@ static void kernels_share_the_sms_if_they_fit(void)
     finish(&p);
 }
 
-static void fills_run_beside_copies_not_beside_kernels(void)
+/* Ends after half of the SMs ran it for 3 us, and all of them for 0.5 us. */
+static void fills_run_beside_copies_and_share_the_sms(void)
 {
     Program p = begin(2);
     const int kernel = issue(&p, 0, 'k', 3), fill = issue(&p, 1, 'F', 2), up = issue(&p, 2, 'U', 4);
 
     timeline_play(p.timeline, NULL);
     ENDS(kernel, 3);
-    ENDS(fill, 5);
+    ENDS(fill, 3.5);
     ENDS(up, 4);
+    finish(&p);
+}
+
+/* Of the first kernel only a quarter of the blocks runs from 4 us on. The second one gets the other
+ * three quarters: it is done with three of its 4 us when the first one ends. */
+static void a_kernel_begins_in_the_tail_of_another(void)
+{
+    Program p = begin(2);
+    TimelineJob ragged = job('K', 8);
+    const int first = add(&p, 0), second = issue(&p, 1, 'K', 4);
+
+    ragged.use.tail.begins = 0.5;
+    for (int i = 0; i < TAIL_PARTS; i++)
+        ragged.use.tail.places[i] = 0.25;
+    timeline_done(p.items[first], &ragged);
+    timeline_play(p.timeline, NULL);
+    ENDS(first, 8);
+    ENDS(second, 9);
+    finish(&p);
+}
+
+/* ---- Queues ---- */
+
+static int issue_in(Program *p, int queue, int stream, char row, double length_us)
+{
+    const int item = add(p, stream);
+
+    timeline_queue(p->items[item], queue);
+    done(p, item, row, length_us);
+    return item;
+}
+
+/* Streams 1 and 2 share a queue. A kernel that runs does not hold up the next one; what waits for
+ * it does, here a mark in its stream. */
+static void what_waits_holds_up_its_queue(void)
+{
+    static const struct {
+        int queues[2];
+        bool marked;
+        double second_us;
+    } rows[] = { { { 0, 0 }, false, 4 }, { { 0, 0 }, true, 10 }, { { 0, 1 }, true, 4 } };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Program p = begin(2);
+        const int first = issue_in(&p, rows[i].queues[0], 1, 'k', 6);
+        if (rows[i].marked)
+            issue_in(&p, rows[i].queues[0], 1, 'M', 0);
+        const int second = issue_in(&p, rows[i].queues[1], 2, 'k', 4);
+        timeline_play(p.timeline, NULL);
+        ENDS(first, 6);
+        ENDS(second, rows[i].second_us);
+        finish(&p);
+    }
+}
+
+/* Stream 1 has work that is not executed before that of stream 2, which is behind it in a queue,
+ * has been waited for. */
+static void what_is_not_done_holds_up_nothing(void)
+{
+    Program p = begin(2);
+    const int late = add(&p, 1);
+
+    timeline_queue(p.items[late], 0);
+    const int second = issue_in(&p, 0, 2, 'k', 4);
+    wait_for(&p, second);
+    ENDS(second, 4);
+    done(&p, late, 'k', 3);
+    timeline_play(p.timeline, NULL);
+    ENDS(late, 7);
     finish(&p);
 }
 
@@ -450,7 +524,10 @@ static CU_TestInfo tests[] = {
     { "copies in both directions are slower", both_ways_at_once_are_slower },
     { "a lead does not occupy the engine", a_lead_keeps_no_engine },
     { "kernels share the SMs if they fit", kernels_share_the_sms_if_they_fit },
-    { "fills overlap with copies, not with kernels", fills_run_beside_copies_not_beside_kernels },
+    { "fills overlap with copies and share the SMs", fills_run_beside_copies_and_share_the_sms },
+    { "a kernel begins in the tail of another", a_kernel_begins_in_the_tail_of_another },
+    { "what waits holds up its queue", what_waits_holds_up_its_queue },
+    { "what is not done holds up nothing", what_is_not_done_holds_up_nothing },
     { "a mark is where it was put", a_mark_is_where_it_was_put },
     { "issued work comes after the host's waits", what_the_host_issues_comes_after_its_waits },
     { "a pause changes nothing", a_pause_changes_nothing },

@@ -16,6 +16,12 @@
 // own.LINES.STRIDE.SMS.W: ns per store of W warps on SMS SMs; a warp stores to LINES lines, and its
 // next store is STRIDE bytes on, in 32 places.
 //
+// after.SPACE.PLACE.LINES.DELAY: ns per step of one warp that stores to LINES lines and, DELAY
+// dependent additions later, loads from them; the sum is what it stores next. SPACE: global, local
+// (a word of all lanes is a line; a lane's part of them is LINES words). PLACE of the load: word
+// (the one that was stored), line (another word of the line, in another sector), other (a line that
+// no step stores to).
+//
 // shift.BYTES.ELEMENTS.W: ns per load of BYTES per lane from the L1, of neighbouring elements; the
 // first one is ELEMENTS after a multiple of 128 bytes.
 #include "measure.cuh"
@@ -233,6 +239,87 @@ static void own_rows()
     }
 }
 
+// ---- Loads after stores ----
+
+// The lanes share `lines` lines. Words 0 and 16 of a lane's line are in different sectors.
+template <int DELAY>
+__global__ void after_global(int *to, int lines, int apart, int rounds, int *out)
+{
+    const int lane = threadIdx.x % 32, each = 32 / lines;
+    int *const x = to + lane / each * 64 + lane % each;
+    int sum = 0, loaded;
+
+    for (int r = 0; r < rounds; r++) {
+        asm volatile("st.global.s32 [%0], %1;" ::"l"(x), "r"(sum) : "memory");
+#pragma unroll
+        for (int k = 0; k < DELAY; k++)
+            asm volatile("add.s32 %0, %0, %1;" : "+r"(sum) : "r"(r));
+        asm volatile("ld.global.ca.s32 %0, [%1];" : "=r"(loaded) : "l"(x + apart) : "memory");
+        sum += loaded;
+    }
+    if (sum == 77)
+        *out = sum;
+}
+
+// Lane n uses word n % `lines` + `from` of its array.
+template <int DELAY> __global__ void after_local(int lines, int apart, int rounds, int *out)
+{
+    volatile int array[64];
+    const int at = threadIdx.x % 32 % lines;
+    int sum = 0;
+
+    for (int k = 0; k < 64; k++)
+        array[k] = k;
+    for (int r = 0; r < rounds; r++) {
+        array[at] = sum;
+#pragma unroll
+        for (int k = 0; k < DELAY; k++)
+            asm volatile("add.s32 %0, %0, %1;" : "+r"(sum) : "r"(r));
+        sum += array[at + apart];
+    }
+    if (sum == 77)
+        *out = sum;
+}
+
+template <class Launch>
+static void after_row(const char *space, const char *place, int lines, int delay, Launch launch)
+{
+    const int rounds = 400 / (share > 8 ? 8 : share);
+    char name[64];
+    const double ns = timed([=] { launch(3 * rounds); }) - timed([=] { launch(rounds); });
+
+    snprintf(name, sizeof name, "after.%s.%s.%d.%d", space, place, lines, delay);
+    row(name, ns / (2 * rounds), "ns");
+}
+
+template <int DELAY> static void after_rows_of(int lines)
+{
+    int *const x = (int *) to, *const o = out;
+    const auto global = [=](const char *place, int apart) {
+        after_row("global", place, lines, DELAY,
+                  [=](int n) { after_global<DELAY><<<1, 32>>>(x, lines, apart, n, o); });
+    };
+    const auto local = [=](const char *place, int apart) {
+        after_row("local", place, lines, DELAY,
+                  [=](int n) { after_local<DELAY><<<1, 32>>>(lines, apart, n, o); });
+    };
+
+    global("word", 0), global("other", 32);
+    local("word", 0), local("other", 32);
+    if (lines == 32)
+        global("line", 16);
+}
+
+static void after_rows()
+{
+    for (int lines : { 1, 4, 8, 16, 32 }) {
+        after_rows_of<0>(lines);
+        after_rows_of<8>(lines);
+        after_rows_of<16>(lines);
+        after_rows_of<32>(lines);
+    }
+}
+
 // ---- Alignment ----
 
 template <class T> __global__ void shifted(const T *x, int *out, int rounds)
@@ -292,6 +379,8 @@ int main(int argc, char **argv)
         fresh_rows();
     if (is_wanted("own"))
         own_rows();
+    if (is_wanted("after"))
+        after_rows();
     if (is_wanted("shift"))
         shift_rows();
     if (is_wanted("stack")) {
