@@ -173,7 +173,7 @@ second
 runtime()
 {
     local name
-    for name in late pinned turns sticky calls sizes grids endless forks ends issued; do
+    for name in late pinned turns sticky calls sizes grids endless forks ends issued moves; do
         build $name "$here/runtime/$name.cu" -cudart shared --no-compress
     done
     build per_thread "$here/runtime/per_thread.cu" -cudart shared --no-compress \
@@ -201,6 +201,14 @@ one for all: wrong" "" env SIM_CHECKS=races ./turns
     sed 's/^issue_us:[^#]*/issue_us: 4 /; s/^event_us:[^#]*/event_us: 0.5 /' \
         "$build/devices/teaching.txt" > slow_host.txt
     try "the host's time per launch" 0 ok '' env SIM_TIME=1 SIM_DEVICE=./slow_host.txt ./issued
+    cp "$build/devices/teaching.txt" moving.txt
+    for figure in page_fault_us:1000 page_chunk_us:100 page_copy_us:150 fresh_fault_us:500 fresh_chunk_us:70 prefetch_us:60 \
+        prefetch_block_us:4 prefetch_fresh_us:5 prefetch_back_us:300; do
+        sed -i "s/^${figure%:*}:[^#]*/${figure/:/: } /" moving.txt
+    done
+    try "managed memory moves" 0 ok '' env SIM_TIME=1 SIM_DEVICE=./moving.txt ./moves
+    try "managed memory without time" 0 ok '' ./moves plain
+    try "a prefetch is a copy in the timeline" 0 ok 'H2D' env SIM_TIME=1 SIM_TABLE=1 SIM_DEVICE=./moving.txt ./moves
     unset LD_PRELOAD
 }
 

@@ -48,6 +48,7 @@ static const Device plain = {
     .l2_latency = 201,
     .store_latency = 301,
     .memory_latency = 503,
+    .link_latency = 1301,
     .l1_bytes = 128 << 10,
     .l1_ways = 4,
     .l2_ways = 16,

@@ -152,18 +152,18 @@ static double elsewhere(const SeenKernel *k)
     return see_call_ns(k) > 0 ? 100 - 100 * sum / see_call_ns(k) : 0;
 }
 
-/* Where that time goes; the tail and copies only if they matter. */
+/* Where that time goes; the tail and transfers only if they matter. */
 static const char *why_elsewhere(const SeenKernel *k, char *text, size_t size)
 {
     const double *at = k->limited.limits.spent.at, tail = 100 * at[AT_TAIL] / see_call_ns(k);
 
     put(text, size, "it goes into launches%s, and the start and end of blocks",
-        at[AT_TRANSFER] > 0 ? ", copies" : "");
+        at[AT_TRANSFER] > 0 ? ", transfers" : "");
     if (tail >= 1)
         put(text, size,
             "SMs have no block during %.1f %% (the tail), the rest goes into launches%s"
             ", and the start and end of blocks",
-            tail, at[AT_TRANSFER] > 0 ? ", copies" : "");
+            tail, at[AT_TRANSFER] > 0 ? ", transfers" : "");
     return text;
 }
 

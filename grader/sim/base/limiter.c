@@ -330,12 +330,14 @@ static void of_transfer(const Sentence *t)
 {
     if (busy(t, AT_TRANSFER) >= 90)
         say(t,
-            "copies in one direction run %.0f %% of the time and overlap with all other work: the "
+            "transfers in one direction run %.0f %% of the time and overlap with all other work: "
+            "the "
             "link is the limit",
             busy(t, AT_TRANSFER));
     else
         say(t,
-            "copies between host and device take %.0f %% of the time, and other work overlaps with "
+            "transfers between host and device take %.0f %% of the time, and other work overlaps "
+            "with "
             "only a part of them",
             t->share);
 }

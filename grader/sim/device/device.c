@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 512, PLACE = 1024, FIELDS = 96, WARP = 32, SLICE_SMS = 12 };
+enum { LINE = 512, PLACE = 1024, FIELDS = 128, WARP = 32, SLICE_SMS = 12 };
 
 /* ---- The keys ---- */
 
@@ -100,6 +100,7 @@ static const Field fields[] = {
     FIELD(memory_latency, WHOLE, 1, 10000),
     FIELD(memory_queue, WHOLE, 0, 10000),
     FIELD(memory_spread, WHOLE, 0, 10000),
+    FIELD(link_latency, WHOLE, 1, 100000),
     FIELD(l1_bytes, BYTES, 1024, 1 << 24),
     FIELD(shared_least_bytes, BYTES, 0, 1 << 24),
     FIELD(l1_ways, WHOLE, 1, 16),
@@ -137,6 +138,17 @@ static const Field fields[] = {
     FIELD(pcie_pinned_share, REAL, 0.01, 1),
     FIELD(pcie_both_share, REAL, 0.01, 1),
     FIELD(pcie_pageable_share, REAL, 0.01, 1),
+    FIELD(link_request_ns, REAL, 0, 1e4),
+    FIELD(page_fault_us, REAL, 0, 1e6),
+    FIELD(page_chunk_us, REAL, 0, 1e6),
+    FIELD(page_copy_us, REAL, 0, 1e6),
+    FIELD(fresh_fault_us, REAL, 0, 1e6),
+    FIELD(fresh_chunk_us, REAL, 0, 1e6),
+    FIELD(prefetch_us, REAL, 0, 1e6),
+    FIELD(prefetch_block_us, REAL, 0, 1e6),
+    FIELD(prefetch_fresh_us, REAL, 0, 1e6),
+    FIELD(prefetch_back_us, REAL, 0, 1e6),
+    FIELD(prefetch_back_gbps, REAL, 0.01, 1e5),
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
@@ -326,6 +338,8 @@ static bool check_whole(const DescriptionReader *reader)
     if (d->l2_latency < d->l1_latency || d->memory_latency < d->l2_latency)
         return refuse(reader,
                       "the L2 must not be faster than the L1, or memory faster than the L2");
+    if (d->link_latency < d->l2_latency)
+        return refuse(reader, "link_latency must not be less than l2_latency");
     if (d->memory_atom_bytes & (d->memory_atom_bytes - 1))
         return refuse(reader, "memory_atom_bytes must be 32, 64 or 128");
     if (d->threads_per_block > d->threads_per_sm)
@@ -444,6 +458,15 @@ void device_slice(Device *device)
     device->atomic_ns /= share; /* an address is updated by one unit, however small the slice */
     device->integer_atomic_ns /= share;
     device->atomic_pass_ns /= share;
+    device->link_request_ns /= share;
+    device->page_fault_us /= share; /* a slice has a share of the data, and the same time */
+    device->page_chunk_us /= share;
+    device->page_copy_us /= share;
+    device->fresh_fault_us /= share;
+    device->fresh_chunk_us /= share;
+    device->prefetch_block_us /= share;
+    device->prefetch_fresh_us /= share;
+    device->prefetch_back_gbps *= share;
 }
 
 /* ---- Occupancy ---- */

@@ -29,7 +29,7 @@ typedef struct Device {
         barrier_latency, barrier_warp_cycles, vote_latency, shared_update_cycles, constant_cycles,
         constant_miss_cycles, wide_product_latency, high_product_latency, wide_hold_cycles;
     int shared_latency, l1_latency, local_latency, l2_latency, store_latency, memory_latency,
-        memory_queue, memory_spread;
+        memory_queue, memory_spread, link_latency;
     int l1_bytes, shared_least_bytes, l1_ways, l2_ways;
     int l1_lines, l1_load_bytes, l1_fill_bytes, l1_store_bytes, local_merge_cycles;
     int lsu_queue, memory_atom_bytes, memory_ecc, block_start_cycles, l2_halves, l2_slices,
@@ -38,7 +38,9 @@ typedef struct Device {
     double l2_gbps, l2_store_gbps, l2_store_sector_gbps, l2_store_part_gbps, memory_read_share,
         memory_write_share, atomic_ns, integer_atomic_ns, launch_us;
     double atomic_pass_ns, issue_us, event_us, memory_rows_per_ns, blocks_per_ns;
-    double copy_us, pcie_pinned_share, pcie_both_share, pcie_pageable_share;
+    double copy_us, pcie_pinned_share, pcie_both_share, pcie_pageable_share, link_request_ns;
+    double page_fault_us, page_chunk_us, page_copy_us, fresh_fault_us, fresh_chunk_us;
+    double prefetch_us, prefetch_block_us, prefetch_fresh_us, prefetch_back_us, prefetch_back_gbps;
     int slice; /* n: SMs, L2 and bandwidths are those of the whole GPU divided by n */
 } Device;
 

@@ -39,6 +39,8 @@ enum { CONSTANT_BYTES = 64 };
 
 /* Added to line numbers of local memory; lines of global memory have smaller numbers. */
 #define TRACE_LOCAL_LINES (1ull << 41)
+/* Added to line numbers of global memory that is the host's; others have smaller numbers. */
+#define TRACE_HOST_LINES (1ull << 40)
 
 /* The number of sectors in the mask of a line. */
 static inline unsigned sectors_in(unsigned mask)
@@ -49,6 +51,11 @@ static inline unsigned sectors_in(unsigned mask)
 static inline bool trace_is_local(uint64_t line)
 {
     return line & TRACE_LOCAL_LINES;
+}
+
+static inline bool trace_is_on_host(uint64_t line)
+{
+    return (line & (TRACE_LOCAL_LINES | TRACE_HOST_LINES)) == TRACE_HOST_LINES;
 }
 
 /* `following`: the number of words that follow. `wavefronts`: for shared memory, with bank

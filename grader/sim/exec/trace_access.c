@@ -33,8 +33,12 @@ static int place_of(TouchedLines *lines, uint64_t line, bool may_be_there)
  * run, so the allocation's number replaces it. */
 static uint64_t origin_of(const Allocation *a)
 {
-    if (a->kind == HOST_PINNED || a->kind == MANAGED)
-        return a->base - ((uint64_t) (a->number & 0xfff) << 34 | 1ull << 46);
+    const uint64_t number = (uint64_t) (a->number & 0xfff) << 34;
+
+    if (a->on_host)
+        return a->base - (number | TRACE_HOST_LINES * LINE_BYTES);
+    if (a->kind == MANAGED)
+        return a->base - (number | TRACE_HOST_LINES / 2 * LINE_BYTES);
     return memory_base();
 }
 

@@ -9,6 +9,7 @@
  * Not thread-safe: the runtime holds its lock around all of these functions.
  */
 #include "sim/memory/memory.h"
+#include "sim/memory/pages.h"
 #include "sim/base/common.h"
 #include "sim/base/bits.h"
 
@@ -33,7 +34,8 @@ static struct {
     size_t next;   /* offset of the end of all addresses used so far */
     size_t most;   /* maximum that may be allocated at a time */
     size_t in_use, heap_in_use;
-    bool track;
+    bool track, follow;
+    int followed;     /* allocations */
     int numbers;      /* allocations so far */
     Allocation **all; /* sorted by address, without overlaps */
     int count, capacity, freed;
@@ -108,6 +110,7 @@ static void forget(Allocation *a)
     free(a->written);
     free(a->forbidden);
     free(a->races);
+    free(a->chunks);
     free(a);
 }
 
@@ -305,18 +308,25 @@ static Allocation *give_up(Allocation *a)
     return NULL;
 }
 
+static size_t pages_of(const Allocation *managed)
+{
+    return round_up(managed->bytes + !managed->bytes, PAGE);
+}
+
 /* Host and device use managed memory at the same address. */
 static bool open_to_host(Allocation *a)
 {
     if (a->kind != MANAGED)
         return true;
     a->host = (char *) (uintptr_t) a->base;
-    return !mprotect(a->host, round_up(a->bytes + !a->bytes, PAGE), PROT_READ | PROT_WRITE);
+    a->followed = memory.follow && pages_open(a->host, pages_of(a));
+    memory.followed += a->followed;
+    return a->followed || !mprotect(a->host, pages_of(a), PROT_READ | PROT_WRITE);
 }
 
 Allocation *memory_allocate(size_t bytes, AllocationKind kind, const char *name)
 {
-    size_t align = kind == MANAGED ? PAGE : ALLOCATION_ALIGN;
+    size_t align = kind != MANAGED ? ALLOCATION_ALIGN : memory.follow ? CHUNK_BYTES : PAGE;
 
     if (!memory.room || bytes > memory.most || memory.in_use > memory.most - bytes)
         return NULL;
@@ -364,22 +374,20 @@ Allocation *memory_adopt(void *host, size_t bytes, AllocationKind kind)
         return NULL;
     if (!clear_for_host(base, bytes))
         return NULL;
-    return enter(&(Allocation){ .base = base, .bytes = bytes, .host = host, .kind = kind });
+    return enter(
+        &(Allocation){ .base = base, .bytes = bytes, .host = host, .kind = kind, .on_host = true });
 }
 
 /* Returns whole pages to the system. */
 static void drop_pages(Allocation *a)
 {
-    uintptr_t begin = round_up((uintptr_t) a->host, PAGE);
-    uintptr_t end = ((uintptr_t) a->host + a->bytes) / PAGE * PAGE;
+    const uintptr_t begin = round_up((uintptr_t) a->host, PAGE);
+    const uintptr_t end = ((uintptr_t) a->host + a->bytes) / PAGE * PAGE;
 
     if (a->kind == MANAGED)
-        end = round_up((uintptr_t) a->host + a->bytes, PAGE);
-    if (end <= begin)
-        return;
-    madvise((void *) begin, end - begin, MADV_DONTNEED);
-    if (a->kind == MANAGED)
-        mprotect((void *) begin, end - begin, PROT_NONE);
+        pages_close(a->host, pages_of(a));
+    else if (end > begin)
+        madvise((void *) begin, end - begin, MADV_DONTNEED);
 }
 
 bool memory_free(uint64_t base)
@@ -397,14 +405,17 @@ bool memory_free(uint64_t base)
         memory.heap_in_use -= a->kind == DEVICE_HEAP ? a->bytes : 0;
         drop_pages(a);
     }
+    memory.followed -= a->followed;
     a->freeing = false;
     if (memory.last == a)
         memory.last = NULL;
     free(a->written);
     free(a->forbidden);
     free(a->races);
+    free(a->chunks);
     a->written = a->forbidden = NULL;
-    a->races = NULL;
+    a->races = a->chunks = NULL;
+    a->followed = false;
     return true;
 }
 
@@ -421,6 +432,16 @@ bool memory_revive(uint64_t base)
     memory.freed--;
     memory.in_use += a->bytes;
     return true;
+}
+
+void memory_follow(void)
+{
+    memory.follow = true;
+}
+
+bool memory_follows(void)
+{
+    return memory.followed;
 }
 
 size_t memory_in_use(void)

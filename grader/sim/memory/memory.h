@@ -61,6 +61,9 @@ typedef struct Allocation {
     uint8_t *forbidden; /* one bit per byte: MARK_NO_ACCESS; NULL: none */
     void *races;        /* shadow memory of race_order.c, from one malloc; NULL: none yet */
     void *pool;         /* the runtime's memory pool; NULL: none */
+    bool on_host;       /* it is the host's memory, which kernels access over the link */
+    bool followed;      /* managed memory whose use pages.h tells */
+    void *chunks;       /* where its parts are: the runtime's, from one malloc; NULL: none yet */
 } Allocation;
 
 /* Reserves the range. On failure, returns false and sets `why`. `most_bytes`: the total that
@@ -76,6 +79,9 @@ bool memory_free(uint64_t base); /* false: no allocation begins there, or it is 
 /* Makes a freed allocation that is `reserved` live again, with unwritten contents. Returns false if
  * there is none, or too little memory. */
 bool memory_revive(uint64_t base);
+/* From now on, new managed memory is followed. */
+void memory_follow(void);
+bool memory_follows(void); /* whether any live memory is */
 size_t memory_in_use(void);
 size_t memory_heap_in_use(void); /* of kind DEVICE_HEAP */
 

@@ -90,7 +90,7 @@ bool report_limits(const Report *report, Limits *limits)
     }
     limits->lanes = executed > 0 ? lanes / executed : 0;
     timeline_shares(report->timeline, ps);
-    limits->busy[AT_TRANSFER] = (double) timeline_transfer_ps(report->timeline) / 1e3;
+    limits->busy[AT_TRANSFER] += (double) timeline_transfer_ps(report->timeline) / 1e3;
     if (report->timeline)
         lay_on(ps, limits);
     return spent_sum(&limits->spent) > 0;

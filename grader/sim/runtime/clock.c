@@ -66,6 +66,8 @@ static bool uses_queue(const Work *work)
 {
     if (work->kind == WORK_COPY)
         work->stream->on_link = work->copy.to_device != work->copy.from_device;
+    else if (work->kind == WORK_PREFETCH)
+        work->stream->on_link = true;
     else if (work->kind != WORK_RECORD && work->kind != WORK_WAIT)
         work->stream->on_link = false;
     return !work->stream->on_link;
@@ -105,8 +107,8 @@ static void host_issues(void)
 /* The nodes of a graph are issued together. */
 static bool is_issued_alone(const Work *work)
 {
-    return !work->of_graph &&
-           (work->kind == WORK_KERNEL || work->kind == WORK_COPY || work->kind == WORK_FILL);
+    return !work->of_graph && (work->kind == WORK_KERNEL || work->kind == WORK_COPY ||
+                               work->kind == WORK_FILL || work->kind == WORK_PREFETCH);
 }
 
 void clock_issue_graph(void)

@@ -345,44 +345,6 @@ API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attribute
     return CALL(pointer_attributes(attributes, pointer));
 }
 
-/* ---- Hints, which have no effect. CUDA 12 takes a device, CUDA 13 a location ---- */
-
-static cudaError_t accept_hint(const void *pointer, size_t bytes)
-{
-    const Allocation *allocation = allocation_at(pointer);
-
-    if (!allocation || allocation->kind != MANAGED ||
-        bytes > allocation->bytes - ((uint64_t) (uintptr_t) pointer - allocation->base))
-        return cudaErrorInvalidValue;
-    return cudaSuccess;
-}
-
-#undef cudaMemPrefetchAsync
-#undef cudaMemAdvise
-#if CUDART_VERSION >= 13000
-STREAM_CALL(cudaMemPrefetchAsync, per_thread,
-            (const void *pointer, size_t bytes, struct cudaMemLocation where, unsigned flags,
-             cudaStream_t stream),
-            ((void) where, (void) flags, (void) stream, (void) per_thread,
-             accept_hint(pointer, bytes)))
-API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
-                              struct cudaMemLocation where)
-{
-    (void) advice, (void) where;
-    return CALL(accept_hint(pointer, bytes));
-}
-#else
-STREAM_CALL(cudaMemPrefetchAsync, per_thread,
-            (const void *pointer, size_t bytes, int device, cudaStream_t stream),
-            ((void) device, (void) stream, (void) per_thread, accept_hint(pointer, bytes)))
-API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
-                              int device)
-{
-    (void) advice, (void) device;
-    return CALL(accept_hint(pointer, bytes));
-}
-#endif
-
 /* ---- Reset ---- */
 
 typedef struct Bases {

@@ -76,6 +76,7 @@ API void simTime(CauseSet without)
     if (!rt_enter(false)) {
         finish_all();
         rt.settings.time = true;
+        memory_follow();
         rt.settings.without = without;
         time_cold();
     }

@@ -115,6 +115,7 @@ void run_kernel(Work *work)
     launch.resident = (long) occupancy.blocks_per_sm * rt.device.sms;
     rt.running = function->plain;
     progress_begin(&launch);
+    managed_before_device();
     time_begin(&launch, &timed);
     record_launch(&launch);
     trace_launch(&launch, work->number);
@@ -209,15 +210,27 @@ static bool copy_row(const CopyWork *copy, size_t number)
     return true;
 }
 
-void run_copy(const CopyWork *copy)
+static bool copy_rows(const CopyWork *copy)
 {
     for (size_t number = 0; number < copy->height * copy->depth; number++)
         if (!copy_row(copy, number))
-            return;
-    advice_copy(copy);
+            return false;
+    return true;
 }
 
-void run_fill(const FillWork *fill)
+void run_copy(const CopyWork *copy)
+{
+    const bool managed = managed_is_at(copy->to) || managed_is_at(copy->from);
+
+    if (managed)
+        managed_before_device();
+    if (copy_rows(copy))
+        advice_copy(copy);
+    if (managed)
+        managed_after_copy();
+}
+
+static void fill_rows(const FillWork *fill)
 {
     for (size_t row = 0; row < fill->height; row++) {
         char *to = device_bytes(fill->to + row * fill->pitch, fill->width, true);
@@ -230,4 +243,15 @@ void run_fill(const FillWork *fill)
             for (size_t i = 0; i < fill->width; i++)
                 to[i] = (char) fill->value[i % (size_t) fill->value_bytes];
     }
+}
+
+void run_fill(const FillWork *fill)
+{
+    const bool managed = managed_is_at(fill->to);
+
+    if (managed)
+        managed_before_device();
+    fill_rows(fill);
+    if (managed)
+        managed_after_copy();
 }

@@ -125,6 +125,7 @@ typedef enum WorkKind {
     WORK_KERNEL,
     WORK_COPY,
     WORK_FILL,
+    WORK_PREFETCH, /* only while time is modelled */
     WORK_HOST,
     WORK_RECORD,
     WORK_WAIT,
@@ -171,6 +172,14 @@ typedef struct FillWork {
     int value_bytes;
 } FillWork;
 
+/* Of managed memory. */
+typedef struct PrefetchWork {
+    uint64_t at;
+    size_t bytes;
+    bool to_device;
+    double us, moved; /* when it is done: how long it takes, and the bytes that moved */
+} PrefetchWork;
+
 typedef struct HostWork {
     cudaHostFn_t function;
     cudaStreamCallback_t callback; /* only one of the two is set */
@@ -192,6 +201,7 @@ typedef struct Work {
         KernelWork kernel;
         CopyWork copy;
         FillWork fill;
+        PrefetchWork prefetch;
         HostWork host;
         Record *record; /* RECORD, WAIT */
         uint64_t base;  /* ALLOCATE, FREE */
@@ -391,6 +401,17 @@ void time_cold(void); /* empties the caches */
 /* Puts bytes of a copy or fill into the L2. `from`: 0 if they are no device memory. */
 void time_written(uint64_t to, uint64_t from, size_t bytes);
 struct TimelineJob time_job(const Work *work); /* the work must be done */
+
+/* sim/runtime/managed.c: before a kernel runs, and after it; before and after a copy or fill of
+ * managed memory. They do nothing without managed memory or without modelled time.
+ * managed_after_kernel returns how long the kernel waits for memory that moves. */
+struct Migration;
+bool managed_is_at(uint64_t address); /* managed memory that is followed */
+void managed_before_device(void);
+void managed_after_copy(void);
+struct Migration managed_after_kernel(void);
+void managed_prefetch(PrefetchWork *prefetch); /* does it */
+void managed_advise(uint64_t address, size_t bytes, enum cudaMemoryAdvise advice, bool for_host);
 
 /* sim/runtime/clock.c: when work runs, and which work the host waits for. */
 void clock_issue(Work *work); /* must have its stream and number */

@@ -109,10 +109,13 @@ static bool open_memory(void)
 {
     char why[400];
 
-    if (memory_open((size_t) rt.device.memory_bytes, rt.settings.uninitialised, why, sizeof why))
-        return true;
-    rt_say("%s", why);
-    return false;
+    if (!memory_open((size_t) rt.device.memory_bytes, rt.settings.uninitialised, why, sizeof why)) {
+        rt_say("%s", why);
+        return false;
+    }
+    if (rt.settings.time)
+        memory_follow();
+    return true;
 }
 
 static cudaError_t open_gpu(void)

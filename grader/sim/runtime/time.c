@@ -5,6 +5,7 @@
  * overlaps.
  */
 #include "sim/runtime/runtime.h"
+#include "sim/time/migration.h"
 #include "sim/time/timeline.h"
 #include "sim/time/timing.h"
 
@@ -32,11 +33,25 @@ void time_begin(Launch *launch, const Occupancy *occupancy)
     launch->observers[1] = &timing_observer;
 }
 
+/* The kernel waits for memory that moves, whatever else it does. */
+static void add_migration(TimingResult *result, Migration moved)
+{
+    const double link_gbps = rt.device.pcie_gbps * rt.device.pcie_pinned_share;
+
+    if (!result->ms)
+        return;
+    result->moved_ms = moved.us / 1e3;
+    result->ms += result->moved_ms;
+    result->spent.at[AT_TRANSFER] += moved.us * 1e3;
+    result->busy[AT_TRANSFER] += moved.bytes / link_gbps;
+}
+
 void time_end(Launch *launch, TimingResult *result)
 {
     if (!launch->timing)
         return;
     *result = timing_end(launch->timing);
+    add_migration(result, managed_after_kernel());
     launch->timing = NULL;
     launch->timed = launch->failed || !result->ms ? NULL : result;
 }
@@ -79,7 +94,8 @@ static void set_parts(KernelUse *use, const KernelWork *kernel, const Occupancy 
     use->part[PART_SHARED] = (double) occupancy->block_shared_bytes / d->shared_per_sm_bytes;
 }
 
-/* The time in the units of arithmetic other than FP32 is that which was charged to them. */
+/* The time in the units of arithmetic other than FP32 is that which was charged to them. While
+ * memory moves, no unit is busy. */
 static void set_busy(KernelUse *use, const TimingResult *result)
 {
     static const int limits[SHARED_UNITS] = {
@@ -87,13 +103,14 @@ static void set_busy(KernelUse *use, const TimingResult *result)
         [UNIT_L2] = AT_L2,     [UNIT_DRAM] = AT_DRAM,     [UNIT_ATOMICS] = AT_ATOMICS
     };
     const Device *d = &rt.device;
-    const double ns = result->cycles * 1e3 / d->sm_mhz, slots = d->schedulers_per_sm * d->sms;
+    const double runs = result->cycles * 1e3 / d->sm_mhz, ns = runs + result->moved_ms * 1e6;
+    const double slots = d->schedulers_per_sm * d->sms;
 
     for (int i = 0; i < SHARED_UNITS; i++)
         use->busy[i] = result->busy[limits[i]] / ns;
     use->busy[UNIT_OTHERS] = result->spent.at[AT_UNITS] / ns;
     use->busy[UNIT_ISSUE] = (double) result->instructions * (double) result->blocks /
-                            (double) result->timed / result->cycles / slots;
+                            (double) result->timed / result->cycles / slots * (runs / ns);
 }
 
 KernelUse time_use(const KernelWork *kernel, const Occupancy *occupancy, const TimingResult *result)
@@ -166,6 +183,18 @@ static TimelineJob fill_job(const FillWork *fill)
                           .bytes = bytes };
 }
 
+static TimelineJob prefetch_job(const PrefetchWork *prefetch)
+{
+    const Device *d = &rt.device;
+
+    return (TimelineJob){ .row = prefetch->to_device ? ROW_UP : ROW_DOWN,
+                          .use = use_of_copying(),
+                          .lead_ps = picoseconds(d->launch_us / 1e3),
+                          .ps = picoseconds(prefetch->us / 1e3),
+                          .shared = fmin(1, d->pcie_both_share / d->pcie_pinned_share),
+                          .bytes = prefetch->moved };
+}
+
 static TimelineJob kernel_job(const Work *work)
 {
     const KernelWork *kernel = &work->kernel;
@@ -188,6 +217,8 @@ TimelineJob time_job(const Work *work)
         return copy_job(&work->copy);
     case WORK_FILL:
         return fill_job(&work->fill);
+    case WORK_PREFETCH:
+        return prefetch_job(&work->prefetch);
     default:
         return (TimelineJob){ .row = ROW_MARK };
     }

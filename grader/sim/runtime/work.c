@@ -170,6 +170,8 @@ static void run(Work *work)
         run_copy(&work->copy);
     else if (work->kind == WORK_FILL && !failed)
         run_fill(&work->fill);
+    else if (work->kind == WORK_PREFETCH && !failed)
+        managed_prefetch(&work->prefetch);
     else if ((work->kind == WORK_ALLOCATE || work->kind == WORK_FREE) && !failed)
         pool_run(work);
     clock_done(work);

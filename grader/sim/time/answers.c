@@ -78,10 +78,26 @@ static uint64_t store(Sm *sm, uint64_t word, uint64_t at)
     return there;
 }
 
+/* Sectors that an SM requests over the link within its latency: one SM of an H200 reads 6.2 to 7
+ * GB/s of the host's memory, however many loads are in flight (tests/sim/time/mechanisms,
+ * pinned.single). */
+enum { MOST_OVER_LINK = 256 };
+
+/* When the link takes the SM's next request, for so many sectors. */
+static uint64_t link_turn(Sm *sm, unsigned sectors, uint64_t at)
+{
+    const uint64_t turn = later(at, sm->link_free);
+
+    sm->link_free = turn + sectors * (uint64_t) sm->memory->link.latency / MOST_OVER_LINK;
+    return turn;
+}
+
 static uint64_t ask(Sm *sm, TraceKind kind, uint64_t word, uint64_t at)
 {
     const uint64_t line = trace_number(word);
 
+    if (trace_is_on_host(line) && kind == TRACE_LOAD)
+        at = link_turn(sm, sectors_in(trace_sectors(word)), at);
     switch (kind) {
     case TRACE_LOAD:
         return memory_load(sm->memory, sm->half, line, trace_sectors(word), at);

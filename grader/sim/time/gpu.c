@@ -23,6 +23,7 @@ static void hide_latency(Device *device)
     device->shared_latency = device->l1_latency = device->local_latency = 1;
     device->store_latency = 1;
     device->l2_latency = device->memory_latency = device->memory_queue = 0;
+    device->link_latency = 0;
     device->l2_spread = device->l2_far_latency = device->memory_spread = 0;
     device->block_start_cycles = 0;
 }

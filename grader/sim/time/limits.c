@@ -31,6 +31,9 @@ static void read_meters(const Sm *sm, double now, double done[METERS])
     done[METER_DRAM] =
         fmax(done_by(m->dram, m->dram_free, now), done_by(m->rows, m->rows_free, now));
     done[METER_ATOMICS] = done_by(m->atomics, m->atomics_until, now);
+    done[METER_LINK] = 0;
+    for (int i = 0; i < LINK_WAYS; i++)
+        done[METER_LINK] = fmax(done[METER_LINK], done_by(m->link[i], m->link_free[i], now));
 }
 
 static void meter(Sm *sm, uint64_t now)
@@ -67,7 +70,8 @@ static void charge(Sm *sm, Spent *to, double cycles, int last, uint64_t now)
     static const uint8_t limits[METERS] = { [METER_STORES] = AT_L1,
                                             [METER_L2] = AT_L2,
                                             [METER_DRAM] = AT_DRAM,
-                                            [METER_ATOMICS] = AT_ATOMICS };
+                                            [METER_ATOMICS] = AT_ATOMICS,
+                                            [METER_LINK] = AT_TRANSFER };
     const Meters *m = &sm->meters;
     int most = METER_LSU;
 
@@ -101,14 +105,14 @@ static void wait_for_turn(Sm *sm, const Operation *o, double cycles, uint64_t no
 {
     if (!o) {
         sm->waits[WAIT_BLOCK] += cycles;
-        charge(sm, &sm->nowhere, cycles, METER_ATOMICS, now);
+        charge(sm, &sm->nowhere, cycles, METER_LINK, now);
         return;
     }
     sm->waits[wait_for_turn_after(o)] += cycles;
     if (o->action == DO_BRANCH || o->action == DO_SEQUENCE)
         sm_spent(sm, o)->at[AT_LATENCY] += cycles;
     else
-        charge(sm, sm_spent(sm, o), cycles, METER_ATOMICS, now);
+        charge(sm, sm_spent(sm, o), cycles, METER_LINK, now);
 }
 
 static void wait_for_result(Sm *sm, const Operation *maker, double cycles, uint64_t now)
@@ -120,7 +124,7 @@ static void wait_for_result(Sm *sm, const Operation *maker, double cycles, uint6
     if (kind == WAIT_RESULT)
         to->at[AT_LATENCY] += cycles;
     else
-        charge(sm, to, cycles, kind == WAIT_FAR ? METER_ATOMICS : METER_LSU, now);
+        charge(sm, to, cycles, kind == WAIT_FAR ? METER_LINK : METER_LSU, now);
 }
 
 /* In a tie the first. */
@@ -194,7 +198,7 @@ static void charge_ends(Gpu *gpu, double all)
             const double free = fmin(all, (double) sm->schedulers[k].free);
             const double ends = fmax(free, fmin(all, (double) sm->ends));
             sm->waits[WAIT_BLOCK] += ends - free;
-            charge(sm, &sm->nowhere, ends - free, METER_ATOMICS, sm->ends);
+            charge(sm, &sm->nowhere, ends - free, METER_LINK, sm->ends);
             sm->nowhere.at[AT_TAIL] += all - ends;
         }
     }
@@ -266,6 +270,7 @@ static void add_busy(const Gpu *gpu, double fp32, double all, double *busy)
     busy[AT_L2] = fmin(all, m->l2_busy);
     busy[AT_DRAM] = fmin(all, memory_dram_busy(m));
     busy[AT_ATOMICS] = fmin(all, m->atomics_busy);
+    busy[AT_TRANSFER] = fmin(all, fmax(m->link.busy[LINK_READS], m->link.busy[LINK_WRITES]));
 }
 
 void limits_end(Gpu *gpu, double left_out, TimingResult *result)

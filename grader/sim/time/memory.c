@@ -1,4 +1,4 @@
-/* memory.c - the L2 and the DRAM.
+/* memory.c - the L2 and the DRAM. Requests for the host's memory go to the link instead.
  *
  * The L2 and the DRAM are queues: each request is queued when it is made, occupies the queue for
  * the time that its bytes take at full bandwidth, and returns one latency after its turn. So a few
@@ -96,14 +96,20 @@ double memory_dram_busy(const Memory *memory)
 
 MemoryBusy memory_busy(const Memory *m)
 {
-    return (MemoryBusy){ .l2 = m->l2_busy,
-                         .l2_free = latest(m->l2_free, m->store_free),
-                         .dram = m->dram_busy,
-                         .dram_free = m->dram_free,
-                         .rows = m->rows_busy,
-                         .rows_free = m->rows_free,
-                         .atomics = m->atomics_busy,
-                         .atomics_until = m->atomics_until };
+    MemoryBusy busy = { .l2 = m->l2_busy,
+                        .l2_free = latest(m->l2_free, m->store_free),
+                        .dram = m->dram_busy,
+                        .dram_free = m->dram_free,
+                        .rows = m->rows_busy,
+                        .rows_free = m->rows_free,
+                        .atomics = m->atomics_busy,
+                        .atomics_until = m->atomics_until };
+
+    for (int i = 0; i < LINK_WAYS; i++) {
+        busy.link[i] = m->link.busy[i];
+        busy.link_free[i] = m->link.free[i];
+    }
+    return busy;
 }
 
 static void write_back(Memory *memory, const CacheLine *line, double now)
@@ -248,7 +254,7 @@ static void drop_copy(Memory *memory, uint64_t address, unsigned sectors)
         copy->valid &= (uint8_t) ~sectors;
 }
 
-uint64_t memory_load(Memory *memory, int half, uint64_t address, unsigned sectors, uint64_t now)
+static uint64_t load(Memory *memory, int half, uint64_t address, unsigned sectors, uint64_t now)
 {
     const double turn = memory_pass(memory, memory->passes[sectors], now);
     const bool far = is_far(memory, half, address);
@@ -264,6 +270,13 @@ uint64_t memory_load(Memory *memory, int half, uint64_t address, unsigned sector
         keep_copy(memory, address, sectors, there, turn);
     }
     return there + (uint64_t) memory->l2_latency;
+}
+
+uint64_t memory_load(Memory *memory, int half, uint64_t address, unsigned sectors, uint64_t now)
+{
+    if (trace_is_on_host(address))
+        return link_load(&memory->link, sectors_in(sectors) * SECTOR_BYTES, now);
+    return load(memory, half, address, sectors, now);
 }
 
 static void put(Memory *memory, CacheLine *line, unsigned sectors, unsigned bytes)
@@ -296,7 +309,7 @@ static double pass_slice(Memory *memory, uint64_t line, unsigned sectors, uint64
     return *slice;
 }
 
-uint64_t memory_store(Memory *memory, uint64_t address, unsigned sectors, unsigned bytes,
+static uint64_t store(Memory *memory, uint64_t address, unsigned sectors, unsigned bytes,
                       uint64_t now)
 {
     const bool whole = bytes >= SECTOR_BYTES;
@@ -313,9 +326,19 @@ uint64_t memory_store(Memory *memory, uint64_t address, unsigned sectors, unsign
     return memory_up(turn) + (uint64_t) memory->store_latency;
 }
 
+uint64_t memory_store(Memory *memory, uint64_t address, unsigned sectors, unsigned bytes,
+                      uint64_t now)
+{
+    if (trace_is_on_host(address))
+        return link_store(&memory->link, sectors_in(sectors) * bytes, now);
+    return store(memory, address, sectors, bytes, now);
+}
+
 uint64_t memory_merge(Memory *memory, uint64_t address, unsigned sectors, unsigned bytes,
                       uint64_t now)
 {
+    if (trace_is_on_host(address))
+        return link_merge(&memory->link, sectors_in(sectors) * bytes, now);
     put(memory, line_of(memory, address, (double) now), sectors, bytes);
     return now + (uint64_t) memory->store_latency;
 }
@@ -381,7 +404,7 @@ uint64_t memory_update(Memory *memory, CacheLine *line, TraceKind kind, uint64_t
 
 /* Each pass reaches the L2 as a sector of its own, and half of them pass through its other half, as
  * stores do: an H100's and an H200's counters show 1.5 times the passes in the L2. */
-uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t now)
+static uint64_t update(Memory *memory, TraceKind kind, uint64_t word, uint64_t now)
 {
     const unsigned sectors = trace_sectors(word);
     const double turn =
@@ -392,6 +415,13 @@ uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t n
     put(memory, line, sectors, SECTOR_BYTES);
     drop_copy(memory, trace_number(word), sectors);
     return memory_update(memory, line, kind, word, here);
+}
+
+uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t now)
+{
+    if (trace_is_on_host(trace_number(word)))
+        return link_update(&memory->link, trace_passes(word), now);
+    return update(memory, kind, word, now);
 }
 
 /* ---- The memory model ---- */
@@ -471,6 +501,7 @@ bool memory_model_open(Memory *memory, const Device *device, bool by_words)
     set_stores(memory, device);
     fill_atoms(memory, memory->atom_sectors);
     fill_delays(memory, device->memory_spread);
+    link_open(&memory->link, device);
     return cache_open(&memory->l2, device->l2_bytes, device->l2_ways) &&
            (!by_words || cache_keep_words(&memory->l2));
 }
@@ -484,6 +515,7 @@ void memory_model_begin(Memory *memory)
 {
     for (size_t i = 0; i < memory->l2.count * (size_t) memory->l2.ways; i++)
         memory->l2.lines[i].ready = 0, memory->l2.lines[i].busy = 0;
+    link_begin(&memory->link);
     memory->l2_free = memory->store_free = memory->dram_free = memory->dram_busy = 0;
     memory->rows_free = memory->rows_busy = memory->write_busy = 0;
     memset(memory->rows, 0xff, sizeof memory->rows);

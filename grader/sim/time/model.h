@@ -172,8 +172,6 @@ void cache_displace(Cache *cache, double lines);
  * simulator. Returns whether the cache probably has the line. */
 bool cache_ask(const Cache *cache, uint64_t line);
 
-/* ---- Memory that all SMs share (sim/time/memory.c) ---- */
-
 /* ATOMIC_UNITS, of the L2: warps that updated lines of their own kept 54 to 72 of an H200's busy
  * (tests/sim/time/mechanisms, red_u32.own). UPDATES_SENT to them at a time: about two per SM of an
  * H100, which explains 128 and 2048 lines there (red_u32.hash) within 8 %. */
@@ -187,8 +185,32 @@ enum { DELAY_BITS = 8, DELAYS = 1 << DELAY_BITS };
 
 enum { MOST_SLICES = 256 };
 
+/* ---- The link to the host's memory (sim/time/link.c) ---- */
+
+typedef enum LinkWay { LINK_READS, LINK_WRITES, LINK_WAYS } LinkWay;
+
+typedef struct Link {
+    int latency, store_latency;
+    double request_cycles;           /* that a request takes at least */
+    double byte_cycles, data_cycles; /* per byte that is moved; per byte of data, at least */
+    double free[LINK_WAYS], busy[LINK_WAYS];
+} Link;
+
+void link_open(Link *link, const Device *device);
+void link_begin(Link *link); /* begins a launch */
+/* At cycle `now` an SM reads or writes so many bytes of a line, or updates sectors of it in so many
+ * passes. Return the cycle at which the data, the write or the old value has arrived. link_merge:
+ * bytes that an earlier store takes along. */
+uint64_t link_load(Link *link, double bytes, uint64_t now);
+uint64_t link_store(Link *link, double bytes, uint64_t now);
+uint64_t link_merge(Link *link, double bytes, uint64_t now);
+uint64_t link_update(Link *link, double passes, uint64_t now);
+
+/* ---- Memory that all SMs share (sim/time/memory.c) ---- */
+
 typedef struct Memory {
     Cache l2;
+    Link link;
     double l2_free, dram_free;                   /* the cycle at which they become free */
     double store_free;                           /* the same of what accepts stores in the L2 */
     double l2_cycles;                            /* in which it reads a part of a line */
@@ -230,6 +252,7 @@ typedef struct Memory {
  * of them is played first. */
 typedef struct MemoryBusy {
     double l2, l2_free, dram, dram_free, rows, rows_free, atomics, atomics_until;
+    double link[LINK_WAYS], link_free[LINK_WAYS];
 } MemoryBusy;
 
 MemoryBusy memory_busy(const Memory *memory);
@@ -315,7 +338,7 @@ typedef struct PlayedWarp {
 } PlayedWarp;
 
 /* The share of time in which shared units were recently busy, since `at`. */
-enum { METER_LSU, METER_STORES, METER_L2, METER_DRAM, METER_ATOMICS, METERS };
+enum { METER_LSU, METER_STORES, METER_L2, METER_DRAM, METER_ATOMICS, METER_LINK, METERS };
 
 typedef struct Meters {
     double done[METERS], shared, at;
@@ -365,6 +388,7 @@ typedef struct Sm {
         pieces_free; /* of the unit that loads constants; of its cache's refills */
     uint64_t queue_free[MOST_SCHEDULERS]; /* of each scheduler, in front of that unit */
     uint64_t accepted;                    /* when the L2 will have accepted the stores so far */
+    uint64_t link_free;                   /* of loads of the host's memory */
     PlayedBlock *ended;                   /* since the last check */
     int resident;                         /* resident blocks */
     uint64_t started;                     /* since the kernel began */

@@ -64,6 +64,8 @@ static uint64_t line_latency(Clocks *clocks, TraceKind kind, uint64_t word)
         return l1_latency(device, word);
     if (kind == TRACE_STORE)
         return (uint64_t) device->store_latency;
+    if (trace_is_on_host(number))
+        return (uint64_t) device->link_latency;
     const bool hit = is_there(&clocks->l2, number, sectors);
     const uint64_t cycles =
         updates ? memory_up(memory_atomic_cycles(&clocks->gpu->memory, kind, word)) : 0;

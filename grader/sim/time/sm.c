@@ -485,7 +485,7 @@ bool sm_begin(Sm *sm, double l1_bytes)
         scheduler_rebase(s, 0);
         scheduler_choose(s);
     }
-    sm->lsu_free = sm->store_free = sm->accepted = sm->barriers_free = 0;
+    sm->lsu_free = sm->store_free = sm->accepted = sm->link_free = sm->barriers_free = 0;
     constants_forget(sm);
     updates_forget(sm);
     sm->merging_count = 0;

@@ -38,6 +38,7 @@ void gpu_written(Gpu *gpu, uint64_t to, uint64_t from, size_t bytes);
 typedef struct TimingResult {
     double cycles;         /* from the start of the first block to the end of the last one */
     double ms;             /* the whole launch, including its overhead */
+    double moved_ms;       /* the part of it in which it waits for managed memory that moves */
     long blocks, timed;    /* of the grid; those that were played */
     uint64_t instructions; /* machine instructions of the blocks played */
     uint64_t l1_hits, l1_misses, l2_hits, l2_misses; /* sectors loaded */

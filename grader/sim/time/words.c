@@ -76,6 +76,8 @@ static void put(Memory *memory, CacheWords *there, uint32_t words)
 
 static uint64_t load(Memory *memory, uint64_t address, uint32_t words, uint64_t now)
 {
+    if (trace_is_on_host(address))
+        return link_load(&memory->link, words_in(words) * WORD_BYTES, now);
     const double turn =
         memory_pass(memory, sectors_of(words_in(words)) / memory->pass_sectors, now);
     CacheWords *there;
@@ -86,6 +88,8 @@ static uint64_t load(Memory *memory, uint64_t address, uint32_t words, uint64_t 
 
 uint64_t words_store(Memory *memory, uint64_t address, uint32_t words, uint64_t now)
 {
+    if (trace_is_on_host(address))
+        return link_store(&memory->link, words_in(words) * WORD_BYTES, now);
     const double turn =
         memory_pass_stores(memory, sectors_of(words_in(words)) / memory->pass_sectors,
                            sectors_of(words_in(words)), true, now);
@@ -99,6 +103,8 @@ uint64_t words_store(Memory *memory, uint64_t address, uint32_t words, uint64_t 
 /* A pass is one sector, however few words it updates. */
 static uint64_t update(Memory *memory, TraceKind kind, uint64_t word, uint32_t words, uint64_t now)
 {
+    if (trace_is_on_host(trace_number(word)))
+        return link_update(&memory->link, trace_passes(word), now);
     const double turn =
         memory_pass_stores(memory, trace_passes(word), trace_passes(word), false, now);
     CacheWords *there;

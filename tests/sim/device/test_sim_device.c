@@ -96,7 +96,8 @@ static const char sound[] =
     "shared_cycle_bytes: 128\nshared_latency: 29\n"
     "l1_latency: 38\n"
     "l2_latency: 262\n"
-    "store_latency: 450\nmemory_latency: 466\nmemory_queue: 300\nmemory_spread: 0\n"
+    "store_latency: 450\nmemory_latency: 466\nmemory_queue: 300\nmemory_spread: 0\nlink_latency: "
+    "1300\n"
     "l1_bytes: 192 KiB\nshared_least_bytes: 0\n"
     "l1_ways: 4\n"
     "l2_ways: 16\n"
@@ -121,13 +122,16 @@ static const char sound[] =
     "copy_us: 3\n"
     "pcie_pinned_share: 0.88\n"
     "pcie_both_share: 0.806\n"
-    "pcie_pageable_share: 0.141\n"
+    "pcie_pageable_share: 0.141\nlink_request_ns: 1.6\n"
+    "page_fault_us: 45\npage_chunk_us: 7\npage_copy_us: 12\nfresh_fault_us: 30\nfresh_chunk_us: 5\n"
+    "prefetch_us: 55\nprefetch_block_us: 4\nprefetch_fresh_us: 5\nprefetch_back_us: 300\n"
+    "prefetch_back_gbps: 13\n"
     "integer_atomic_ns: 1.03\n"
     "fp16_latency: 8\n"
     "atomic_pass_ns: 0.73\n"
     "issue_us: 0\nevent_us: 0\nvote_latency: 45\nshared_update_cycles: 50\n"
     "local_latency: 33\nlocal_merge_cycles: 2\n";
-/* Each case adds line 97, which should be "copy_engines: 2". */
+/* Each case adds line 109, which should be "copy_engines: 2". */
 
 static char scratch[64];
 
@@ -150,31 +154,31 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":98: copy_engines appears twice" },
-        { "copy_engines: 2\nsms: 8", ":98: sms appears twice" },
-        { "copy_engines: 2\nwheels: 4", ":98: unknown key `wheels`" },
-        { "copy_engines 2", ":97: expected `key: value`" },
-        { "copy_engines:", ":97: copy_engines must be a whole number, not ``" },
-        { "copy_engines: two", ":97: copy_engines must be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":97: copy_engines must be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":97: copy_engines must be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":97: copy_engines must be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":97: copy_engines must be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":97: copy_engines must be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":97: copy_engines must be a whole number, not `1..2`" },
-        { "copy_engines: .", ":97: copy_engines must be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":97: copy_engines must be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":97: copy_engines must be a whole number, not `nan`" },
-        { "copy_engines: 65", ":97: copy_engines is 65: it must be from 0 to 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":110: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":110: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":110: unknown key `wheels`" },
+        { "copy_engines 2", ":109: expected `key: value`" },
+        { "copy_engines:", ":109: copy_engines must be a whole number, not ``" },
+        { "copy_engines: two", ":109: copy_engines must be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":109: copy_engines must be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":109: copy_engines must be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":109: copy_engines must be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":109: copy_engines must be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":109: copy_engines must be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":109: copy_engines must be a whole number, not `1..2`" },
+        { "copy_engines: .", ":109: copy_engines must be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":109: copy_engines must be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":109: copy_engines must be a whole number, not `nan`" },
+        { "copy_engines: 65", ":109: copy_engines is 65: it must be from 0 to 64" },
         { "copy_engines: 99999999999",
-          ":97: copy_engines is 99999999999: it must be from 0 to 64" },
+          ":109: copy_engines is 99999999999: it must be from 0 to 64" },
         { "copy_engines: 9999999999999999999999",
-          ":97: copy_engines must be a whole number, not `9999999999999999999999`" },
+          ":109: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         Device d;
-        char text[2000], why[400] = "", want[400];
+        char text[4000], why[400] = "", want[400];
         PUT(text, "%s%s", sound, rows[i].more);
         CU_ASSERT_EQUAL(read_text(text, &d, why, sizeof why), !*rows[i].why);
         PUT(want, "%s%s", scratch, rows[i].why);
@@ -206,6 +210,8 @@ static void figures_that_cannot_be(void)
           "threads_per_sm: 2080\nblocks_per_sm: 32\nthreads_per_block: 1024\n"
           "registers_per_sm: 65536\nregister_unit: 256\nschedulers_per_sm: 1\n",
           ": threads_per_sm: a scheduler has 64 warps at most" },
+        { "link_latency: 1300", "link_latency: 200",
+          ": link_latency must not be less than l2_latency" },
         { "shared_per_block_optin_bytes: 163KiB", "shared_per_block_optin_bytes: 164 KiB",
           ": shared_per_block_bytes must not exceed shared_per_block_optin_bytes, which must not "
           "exceed shared_per_sm_bytes minus shared_reserved_bytes" },
@@ -218,7 +224,7 @@ static void figures_that_cannot_be(void)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         Device d;
-        char text[2000], why[400] = "", want[400];
+        char text[4000], why[400] = "", want[400];
         const char *at = strstr(sound, rows[i].from);
         CU_ASSERT_PTR_NOT_NULL_FATAL(at);
         PUT(text, "%.*s%s%scopy_engines: 2", (int) (at - sound), sound, rows[i].to,
@@ -232,7 +238,7 @@ static void figures_that_cannot_be(void)
 static void figures_are_read_exactly(void)
 {
     Device d;
-    char text[2000], why[400];
+    char text[4000], why[400];
 
     PUT(text, "%scopy_engines: 2", sound);
     CU_ASSERT_TRUE_FATAL(read_text(text, &d, why, sizeof why));
@@ -267,7 +273,7 @@ static void damaged_files_do_no_harm(void)
     uint64_t random = 1;
 
     for (int round = 0; round < 2000; round++) {
-        char text[2000], why[400];
+        char text[4000], why[400];
         size_t length = strlen(PUT(text, "%scopy_engines: 2\n", sound));
         Device d;
         for (int n = (int) (next_random(&random) % 4); n >= 0; n--)

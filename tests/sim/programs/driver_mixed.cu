@@ -104,6 +104,28 @@ static void check_names()
     dlclose(library);
 }
 
+/* Hints for managed memory, by a device (before CUDA 12.2) and by a location. */
+static void check_hints()
+{
+    CUresult (*old_fetch)(CUdeviceptr, size_t, CUdevice, CUstream);
+    CUresult (*fetch)(CUdeviceptr, size_t, CUmemLocation, unsigned, CUstream);
+    CUresult (*advise)(CUdeviceptr, size_t, CUmem_advise, CUmemLocation);
+    const CUmemLocation there = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+                        nowhere = { CU_MEM_LOCATION_TYPE_DEVICE, 7 };
+    CUdeviceptr x;
+
+    DRIVER(cuMemAllocManaged(&x, 100, CU_MEM_ATTACH_GLOBAL));
+    DRIVER(cuGetProcAddress("cuMemPrefetchAsync", (void **) &old_fetch, 12000, 0, NULL));
+    DRIVER(cuGetProcAddress("cuMemPrefetchAsync", (void **) &fetch, 12020, 0, NULL));
+    DRIVER(cuGetProcAddress("cuMemAdvise", (void **) &advise, 12020, 0, NULL));
+    DRIVER(old_fetch(x, 100, CU_DEVICE_CPU, 0));
+    DRIVER(fetch(x, 100, there, 0, 0));
+    DRIVER_SAYS(CUDA_ERROR_INVALID_DEVICE, fetch(x, 100, nowhere, 0, 0));
+    DRIVER_SAYS(CUDA_ERROR_INVALID_VALUE, fetch(x, 101, there, 0, 0));
+    DRIVER(advise(x, 100, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, there));
+    DRIVER(cuMemFree(x));
+}
+
 static void check_contexts()
 {
     CUcontext primary, current;
@@ -132,6 +154,7 @@ int main()
     launch_by_runtime(host);
     check_last_error();
     check_names();
+    check_hints();
     check_contexts();
     puts("ok");
 }

@@ -298,7 +298,7 @@ static void a_program_bound_by_transfers(void)
     CU_ASSERT_DOUBLE_EQUAL(limits.spent.at[AT_LAUNCH], 0, 1e-9);
     CU_ASSERT_EQUAL(spent_most(&limits.spent), AT_TRANSFER);
     limits_sentence(&limits, text, sizeof text);
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "copies between host and device"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "transfers between host and device"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "83 %"));
     timeline_close(report.timeline);
 }

@@ -50,6 +50,8 @@ void *entry_find(const char *name, int version, bool per_thread)
         return newest(name, false, version >= 12050 ? 0 : version >= 11040 ? 1 : 2);
     if (!strcmp(name, "cuGetProcAddress"))
         return newest(name, false, version >= 12000 ? 0 : 3);
+    if (!strcmp(name, "cuMemPrefetchAsync") || !strcmp(name, "cuMemAdvise"))
+        return newest(name, per_thread, version >= 12020 ? 0 : 3);
     return newest(name, per_thread, 0);
 }
 

@@ -1,6 +1,7 @@
 /* memory.c - allocation, copies of bytes and rows, fills, and attributes of pointers. */
 #include "sim/runtime/driver/driver.h"
 #include "sim/runtime/graph.h"
+#include "sim/runtime/hint.h"
 
 #include <string.h>
 
@@ -168,3 +169,37 @@ DRIVER_CALL(cuMemGetAddressRange_v2, (CUdeviceptr * base, size_t *bytes, CUdevic
             CALL(address_range(base, bytes, address)))
 DRIVER_CALL(cuPointerGetAttribute, (void *to, CUpointer_attribute attribute, CUdeviceptr address),
             CALL(pointer_attribute(to, attribute, address)))
+
+/* ---- Hints for managed memory ---- */
+
+/* As a device: the host has a number of its own. */
+static int device_of(CUmemLocation where)
+{
+    switch (where.type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+        return where.id;
+    case CU_MEM_LOCATION_TYPE_HOST:
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+        return CU_DEVICE_CPU;
+    default:
+        return CU_DEVICE_INVALID;
+    }
+}
+
+#undef cuMemPrefetchAsync
+#undef cuMemAdvise
+DRIVER_STREAM_CALL(cuMemPrefetchAsync,
+                   (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream), stream,
+                   on, hint_prefetch(pointer_of(address), bytes, device, on))
+DRIVER_STREAM_CALL(cuMemPrefetchAsync_v2,
+                   (CUdeviceptr address, size_t bytes, CUmemLocation where, unsigned flags,
+                    CUstream stream),
+                   stream, on,
+                   ((void) flags, hint_prefetch(pointer_of(address), bytes, device_of(where), on)))
+DRIVER_CALL(cuMemAdvise, (CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device),
+            hint_advise(pointer_of(address), bytes, (enum cudaMemoryAdvise) advice, device))
+DRIVER_CALL(cuMemAdvise_v2,
+            (CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation where),
+            hint_advise(pointer_of(address), bytes, (enum cudaMemoryAdvise) advice,
+                        device_of(where)))
