@@ -28,6 +28,7 @@ typedef struct Device {
     int alu_latency, fp64_latency, fp16_latency, sfu_latency, shuffle_latency, branch_latency,
         barrier_latency, barrier_warp_cycles, vote_latency, shared_update_cycles, constant_cycles,
         constant_miss_cycles, wide_product_latency, high_product_latency, wide_hold_cycles;
+    int return_latency, return_cycles, indirect_latency, indirect_cycles;
     int shared_latency, l1_latency, local_latency, l2_latency, store_latency, memory_latency,
         memory_queue, memory_spread, link_latency;
     int l1_bytes, shared_least_bytes, l1_ways, l2_ways;

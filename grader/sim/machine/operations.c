@@ -186,6 +186,24 @@ static void add_long_products(const OperationMaker *maker, const LoweredStep *lo
         (uint16_t) (lowered->high ? device->high_product_latency : device->wide_product_latency);
 }
 
+/* Returns and calls through pointers, whose target is a value of the warp, take longer than other
+ * branches. */
+static void add_call(const OperationMaker *maker, const Step *step, Operation *to)
+{
+    const Device *device = maker->device;
+    const bool returns = step->in && step->in->op == OP_ret && !maker->function->is_entry;
+    const bool is_indirect = step->in && step->in->op == OP_call && step->jump.target < 0;
+    int cycles;
+
+    if (!returns && !is_indirect)
+        return;
+    cycles = returns ? device->return_cycles : device->indirect_cycles;
+    to->latency =
+        (uint16_t) (to->latency + (returns ? device->return_latency : device->indirect_latency));
+    to->cycles = (uint8_t) (cycles > to->cycles ? cycles : to->cycles);
+    to->busy = (uint16_t) (to->issues * to->cycles);
+}
+
 /* Adds the instructions that load the step's operands from constant memory (LDC, ULDC). */
 static void add_constants(const LoweredStep *lowered, Operation *to)
 {
@@ -261,6 +279,8 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
         add_long_products(maker, &lowered, to);
     if (!lies_near(step) && lowered.place >= 0)
         add_constants(&lowered, to);
+    if (to->action == DO_BRANCH && (lowered.place < 0 || lowered.issues))
+        add_call(maker, step, to);
     const bool is_constant = to->action == DO_ACCESS && lies_near(step);
     if (lowered.is_absent && (to->action == DO_COMPUTE || to->action == DO_SEQUENCE ||
                               to->action == DO_SHUFFLE || is_constant))

@@ -19,6 +19,7 @@ static void hide_latency(Device *device)
     device->guard_latency = device->meeting_cycles = device->hidden_latency = 0;
     device->shuffle_latency = device->branch_latency = device->barrier_latency = 1;
     device->barrier_warp_cycles = device->vote_latency = 0;
+    device->return_latency = device->indirect_latency = 0;
     device->shared_update_cycles = 1;
     device->shared_latency = device->l1_latency = device->local_latency = 1;
     device->store_latency = 1;

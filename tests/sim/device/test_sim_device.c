@@ -90,7 +90,9 @@ static const char sound[] =
     "fp64_latency: 8\n"
     "sfu_latency: 18\n"
     "shuffle_latency: 23\n"
-    "branch_latency: 6\nguard_latency: 9\nmeeting_cycles: 17\nleaving_cycles: 14\nhidden_latency: "
+    "branch_latency: 6\nreturn_latency: 53\nreturn_cycles: 8\nindirect_latency: "
+    "42\nindirect_cycles: 24\n"
+    "guard_latency: 9\nmeeting_cycles: 17\nleaving_cycles: 14\nhidden_latency: "
     "30\n"
     "barrier_latency: 20\n"
     "shared_cycle_bytes: 128\nshared_latency: 29\n"
@@ -154,26 +156,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":110: copy_engines appears twice" },
-        { "copy_engines: 2\nsms: 8", ":110: sms appears twice" },
-        { "copy_engines: 2\nwheels: 4", ":110: unknown key `wheels`" },
-        { "copy_engines 2", ":109: expected `key: value`" },
-        { "copy_engines:", ":109: copy_engines must be a whole number, not ``" },
-        { "copy_engines: two", ":109: copy_engines must be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":109: copy_engines must be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":109: copy_engines must be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":109: copy_engines must be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":109: copy_engines must be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":109: copy_engines must be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":109: copy_engines must be a whole number, not `1..2`" },
-        { "copy_engines: .", ":109: copy_engines must be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":109: copy_engines must be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":109: copy_engines must be a whole number, not `nan`" },
-        { "copy_engines: 65", ":109: copy_engines is 65: it must be from 0 to 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":114: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":114: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":114: unknown key `wheels`" },
+        { "copy_engines 2", ":113: expected `key: value`" },
+        { "copy_engines:", ":113: copy_engines must be a whole number, not ``" },
+        { "copy_engines: two", ":113: copy_engines must be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":113: copy_engines must be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":113: copy_engines must be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":113: copy_engines must be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":113: copy_engines must be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":113: copy_engines must be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":113: copy_engines must be a whole number, not `1..2`" },
+        { "copy_engines: .", ":113: copy_engines must be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":113: copy_engines must be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":113: copy_engines must be a whole number, not `nan`" },
+        { "copy_engines: 65", ":113: copy_engines is 65: it must be from 0 to 64" },
         { "copy_engines: 99999999999",
-          ":109: copy_engines is 99999999999: it must be from 0 to 64" },
+          ":113: copy_engines is 99999999999: it must be from 0 to 64" },
         { "copy_engines: 9999999999999999999999",
-          ":109: copy_engines must be a whole number, not `9999999999999999999999`" },
+          ":113: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
