@@ -61,9 +61,35 @@ static void after_others(TimelineItem *item, const Stream *stream)
     }
 }
 
-/* Copies over the link have queues of their own, as have the events that follow them. */
+void clock_keep(TimelineItem **keep, const Stream *stream)
+{
+    timeline_keep(keep, stream->item);
+}
+
+void clock_continue(Stream *stream, TimelineItem *item)
+{
+    timeline_keep(&stream->item, item);
+}
+
+void clock_join(Stream *stream, TimelineItem *other)
+{
+    TimelineItem *item;
+
+    if (!other || other == stream->item)
+        return;
+    item = clock_add(stream);
+    timeline_after(item, stream->item);
+    timeline_after(item, other);
+    timeline_done(item, &mark);
+    timeline_keep(&stream->item, item);
+}
+
+/* Copies over the link have queues of their own, as have the events that follow them. So have the
+ * branches of graphs. */
 static bool uses_queue(const Work *work)
 {
+    if (work->of_graph)
+        return false;
     if (work->kind == WORK_COPY)
         work->stream->on_link = work->copy.to_device != work->copy.from_device;
     else if (work->kind == WORK_PREFETCH)

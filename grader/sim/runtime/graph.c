@@ -294,12 +294,33 @@ static cudaError_t launch_node(Stream *stream, const Node *node)
     return issue_work(stream, node->work);
 }
 
+/* In modelled time the node begins when the nodes before it have ended, or, if there are none, when
+ * the graph does. */
+static void begin_node(Stream *stream, const Node *node, struct TimelineItem *begin)
+{
+    clock_continue(stream, node->before_count ? node->before[0]->item : begin);
+    for (int i = 1; i < node->before_count; i++)
+        clock_join(stream, node->before[i]->item);
+}
+
+/* Nodes are issued, and executed, one after the other; only modelled time knows that they may
+ * overlap. */
 static cudaError_t launch_all(Stream *stream, const Graph *graph)
 {
+    struct TimelineItem *begin = NULL;
     cudaError_t error = cudaSuccess;
 
-    for (const Node *node = graph->first; node && !error; node = node->next)
+    clock_keep(&begin, stream);
+    for (Node *node = graph->first; node && !error; node = node->next) {
+        begin_node(stream, node, begin);
         error = launch_node(stream, node);
+        clock_keep(&node->item, stream);
+    }
+    for (Node *node = graph->first; node; node = node->next) {
+        clock_join(stream, node->item);
+        clock_forget(&node->item);
+    }
+    clock_forget(&begin);
     return error;
 }
 

@@ -25,10 +25,11 @@ struct Node {
     cudaEvent_t event; /* of a node that records an event or waits for one */
     enum cudaGraphNodeType type;
     NodeParams params;
-    void **arguments;     /* of a kernel, made on request; owned */
-    const Node *original; /* the node of which this one is a copy */
-    bool disabled;        /* cudaGraphNodeSetEnabled */
-    int mark;             /* for searches */
+    void **arguments;          /* of a kernel, made on request; owned */
+    const Node *original;      /* the node of which this one is a copy */
+    bool disabled;             /* cudaGraphNodeSetEnabled */
+    struct TimelineItem *item; /* when its work of the latest launch ends; NULL: it has none */
+    int mark;                  /* for searches */
 };
 
 /* graph.c */

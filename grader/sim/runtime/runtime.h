@@ -425,6 +425,11 @@ void clock_waited_record(const Record *record);
 void clock_waited_piece(struct TimelineItem **piece);  /* releases it */
 void clock_wait(Stream *stream, const Record *record); /* for a record that is already done */
 void clock_forget(struct TimelineItem **item);
+/* The place in modelled time that the stream has reached: keeps it; continues at another one, or,
+ * besides, only after it. */
+void clock_keep(struct TimelineItem **keep, const Stream *stream);
+void clock_continue(Stream *stream, struct TimelineItem *item);
+void clock_join(Stream *stream, struct TimelineItem *other);
 double clock_between(const Record *start, const Record *end); /* ms */
 void clock_report(void); /* adds all finished work to the report */
 

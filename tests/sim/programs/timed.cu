@@ -201,6 +201,39 @@ static void streams_share_queues()
         OK(cudaStreamDestroy(stream));
 }
 
+/* Two kernels of a graph, one after the other or in branches that fork and join. */
+static float graph_of_two(bool branches)
+{
+    const cudaStream_t second = branches ? t : s;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+
+    OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    OK(cudaEventRecord(between, s));
+    OK(cudaStreamWaitEvent(t, between, 0));
+    steps<<<1, 32, 0, s>>>((float *) device, 2000);
+    steps<<<1, 32, 0, second>>>((float *) device, 2000);
+    OK(cudaEventRecord(between, t));
+    OK(cudaStreamWaitEvent(s, between, 0));
+    OK(cudaStreamEndCapture(s, &graph));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    begin_in(s);
+    OK(cudaGraphLaunch(exec, s));
+    const float us = until(s);
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+    return us;
+}
+
+/* The branches of a graph overlap; its end waits for both. */
+static void branches_overlap()
+{
+    const float alone = two_kernels(s, false, s) / 2;
+
+    expect("a graph", graph_of_two(false), 2 * alone);
+    expect("a graph of branches", graph_of_two(true), alone);
+}
+
 int main()
 {
     setenv("SIM_TIME", "1", 1); /* before the first call */
@@ -222,6 +255,7 @@ int main()
     an_event_is_a_place();
     one_direction_has_one_engine();
     streams_share_queues();
+    branches_overlap();
     for (cudaStream_t stream : { s, t, u, v })
         OK(cudaStreamDestroy(stream));
     for (cudaEvent_t event : { begin, between, end })
