@@ -5,7 +5,7 @@
 #     flows.sh build BUILD              compiles BUILD/blind/flows-gpu (static, for sm_90 and newer GPUs) and
 #                                       BUILD/blind/flows (shared, for the simulator); no GPU needed
 #     flows.sh run BUILD [REPEATS]      measures on this machine's GPU: a head, then rows `NAME MICROSECONDS us`
-#     flows.sh compare BUILD [FIXTURE]  plays the sections of the fixture (default: sealed.txt of this folder) on the
+#     flows.sh compare BUILD [FIXTURE]  plays the sections of the fixture (default: the newest of this folder) on the
 #                                       device in its head, and compares
 #
 # compare needs `make BUILD/libcudart-sim.so`. PLAYED=1: compares what was played before. Rows remain in
@@ -89,7 +89,7 @@ run)
 compare)
     export -f play
     export build work played device
-    compare "${3:-$here/sealed.txt}"
+    compare "${3:-$(ls -r "$here"/sealed.txt "$here"/open-*.txt 2> /dev/null | head -1)}"
     ;;
 *)
     echo "$usage" >&2
