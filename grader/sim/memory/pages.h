@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What the driver moves at a time, and what Linux maps at most around a page that is read. Memory
- * begins at a multiple of it. */
+/* The driver moves this much at a time, and Linux maps at most this much when a page is read.
+ * Memory begins at a multiple of it. */
 enum { CHUNK_BYTES = 64 << 10 };
 
 static inline size_t chunks_in(size_t bytes)

@@ -294,8 +294,8 @@ static cudaError_t launch_node(Stream *stream, const Node *node)
     return issue_work(stream, node->work);
 }
 
-/* In modelled time the node begins when the nodes before it have ended, or, if there are none, when
- * the graph does. */
+/* In modelled time a node begins when all nodes before it have ended; the first ones begin with the
+ * graph. */
 static void begin_node(Stream *stream, const Node *node, struct TimelineItem *begin)
 {
     clock_continue(stream, node->before_count ? node->before[0]->item : begin);

@@ -78,8 +78,8 @@ cudaError_t hint_prefetch(const void *pointer, size_t bytes, int device, cudaStr
 
 #undef cudaMemPrefetchAsync
 #if CUDART_VERSION >= 13000
-/* What CUDA 12 calls the stream is here where CUDA 13 has the flags, of 32 bits, so this function
- * has parameters that can hold both. */
+/* CUDA 12 passes the stream in the place of CUDA 13's flags, so that parameter has room for
+ * either. */
 typedef struct Placement {
     const void *pointer;
     size_t bytes;

@@ -394,7 +394,7 @@ struct TimingResult;
 struct TimelineJob;
 void time_begin(Launch *launch, const Occupancy *occupancy);
 void time_end(Launch *launch, struct TimingResult *result);
-/* What a launch that took this time needs of the SMs. */
+/* The places and units of the SMs that a launch with this result uses. */
 KernelUse time_use(const KernelWork *kernel, const Occupancy *occupancy,
                    const struct TimingResult *result);
 void time_cold(void); /* empties the caches */

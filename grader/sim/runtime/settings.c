@@ -219,24 +219,25 @@ static bool set_time(Settings *settings, const char *text)
     return settings->time_all || set_switch(&settings->time, text);
 }
 
+/* From 1 to `most`. */
+static bool set_count(int *count, const char *text, int most)
+{
+    uint64_t number;
+
+    if (!read_number(text, &number) || !number || number > (uint64_t) most)
+        return false;
+    *count = (int) number;
+    return true;
+}
+
 static bool set_threads(Settings *settings, const char *text)
 {
-    uint64_t threads;
-
-    if (!read_number(text, &threads) || !threads || threads > MOST_THREADS)
-        return false;
-    settings->threads = (int) threads;
-    return true;
+    return set_count(&settings->threads, text, MOST_THREADS);
 }
 
 static bool set_queues(Settings *settings, const char *text)
 {
-    uint64_t queues;
-
-    if (!read_number(text, &queues) || !queues || queues > MOST_QUEUES)
-        return false;
-    settings->queues = (int) queues;
-    return true;
+    return set_count(&settings->queues, text, MOST_QUEUES);
 }
 
 /* The processors that this process may use. */

@@ -117,7 +117,7 @@ KernelUse time_use(const KernelWork *kernel, const Occupancy *occupancy, const T
 {
     KernelUse use = { .blocks = result->resident, .tail = result->tail };
 
-    if (result->cycles <= 0 || result->timed <= 0)
+    if (result->cycles <= 0 || result->timed <= 0) /* no time is known: it takes none */
         return use_of_copying();
     use.in_waves = result->blocks > result->resident;
     set_parts(&use, kernel, occupancy);

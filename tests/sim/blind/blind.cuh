@@ -74,24 +74,24 @@ inline int blocks_for(size_t threads, int block)
     return (int) ((threads + block - 1) / block);
 }
 
-// ---- One launch ----
+// ---- Device arrays ----
 
-enum Mode { ONCE, TIMED, PROFILED };
-
-class Run
+// Arrays that are freed with this object.
+class Arrays
 {
   public:
-    Run(Mode mode, int number, int repeats) : mode(mode), number(number), repeats(repeats)
+    ~Arrays()
     {
+        free_arrays();
     }
 
-    ~Run()
+    void free_arrays()
     {
         for (void *at : arrays)
             CHECK(cudaFree(at));
+        arrays.clear();
     }
 
-    // An array of zeros on the device; the run frees it.
     template <class T> T *zeros(size_t count)
     {
         T *at;
@@ -108,6 +108,21 @@ class Run
         CHECK(cudaMemcpy(at, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
         arrays.push_back(at);
         return at;
+    }
+
+  protected:
+    std::vector<void *> arrays;
+};
+
+// ---- One launch ----
+
+enum Mode { ONCE, TIMED, PROFILED };
+
+class Run : public Arrays
+{
+  public:
+    Run(Mode mode, int number, int repeats) : mode(mode), number(number), repeats(repeats)
+    {
     }
 
     // Runs `reset` before each launch, outside of the measured time. One launch warms up.
@@ -165,8 +180,6 @@ class Run
     size_t checked = 0, wrong = 0;
 
   private:
-    std::vector<void *> arrays;
-
     template <class Launch, class Reset> void time(Launch launch, Reset reset)
     {
         std::vector<float> us;

@@ -264,7 +264,7 @@ static CU_TestInfo tests[] = {
     { "chunks move when they are used", chunks_move_when_they_are_used },
     { "fresh chunks move nothing", fresh_chunks_move_nothing },
     { "most of a block takes the rest along", most_of_a_block_takes_the_rest_along },
-    { "what is mostly read is copied", what_is_mostly_read_is_copied },
+    { "read-mostly memory is copied", what_is_mostly_read_is_copied },
     { "memory that prefers the host stays", memory_that_prefers_the_host_stays },
     { "prefetches move what is missing", prefetches_move_what_is_missing },
     CU_TEST_INFO_NULL,

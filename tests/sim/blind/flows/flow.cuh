@@ -20,7 +20,7 @@ __global__ void gate(float *out, int loops)
     *out = x;
 }
 
-class Flow
+class Flow : public Arrays
 {
   public:
     cudaStream_t stream[MOST_STREAMS];
@@ -55,35 +55,15 @@ class Flow
     // Frees the arrays of the section.
     void clear()
     {
-        for (void *at : arrays)
-            CHECK(cudaFree(at));
+        free_arrays();
         for (void *at : host_arrays)
             CHECK(cudaFreeHost(at));
-        arrays.clear();
         host_arrays.clear();
         us = 0;
         checked = wrong = 0;
     }
 
     // ---- Arrays ----
-
-    template <class T> T *zeros(size_t count)
-    {
-        T *at;
-        CHECK(cudaMalloc(&at, count * sizeof(T)));
-        CHECK(cudaMemset(at, 0, count * sizeof(T)));
-        arrays.push_back(at);
-        return at;
-    }
-
-    template <class T> T *upload(const std::vector<T> &host)
-    {
-        T *at;
-        CHECK(cudaMalloc(&at, host.size() * sizeof(T)));
-        CHECK(cudaMemcpy(at, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
-        arrays.push_back(at);
-        return at;
-    }
 
     template <class T> T *managed(size_t count)
     {
@@ -174,7 +154,7 @@ class Flow
 
   private:
     cudaEvent_t begin, end, links[MOST_STREAMS];
-    std::vector<void *> arrays, host_arrays;
+    std::vector<void *> host_arrays;
     float *gate_out;
     int clock_khz;
 

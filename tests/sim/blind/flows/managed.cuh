@@ -94,12 +94,13 @@ static void managed_later(Flow &flow)
     v.expect(1 + LAUNCHES);
 }
 
-static void managed_prefetched(Flow &flow)
+static void prefetched(Flow &flow, bool both)
 {
     Vectors v(flow);
     const auto work = [&] {
         prefetch(v.x, v.BYTES, true, flow.stream[0]);
-        prefetch(v.y, v.BYTES, true, flow.stream[0]);
+        if (both)
+            prefetch(v.y, v.BYTES, true, flow.stream[0]);
         v.launch();
     };
 
@@ -108,17 +109,14 @@ static void managed_prefetched(Flow &flow)
     v.expect(1);
 }
 
+static void managed_prefetched(Flow &flow)
+{
+    prefetched(flow, true);
+}
+
 static void managed_one_prefetched(Flow &flow)
 {
-    Vectors v(flow);
-    const auto work = [&] {
-        prefetch(v.x, v.BYTES, true, flow.stream[0]);
-        v.launch();
-    };
-
-    v.fill();
-    flow.time(1, work, NO_GATE);
-    v.expect(1);
+    prefetched(flow, false);
 }
 
 static void managed_on_host(Flow &flow)
