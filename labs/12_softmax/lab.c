@@ -115,12 +115,13 @@ static void read_input(const Inputs *inputs, size_t first, size_t count, float *
 enum { PIECE = 1024 };
 
 /* What a row's results need. `weight` is the mean of |x| + |max| over the row, each element
- * weighted with its result. */
+ * weighted with its result. `least`: the smallest exponential above 0. `lost`: the part of the sum
+ * that may be lost, term by term. */
 typedef struct Row {
     FillKey key;
     size_t first, cols;
     bool undefined; /* all results are NaN */
-    double max, sum, weight;
+    double max, sum, weight, least, lost;
 } Row;
 
 static double row_max(const Inputs *inputs, const Row *row, bool *nan)
@@ -159,20 +160,41 @@ static void row_sum(const Inputs *inputs, Row *row)
             double e = exp((double) x[i] - row->max);
             row->sum += e;
             row->weight += e > 0 ? e * magnitude(row, (double) x[i]) : 0;
+            row->least = e > 0 && e < row->least ? e : row->least;
         }
     }
     row->weight /= row->sum;
 }
 
+/* A term of less than 4u, relative to the sum, is rounded to a few multiples of u or to 0, always
+ * in the same direction: such errors do not cancel. u is the most that is lost each time. */
+static void row_lost(const Inputs *inputs, Row *row)
+{
+    const double most = 0x1p-24 * row->sum;
+    float x[PIECE];
+
+    for (size_t at = 0, now; at < row->cols; at += now) {
+        now = row->cols - at < PIECE ? row->cols - at : PIECE;
+        read_input(inputs, row->first + at, now, x);
+        for (size_t i = 0; i < now; i++) {
+            double e = exp((double) x[i] - row->max);
+            row->lost += e < 4 * most ? fmin(e, most) : 0;
+        }
+    }
+    row->lost /= row->sum;
+}
+
 static Row row_of(const Inputs *inputs, size_t first, size_t cols)
 {
-    Row row = { .key = fill_key(inputs->seed, 0), .first = first, .cols = cols };
+    Row row = { .key = fill_key(inputs->seed, 0), .first = first, .cols = cols, .least = 1 };
     bool nan;
 
     row.max = row_max(inputs, &row, &nan);
     row.undefined = nan || isinf(row.max);
     if (!row.undefined)
         row_sum(inputs, &row);
+    if (row.least < 4 * 0x1p-24 * row.sum)
+        row_lost(inputs, &row);
     return row;
 }
 
@@ -204,7 +226,7 @@ static const Row *row_at(const Inputs *inputs, size_t index, size_t cols)
  *   |m|) + 4u. A result has this error, and the sum has the mean of its terms' errors: `weight`.
  * - A sum of n positive terms in any order: at most about 4u sqrt(n), by the same argument as in
  *   labs/07_reduction/lab.c, where sequential addition of n equal terms has sqrt(sum of s^2) =
- *   sqrt(n / 3) times the sum.
+ *   sqrt(n / 3) times the sum. Terms too small for that argument add `lost`.
  * - The division, and the factors exp(old maximum - new maximum) that an online kernel multiplies
  *   into its sum, 5u each: 64u covers a dozen of them. A row of n numbers in random order has about
  *   ln(n) new maxima: 11 in 65,536.
@@ -215,7 +237,7 @@ static double rounding(const Row *row, double x, double result)
     const double u = 0x1p-24;
     double relative = 64 + 4 * magnitude(row, x) + 4 * row->weight + 4 * sqrt((double) row->cols);
 
-    return u * relative * result + FLT_MIN;
+    return (u * relative + row->lost) * result + FLT_MIN;
 }
 
 /* From inputs to results, in place: `count` elements of one row. */
