@@ -117,13 +117,14 @@ static void row_by_the_formula(const float *x, float *y, size_t cols)
         y[j] = expf(x[j] - max) / sum;
 }
 
-/* In one of 200 gradings the first rung was wrong in the case with spikes. If the largest element is
- * about 17 above the others and comes early, each of the others is lost when it is added to 1. These
- * ten are all seeds of the first 20,000 for which that exceeded the tolerance. */
+/* In one of 200 gradings the first rung was wrong in the case with spikes. If the largest element
+ * is about 17 above the others and comes early, each of the others is lost when it is added to 1.
+ * These ten are all seeds of the first 20,000 for which that exceeded the tolerance. */
 static void terms_may_be_lost_one_by_one(void)
 {
-    static const uint64_t seeds[] = { 823,  5286,  5602,  5842,  5908,
-                                      14723, 14825, 17764, 17859, 18459 };
+    static const uint64_t seeds[] = {
+        823, 5286, 5602, 5842, 5908, 14723, 14825, 17764, 17859, 18459
+    };
 
     for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
         Difference d = { 0 };

@@ -198,11 +198,11 @@ one for all: wrong" "" env SIM_CHECKS=races ./turns
         env SIM_BUDGET=3000000 ./endless barrier
     try "fork before the GPU is used" 0 ok '' ./forks before
     try "fork after" 0 ok 'this process was forked from one that had already used the GPU' ./forks
-    sed 's/^issue_us:[^#]*/issue_us: 4 /; s/^event_us:[^#]*/event_us: 0.5 /' \
+    sed 's/^issue_us:[^#]*/issue_us: 4 /; s/^event_us:[^#]*/event_us: 0.5 /; s/^follow_us:[^#]*/follow_us: 1.5 /; s/^graph_follow_us:[^#]*/graph_follow_us: 0.75 /' \
         "$build/devices/teaching.txt" > slow_host.txt
     try "the host's time per launch" 0 ok '' env SIM_TIME=1 SIM_DEVICE=./slow_host.txt ./issued
     cp "$build/devices/teaching.txt" moving.txt
-    for figure in page_fault_us:1000 page_chunk_us:100 page_copy_us:150 fresh_fault_us:500 fresh_chunk_us:70 prefetch_us:60 \
+    for figure in first_fault_us:0 page_fault_us:1000 page_chunk_us:100 page_copy_us:150 fresh_fault_us:500 fresh_chunk_us:70 prefetch_us:60 \
         prefetch_block_us:4 prefetch_fresh_us:5 prefetch_back_us:300; do
         sed -i "s/^${figure%:*}:[^#]*/${figure/:/: } /" moving.txt
     done

@@ -46,6 +46,7 @@ static void note_thread(void)
 }
 
 static const TimelineJob mark = { .row = ROW_MARK };
+static const TimelineJob host_mark = { .row = ROW_MARK, .on_host = true };
 
 /* ---- The device's work ---- */
 
@@ -116,7 +117,7 @@ static TimelineItem *add(Stream *stream, bool in_queue)
 static void host_works(int64_t ps)
 {
     TimelineItem *item = timeline_add(timeline, 0);
-    TimelineJob job = mark;
+    TimelineJob job = host_mark;
 
     job.ps = ps;
     timeline_after(item, host);
@@ -247,7 +248,7 @@ static TimelineItem *new_wait(void)
 
 static void waited(TimelineItem *item)
 {
-    timeline_done(item, &mark);
+    timeline_done(item, &host_mark);
     if (item)
         timeline_keep(&host, item);
     if (is_idle() || timeline_pending(timeline) > MOST_PENDING)

@@ -268,12 +268,14 @@ static cudaError_t instantiate(cudaGraphExec_t *handle, cudaGraph_t from, unsign
 
 static cudaError_t launch_all(Stream *stream, const Graph *graph);
 
-static cudaError_t issue_work(Stream *stream, const Work *of_node)
+static cudaError_t issue_work(Stream *stream, const Node *node)
 {
-    Work *work = work_copy(of_node);
+    Work *work = work_copy(node->work);
 
-    if (work)
+    if (work) {
         work->of_graph = true;
+        work->after_node = node->before_count;
+    }
     return issue(stream, work);
 }
 
@@ -291,7 +293,7 @@ static cudaError_t launch_node(Stream *stream, const Node *node)
         return cudaSuccess;
     if (node->work->kind == WORK_HOST)
         idle_watch();
-    return issue_work(stream, node->work);
+    return issue_work(stream, node);
 }
 
 /* In modelled time a node begins when all nodes before it have ended; the first ones begin with the

@@ -84,11 +84,7 @@ static void used_by_copy(Chunks *chunks, const bool *used, void *self)
 
 static void used_by_kernel(Chunks *chunks, const bool *used, void *self)
 {
-    Migration *sum = self;
-    const Migration more = chunks_kernel_used(chunks, used, &rt.device);
-
-    sum->us += more.us;
-    sum->bytes += more.bytes;
+    chunks_kernel_used(chunks, used, &rt.device, self);
 }
 
 bool managed_is_at(uint64_t address)
@@ -113,6 +109,7 @@ Migration managed_after_kernel(void)
     Migration sum = { 0 };
 
     visit_all(used_by_kernel, &sum);
+    migration_first_faults(&sum, &rt.device);
     return sum;
 }
 

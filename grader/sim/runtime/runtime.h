@@ -195,6 +195,7 @@ typedef struct Work {
     uint64_t executed;             /* warp instructions */
     double ms;                     /* modelled time of a kernel */
     bool of_graph;                 /* the host has issued it with its graph */
+    bool after_node;               /* and it is behind another node */
     struct TimelineItem *item;     /* kept until the work is done; NULL: time is not modelled */
     struct TimelineItem *complete; /* the end of a kernel's children; NULL: it has none */
     union {

@@ -208,7 +208,7 @@ static TimelineJob kernel_job(const Work *work)
                           .tag = work->number };
 }
 
-TimelineJob time_job(const Work *work)
+static TimelineJob job_alone(const Work *work)
 {
     switch (work->kind) {
     case WORK_KERNEL:
@@ -222,4 +222,18 @@ TimelineJob time_job(const Work *work)
     default:
         return (TimelineJob){ .row = ROW_MARK };
     }
+}
+
+/* How soon the work begins after other work, and other work after it. */
+TimelineJob time_job(const Work *work)
+{
+    const Device *d = &rt.device;
+    const double follow_us = work->after_node ? d->graph_follow_us : d->follow_us;
+    const double switch_us = work->of_graph ? 0 : d->switch_us;
+    TimelineJob job = job_alone(work);
+
+    job.follow_ps = llround(fmin((double) job.lead_ps, follow_us * 1e6));
+    job.start_ps = picoseconds(d->start_us / 1e3);
+    job.switch_ps = picoseconds(switch_us / 1e3);
+    return job;
 }

@@ -49,8 +49,11 @@ static double move(Link *link, LinkWay way, double requests, double bytes, uint6
     return link->free[way];
 }
 
+/* The request itself occupies the way of writes. */
 uint64_t link_load(Link *link, double bytes, uint64_t now)
 {
+    link->free[LINK_WRITES] =
+        latest(link->free[LINK_WRITES], (double) now) + HEADER_BYTES * link->byte_cycles;
     return memory_up(move(link, LINK_READS, 1, bytes, now)) + (uint64_t) link->latency;
 }
 

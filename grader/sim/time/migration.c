@@ -49,10 +49,12 @@ static bool was_written(Chunks *chunks, size_t i)
 static void use_on_host(Chunks *chunks, size_t i)
 {
     Chunk *chunk = &chunks->chunk[i];
-    const bool may_share = chunk->reads_mostly && !was_written(chunks, i) &&
-                           (chunk->place == ON_DEVICE || chunk->place == ON_BOTH);
+    const bool written = chunk->reads_mostly && was_written(chunks, i);
+    const bool may_share =
+        chunk->reads_mostly && !written && (chunk->place == ON_DEVICE || chunk->place == ON_BOTH);
 
     chunk->place = may_share ? ON_BOTH : ON_HOST;
+    chunk->was_there &= !written;
 }
 
 void chunks_host_used(Chunks *chunks, const bool *used)
@@ -93,6 +95,7 @@ void chunks_copied(Chunks *chunks, const bool *used)
 typedef struct BlockUse {
     size_t begin, end;        /* its chunks */
     int moved, copied, fresh; /* chunks */
+    bool is_split;            /* it was on the device, but for some chunks */
 } BlockUse;
 
 static bool is_missing(const Chunk *chunk)
@@ -120,14 +123,30 @@ static void add_use(Chunks *chunks, size_t i, BlockUse *use)
 
     use_on_device(chunks, i);
     use->fresh += before == NOWHERE;
-    use->copied += before == ON_HOST && chunks->chunk[i].place == ON_BOTH;
-    use->moved += before == ON_HOST && chunks->chunk[i].place == ON_DEVICE;
+    if (before == ON_HOST && chunks->chunk[i].place == ON_BOTH && !chunks->chunk[i].was_there)
+        use->copied++;
+    else
+        use->moved += before == ON_HOST;
+}
+
+/* The device has a page of 2 MB for a block that it has as a whole. Once the host has taken a part
+ * back, an H200 waits longer for that part (tests/sim/time/mechanisms, part). */
+static bool is_split(const Chunks *chunks, const BlockUse *block)
+{
+    bool any_here = false, any_missing = false;
+
+    for (size_t i = block->begin; i < block->end; i++) {
+        any_here |= chunks->chunk[i].place == ON_DEVICE;
+        any_missing |= chunks->chunk[i].place == ON_HOST;
+    }
+    return any_here && any_missing && block->end - block->begin == BLOCK_CHUNKS;
 }
 
 static void use_block(Chunks *chunks, const bool *used, BlockUse *block)
 {
     const bool all = takes_all(chunks, used, block);
 
+    block->is_split = is_split(chunks, block);
     for (size_t i = block->begin; i < block->end; i++)
         if (used[i] || (all && is_missing(&chunks->chunk[i])))
             add_use(chunks, i, block);
@@ -144,22 +163,27 @@ static void add_block(const BlockUse *use, const Device *device, Migration *sum)
     sum->us += use->moved * device->page_chunk_us + use->copied * device->page_copy_us +
                use->fresh * device->fresh_chunk_us;
     sum->bytes += (double) from_host * CHUNK_BYTES;
+    sum->faults |= from_host;
+    sum->splits |= from_host && use->is_split;
 }
 
-Migration chunks_kernel_used(Chunks *chunks, const bool *used, const Device *device)
+void chunks_kernel_used(Chunks *chunks, const bool *used, const Device *device, Migration *sum)
 {
-    Migration sum = { 0 };
-
     if (chunks_stay(chunks)) {
         chunks_copied(chunks, used);
-        return sum;
+        return;
     }
     for (size_t at = 0; at < chunks->count; at += BLOCK_CHUNKS) {
         BlockUse block = { .begin = at, .end = block_end(chunks, at) };
         use_block(chunks, used, &block);
-        add_block(&block, device, &sum);
+        add_block(&block, device, sum);
     }
-    return sum;
+}
+
+void migration_first_faults(Migration *sum, const Device *device)
+{
+    sum->us += sum->faults ? device->first_fault_us : 0;
+    sum->us += sum->splits ? device->split_fault_us : 0;
 }
 
 bool chunks_stay(const Chunks *chunks)
@@ -218,6 +242,7 @@ void chunks_read_mostly(Chunks *chunks, size_t first, size_t end, bool on)
     for (size_t i = first; i < end; i++) {
         Chunk *chunk = &chunks->chunk[i];
         chunk->reads_mostly = on;
+        chunk->was_there = on && chunk->place != NOWHERE;
         if (on && chunk->place != NOWHERE)
             chunk->content = digest_chunk(chunks, i);
         else if (chunk->place == ON_BOTH)

@@ -14,6 +14,7 @@ typedef enum ChunkPlace { NOWHERE, ON_HOST, ON_DEVICE, ON_BOTH } ChunkPlace;
 typedef struct Chunk {
     uint8_t place;
     bool reads_mostly, prefers_host; /* as advised */
+    bool was_there; /* before it was advised to be mostly read, and not written since */
     Digest content; /* of one that is mostly read, when it was last used: whether it was written */
 } Chunk;
 
@@ -26,6 +27,9 @@ typedef struct Chunks {
 
 typedef struct Migration {
     double us, bytes; /* bytes: moved over the link */
+    /* Whether there is a chunk that was on the host; one in a block that is partly on the device.
+     */
+    bool faults, splits;
 } Migration;
 
 /* From one malloc. NULL: out of memory. */
@@ -34,7 +38,10 @@ Chunks *chunks_new(const void *at, size_t bytes);
  * is all that it takes. */
 void chunks_host_used(Chunks *chunks, const bool *used);
 void chunks_copied(Chunks *chunks, const bool *used);
-Migration chunks_kernel_used(Chunks *chunks, const bool *used, const Device *device);
+/* Adds what the kernel waits for to the sum over its allocations. migration_first_faults: adds what
+ * is once per kernel. */
+void chunks_kernel_used(Chunks *chunks, const bool *used, const Device *device, Migration *sum);
+void migration_first_faults(Migration *sum, const Device *device);
 /* Hints for chunks first .. end - 1. chunks_prefetch, chunks_take_back: they move to the device, to
  * the host. */
 Migration chunks_prefetch(Chunks *chunks, size_t first, size_t end, const Device *device);

@@ -7,59 +7,12 @@
  * (sharing.h). Copies to and from the device slow each other down while both run. At each of these
  * times the remaining time of what runs is recomputed.
  */
-#include "sim/time/timeline.h"
+#include "sim/time/timeline_items.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_SPANS = 1 << 16, NO_SPAN = -1, NO_QUEUE = -1 };
-
-/* ENGINE_SMS runs several items at a time, the others one. */
-typedef enum Engine { ENGINE_UP, ENGINE_DOWN, ENGINE_SMS, ENGINES } Engine;
-
-typedef struct Edge {
-    struct Edge *next;
-    TimelineItem *to;
-} Edge;
-
-/* Items that have not begun, in the order of issue. */
-typedef struct ItemQueue {
-    TimelineItem *first, *last;
-} ItemQueue;
-
-struct TimelineItem {
-    TimelineItem *next;   /* in the list of active items */
-    TimelineItem *behind; /* in its queue */
-    Timeline *timeline;
-    Edge *later;     /* items that wait for this one */
-    uint64_t number; /* in the order of issue */
-    int stream, queue;
-    int waits; /* the number of items it waits for, + 1 until its job is known */
-    int users;
-    bool known, runs, ended; /* known: its job is */
-    uint64_t turn;           /* in the order in which items began */
-    TimelineJob job;
-    int64_t ready_ps; /* the last end of its predecessors; later with the lead added */
-    int64_t left_ps;  /* at since_ps, at full speed */
-    int64_t since_ps, end_ps;
-    double speed;
-    long span;
-};
-
-struct Timeline {
-    int engines[ROWS]; /* of each row */
-    int busy[ENGINES]; /* the number of items that run */
-    Sharing *sharing;
-    TimelineItem *active; /* by number */
-    ItemQueue queues[TIMELINE_QUEUES];
-    uint64_t numbers, turns;
-    int64_t release_ps; /* when a kernel next releases places for which others wait */
-    long pending;
-    int64_t now_ps;
-    TimelineSpan *spans;
-    long span_count, span_room, span_total;
-};
 
 Timeline *timeline_open(int sms, int copy_engines)
 {
@@ -119,10 +72,15 @@ void timeline_keep(TimelineItem **keep, TimelineItem *item)
     *keep = item;
 }
 
-static void not_before(TimelineItem *item, int64_t ps)
+static void not_before(TimelineItem *item, const TimelineItem *earlier)
 {
-    if (item->ready_ps < ps)
-        item->ready_ps = ps;
+    const bool follows =
+        earlier->job.row == ROW_MARK ? earlier->follows : on_sms(item->timeline, earlier);
+
+    if (item->ready_ps > earlier->end_ps)
+        return;
+    item->follows = follows && (item->follows || item->ready_ps < earlier->end_ps);
+    item->ready_ps = earlier->end_ps;
 }
 
 /* If memory is short, the dependency is lost, as is the time of an item that cannot be added. */
@@ -133,7 +91,7 @@ void timeline_after(TimelineItem *item, TimelineItem *earlier)
     if (!item || !earlier)
         return;
     if (earlier->ended) {
-        not_before(item, earlier->end_ps);
+        not_before(item, earlier);
         return;
     }
     edge = malloc(sizeof *edge);
@@ -150,7 +108,8 @@ static void stop_waiting(TimelineItem *item)
 
     if (--item->waits)
         return;
-    item->ready_ps += item->job.lead_ps;
+    item->follows &= !item->job.on_host;
+    item->ready_ps += item->follows ? item->job.follow_ps : item->job.lead_ps;
     while (*at && (*at)->number < item->number)
         at = &(*at)->next;
     item->next = *at;
@@ -235,135 +194,47 @@ static long new_span(Timeline *timeline, const TimelineItem *item)
     return timeline->span_count++;
 }
 
-/* ---- Speeds ---- */
-
-static bool on_sms(const Timeline *timeline, const TimelineItem *item)
-{
-    return item->job.row != ROW_MARK && timeline->engines[item->job.row] == ENGINE_SMS;
-}
-
-static int64_t left_at(const TimelineItem *item, int64_t now_ps)
-{
-    return item->left_ps - llround((double) (now_ps - item->since_ps) * item->speed);
-}
-
-static void set_speed(TimelineItem *item, int64_t now_ps, double speed)
-{
-    item->left_ps = left_at(item, now_ps);
-    item->since_ps = now_ps;
-    item->speed = speed;
-    item->end_ps = now_ps + (item->left_ps > 0 ? llround((double) item->left_ps / speed) : 0);
-}
-
-static bool runs_in(const Timeline *timeline, TimelineRow row)
-{
-    for (const TimelineItem *item = timeline->active; item; item = item->next)
-        if (item->runs && item->job.row == row)
-            return true;
-    return false;
-}
-
-/* Copies are slower while the link is busy both ways. */
-static void set_speeds_of_copies(Timeline *timeline)
-{
-    const bool both = runs_in(timeline, ROW_UP) && runs_in(timeline, ROW_DOWN);
-
-    for (TimelineItem *item = timeline->active; item; item = item->next) {
-        const bool copies = item->job.row == ROW_UP || item->job.row == ROW_DOWN;
-        const double speed = both ? item->job.shared : 1;
-        if (item->runs && copies && !on_sms(timeline, item) && item->speed != speed)
-            set_speed(item, timeline->now_ps, speed);
-    }
-}
-
-/* ---- Sharing the SMs ---- */
-
-enum { MOST_SHARERS = 128 }; /* as many kernels as a GPU runs at the same time */
-
-typedef struct Sharers {
-    int count;
-    TimelineItem *items[MOST_SHARERS];
-    Sharer kernels[MOST_SHARERS];
-} Sharers;
-
-static void add_sharer(Sharers *all, TimelineItem *item, int64_t now_ps)
-{
-    const double left = item->runs ? (double) left_at(item, now_ps) : (double) item->job.ps;
-
-    all->items[all->count] = item;
-    all->kernels[all->count++] = (Sharer){
-        .use = &item->job.use,
-        .done = item->job.ps > 0 ? fmin(1, 1 - left / (double) item->job.ps) : 1,
-    };
-}
-
-/* What runs on the SMs, in the order in which it began. */
-static void find_sharers(const Timeline *timeline, Sharers *all)
-{
-    all->count = 0;
-    for (TimelineItem *item = timeline->active; item; item = item->next) {
-        int at = all->count;
-        if (!item->runs || !on_sms(timeline, item))
-            continue;
-        add_sharer(all, item, timeline->now_ps);
-        for (; at > 0 && all->items[at - 1]->turn > item->turn; at--) {
-            const Sharer kernel = all->kernels[at];
-            all->items[at] = all->items[at - 1];
-            all->kernels[at] = all->kernels[at - 1];
-            all->items[at - 1] = item;
-            all->kernels[at - 1] = kernel;
-        }
-    }
-}
-
-/* Whether the SMs have a place for an item that is ready. */
-static bool has_place(const Timeline *timeline, TimelineItem *item)
-{
-    Sharers all;
-
-    if (!timeline->busy[ENGINE_SMS])
-        return true;
-    if (timeline->busy[ENGINE_SMS] >= MOST_SHARERS)
-        return false;
-    find_sharers(timeline, &all);
-    add_sharer(&all, item, timeline->now_ps);
-    sharing_set_speeds(timeline->sharing, all.kernels, all.count);
-    return all.kernels[all.count - 1].speed > 0;
-}
-
-/* When this kernel next releases places. */
-static int64_t release_of(const TimelineItem *item, double done, int64_t now_ps)
-{
-    const double next = sharing_next_release(&item->job.use, done);
-    const int64_t after_ps = llround((next - done) * (double) item->job.ps / item->speed);
-
-    return next < 1 ? now_ps + (after_ps > 1 ? after_ps : 1) : INT64_MAX;
-}
-
-static void set_speeds_of_kernels(Timeline *timeline)
-{
-    const double least = 1.0 / 1024; /* of a kernel that loses its last places to rounding */
-    Sharers all;
-
-    timeline->release_ps = INT64_MAX;
-    if (!timeline->busy[ENGINE_SMS])
-        return;
-    find_sharers(timeline, &all);
-    sharing_set_speeds(timeline->sharing, all.kernels, all.count);
-    for (int i = 0; i < all.count; i++) {
-        const double speed = fmax(least, all.kernels[i].speed);
-        if (all.items[i]->speed != speed)
-            set_speed(all.items[i], timeline->now_ps, speed);
-        const int64_t ps = release_of(all.items[i], all.kernels[i].done, timeline->now_ps);
-        if (ps < timeline->release_ps)
-            timeline->release_ps = ps;
-    }
-}
-
 /* ---- Beginning and ending ---- */
+
+static bool is_recent(const Timeline *timeline, int queue)
+{
+    for (int i = 0; i < timeline->recents; i++)
+        if (timeline->recent[i] == queue)
+            return true;
+    return timeline->recents < RECENT;
+}
+
+/* When the device can start the item, if the SMs have a place for it. Work of one or two queues of
+ * an H200 starts at once, of more queues as if it turned to one after the other
+ * (tests/sim/time/mechanisms/starts.cu). */
+static int64_t start_of(const Timeline *timeline, const TimelineItem *item)
+{
+    const int64_t ready_ps = item->ready_ps, front_ps = timeline->front_ps;
+
+    if (!on_sms(timeline, item))
+        return ready_ps;
+    return (ready_ps > front_ps ? ready_ps : front_ps) +
+           (is_recent(timeline, item->queue) ? 0 : item->job.switch_ps);
+}
+
+static void use_front(Timeline *timeline, const TimelineItem *item)
+{
+    int at = 0;
+
+    timeline->front_ps = timeline->now_ps + item->job.start_ps;
+    while (at < timeline->recents && timeline->recent[at] != item->queue)
+        at++;
+    if (at == timeline->recents && at < RECENT)
+        timeline->recents++;
+    for (at = at < RECENT ? at : RECENT - 1; at > 0; at--)
+        timeline->recent[at] = timeline->recent[at - 1];
+    timeline->recent[0] = item->queue;
+}
 
 static void begin(Timeline *timeline, TimelineItem *item)
 {
+    if (on_sms(timeline, item))
+        use_front(timeline, item);
     leave_queue(timeline, item);
     item->runs = true;
     item->turn = ++timeline->turns;
@@ -379,7 +250,7 @@ static void begin(Timeline *timeline, TimelineItem *item)
 
 static bool engine_takes(const Timeline *timeline, TimelineItem *item)
 {
-    return on_sms(timeline, item) ? has_place(timeline, item)
+    return on_sms(timeline, item) ? items_have_place(timeline, item)
                                   : !timeline->busy[timeline->engines[item->job.row]];
 }
 
@@ -390,7 +261,7 @@ static void begin_ready(Timeline *timeline)
 
     for (TimelineItem *item = timeline->active; item; item = item->next) {
         const int engine = timeline->engines[item->job.row];
-        if (item->runs || item->ready_ps > timeline->now_ps || !is_first(timeline, item))
+        if (item->runs || start_of(timeline, item) > timeline->now_ps || !is_first(timeline, item))
             continue;
         if (item->job.row == ROW_MARK) {
             begin(timeline, item);
@@ -413,7 +284,7 @@ static void end(Timeline *timeline, TimelineItem *item)
     while (item->later) {
         Edge *edge = item->later;
         item->later = edge->next;
-        not_before(edge->to, item->end_ps);
+        not_before(edge->to, item);
         stop_waiting(edge->to);
         free(edge);
     }
@@ -436,21 +307,15 @@ static void end_due(Timeline *timeline)
 
 /* ---- Playing ---- */
 
-static void set_speeds(Timeline *timeline)
-{
-    set_speeds_of_copies(timeline);
-    set_speeds_of_kernels(timeline);
-}
-
 static bool step(Timeline *timeline)
 {
     int64_t next_ps;
 
     begin_ready(timeline);
-    set_speeds(timeline);
+    items_set_speeds(timeline);
     next_ps = timeline->release_ps;
     for (const TimelineItem *item = timeline->active; item; item = item->next) {
-        const int64_t ps = item->runs ? item->end_ps : item->ready_ps;
+        const int64_t ps = item->runs ? item->end_ps : start_of(timeline, item);
         if ((item->runs || ps > timeline->now_ps) && ps < next_ps)
             next_ps = ps;
     }
@@ -458,7 +323,7 @@ static bool step(Timeline *timeline)
         return false;
     timeline->now_ps = next_ps;
     end_due(timeline);
-    set_speeds(timeline);
+    items_set_speeds(timeline);
     return true;
 }
 

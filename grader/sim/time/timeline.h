@@ -7,7 +7,8 @@
  *
  * The device takes the work of its queues in the order of issue: an item begins after all items of
  * its queue that were added before it and whose duration is known have begun. So one that waits
- * holds up those behind it, even of other streams.
+ * holds up those behind it, even of other streams. Work on the SMs starts one after the other, and
+ * more slowly when the device has to turn to another queue.
  *
  * Times are whole picoseconds, so that simultaneous events are recognised exactly.
  */
@@ -30,11 +31,17 @@ typedef enum TimelineRow { ROW_UP, ROW_KERNEL, ROW_FILL, ROW_DOWN, ROW_MARK, ROW
 
 typedef struct TimelineJob {
     TimelineRow row;
-    KernelUse use;   /* of work on the SMs */
-    int64_t lead_ps; /* from being ready to requesting the engine; others need not wait for it */
-    int64_t ps;      /* its duration if nothing else runs on the device */
-    double shared;   /* relative speed of a copy while the link is busy in both directions */
-    double bytes;    /* for the report */
+    KernelUse use; /* of work on the SMs */
+    /* From being ready to requesting the engine, for which others need not wait: in general; if it
+     * is ready since work on the SMs has ended. */
+    int64_t lead_ps, follow_ps;
+    /* From its start until other work on the SMs may start; how much later it starts if that is
+     * another queue's turn. */
+    int64_t start_ps, switch_ps;
+    int64_t ps;    /* its duration if nothing else runs on the device */
+    bool on_host;  /* of a MARK: the host is there */
+    double shared; /* relative speed of a copy while the link is busy in both directions */
+    double bytes;  /* for the report */
     const char *name;
     uint64_t tag; /* the caller's, for its span */
 } TimelineJob;

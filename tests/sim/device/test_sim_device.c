@@ -120,11 +120,12 @@ static const char sound[] =
     "memory_read_share: 0.955\n"
     "memory_write_share: 0.826\n"
     "atomic_ns: 1.8\n"
-    "launch_us: 2\n"
+    "launch_us: 2\nfollow_us: 1\ngraph_follow_us: 0.5\nstart_us: 0.2\nswitch_us: 0.8\n"
     "copy_us: 3\n"
     "pcie_pinned_share: 0.88\n"
     "pcie_both_share: 0.806\n"
     "pcie_pageable_share: 0.141\nlink_request_ns: 1.6\n"
+    "first_fault_us: 35\nsplit_fault_us: 60\n"
     "page_fault_us: 45\npage_chunk_us: 7\npage_copy_us: 12\nfresh_fault_us: 30\nfresh_chunk_us: 5\n"
     "prefetch_us: 55\nprefetch_block_us: 4\nprefetch_fresh_us: 5\nprefetch_back_us: 300\n"
     "prefetch_back_gbps: 13\n"
@@ -133,7 +134,7 @@ static const char sound[] =
     "atomic_pass_ns: 0.73\n"
     "issue_us: 0\nevent_us: 0\nvote_latency: 45\nshared_update_cycles: 50\n"
     "local_latency: 33\nlocal_merge_cycles: 2\n";
-/* Each case adds line 109, which should be "copy_engines: 2". */
+/* Each case adds line 119, which should be "copy_engines: 2". */
 
 static char scratch[64];
 
@@ -156,26 +157,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":114: copy_engines appears twice" },
-        { "copy_engines: 2\nsms: 8", ":114: sms appears twice" },
-        { "copy_engines: 2\nwheels: 4", ":114: unknown key `wheels`" },
-        { "copy_engines 2", ":113: expected `key: value`" },
-        { "copy_engines:", ":113: copy_engines must be a whole number, not ``" },
-        { "copy_engines: two", ":113: copy_engines must be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":113: copy_engines must be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":113: copy_engines must be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":113: copy_engines must be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":113: copy_engines must be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":113: copy_engines must be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":113: copy_engines must be a whole number, not `1..2`" },
-        { "copy_engines: .", ":113: copy_engines must be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":113: copy_engines must be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":113: copy_engines must be a whole number, not `nan`" },
-        { "copy_engines: 65", ":113: copy_engines is 65: it must be from 0 to 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":120: copy_engines appears twice" },
+        { "copy_engines: 2\nsms: 8", ":120: sms appears twice" },
+        { "copy_engines: 2\nwheels: 4", ":120: unknown key `wheels`" },
+        { "copy_engines 2", ":119: expected `key: value`" },
+        { "copy_engines:", ":119: copy_engines must be a whole number, not ``" },
+        { "copy_engines: two", ":119: copy_engines must be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":119: copy_engines must be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":119: copy_engines must be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":119: copy_engines must be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":119: copy_engines must be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":119: copy_engines must be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":119: copy_engines must be a whole number, not `1..2`" },
+        { "copy_engines: .", ":119: copy_engines must be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":119: copy_engines must be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":119: copy_engines must be a whole number, not `nan`" },
+        { "copy_engines: 65", ":119: copy_engines is 65: it must be from 0 to 64" },
         { "copy_engines: 99999999999",
-          ":113: copy_engines is 99999999999: it must be from 0 to 64" },
+          ":119: copy_engines is 99999999999: it must be from 0 to 64" },
         { "copy_engines: 9999999999999999999999",
-          ":113: copy_engines must be a whole number, not `9999999999999999999999`" },
+          ":119: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -102,8 +102,9 @@ static void requests_take_a_time(void)
     link_open(&link, &device);
     CU_ASSERT_EQUAL(link_load(&link, 32, 0), 100 + 1301);
     CU_ASSERT_EQUAL(link_load(&link, 32, 0), 200 + 1301);
-    CU_ASSERT_EQUAL(link_store(&link, 32, 0), 100 + 301); /* the other way is free */
-    CU_ASSERT_EQUAL(link_merge(&link, 16, 0), 101 + 301);
+    const uint64_t requests = (uint64_t) ceil(2 * link.byte_cycles * 28); /* occupy the other way */
+    CU_ASSERT_EQUAL(link_store(&link, 32, 0), requests + 100 + 301);
+    CU_ASSERT_EQUAL(link_merge(&link, 16, 0), requests + 101 + 301);
     CU_ASSERT_EQUAL(link_update(&link, 2, 0), 400 + 1301);
     link_begin(&link);
     CU_ASSERT_EQUAL(link_load(&link, 32, 0), 100 + 1301);

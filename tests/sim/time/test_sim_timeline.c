@@ -1,113 +1,12 @@
-/* test_sim_timeline.c - when work runs: small timelines, scheduled by hand.
- *
- * Times in the tests are whole microseconds, except where a rate causes fractions. Rows: U copy to
- * the device, K kernel on all SMs, k kernel on half of them, F fill, D copy from the device.
- */
+/* test_sim_timeline.c - when work runs: small timelines, scheduled by hand. */
 #include "capture.h"
 #include "rows.h"
 #include "sim/report/report.h"
 #include "sim/report/totals.h"
-#include "sim/time/timeline.h"
+#include "sim/sim_timeline.h"
 
-#include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { SMS = 8, STREAMS = 4, MOST = 32 };
-
-static const int64_t us = 1000000;
-
-/* A program: the last item of each stream, the host's last wait, and all issued items. */
-typedef struct Program {
-    Timeline *timeline;
-    TimelineItem *last[STREAMS], *host, *items[MOST];
-    int count;
-} Program;
-
-static Program begin(int copy_engines)
-{
-    Program program = { .timeline = timeline_open(SMS, copy_engines) };
-
-    CU_ASSERT_PTR_NOT_NULL_FATAL(program.timeline);
-    return program;
-}
-
-static void finish(Program *p)
-{
-    timeline_play(p->timeline, NULL);
-    CU_ASSERT_EQUAL(timeline_pending(p->timeline), 0);
-    for (int i = 0; i < p->count; i++)
-        timeline_keep(&p->items[i], NULL);
-    for (int s = 0; s < STREAMS; s++)
-        timeline_keep(&p->last[s], NULL);
-    timeline_keep(&p->host, NULL);
-    timeline_close(p->timeline);
-}
-
-/* Issues an item of unknown duration; returns its number. */
-static int add(Program *p, int stream)
-{
-    TimelineItem *item = timeline_add(p->timeline, stream);
-
-    CU_ASSERT_FATAL(p->count < MOST);
-    timeline_after(item, p->last[stream]);
-    timeline_after(item, p->host);
-    timeline_keep(&p->last[stream], item);
-    timeline_keep(&p->items[p->count], item);
-    return p->count++;
-}
-
-static TimelineJob job(char row, double length_us)
-{
-    return (TimelineJob){ .row = row == 'U'   ? ROW_UP
-                                 : row == 'D' ? ROW_DOWN
-                                 : row == 'F' ? ROW_FILL
-                                 : row == 'M' ? ROW_MARK
-                                              : ROW_KERNEL,
-                          .use = { .blocks = row == 'k' ? SMS / 2 : SMS,
-                                   .part = { [PART_WARPS] = 1 },
-                                   .tail = { .begins = 1 } },
-                          .ps = (int64_t) (length_us * 1e6),
-                          .shared = 1 };
-}
-
-static void done(Program *p, int item, char row, double length_us)
-{
-    const TimelineJob known = job(row, length_us);
-
-    timeline_done(p->items[item], &known);
-}
-
-static int issue(Program *p, int stream, char row, double length_us)
-{
-    const int item = add(p, stream);
-
-    done(p, item, row, length_us);
-    return item;
-}
-
-/* The host waits for an item. */
-static void wait_for(Program *p, int item)
-{
-    TimelineItem *mark = timeline_add(p->timeline, 0);
-    const TimelineJob none = { .row = ROW_MARK };
-
-    timeline_after(mark, p->host);
-    timeline_after(mark, p->items[item]);
-    timeline_done(mark, &none);
-    timeline_keep(&p->host, mark);
-    timeline_play(p->timeline, mark);
-}
-
-/* Microseconds; -1: it has not ended. */
-static double end_of(const Program *p, int item)
-{
-    int64_t ps;
-
-    return timeline_ended(p->items[item], &ps) ? (double) ps / (double) us : -1;
-}
-
-#define ENDS(item, at) CU_ASSERT_EQUAL(end_of(&p, item), at)
 
 /* ---- Streams and engines ---- */
 
@@ -222,26 +121,6 @@ static void both_ways_at_once_are_slower(void)
     finish(&p);
 }
 
-/* The overhead of a launch delays only its own stream. */
-static void a_lead_keeps_no_engine(void)
-{
-    Program p = begin(2);
-    TimelineJob late = job('K', 4);
-    const int first = add(&p, 1);
-    int second, third;
-
-    late.lead_ps = 3 * us;
-    timeline_done(p.items[first], &late);
-    second = issue(&p, 2, 'K', 2);
-    third = add(&p, 1);
-    timeline_done(p.items[third], &late);
-    timeline_play(p.timeline, NULL);
-    ENDS(second, 2);
-    ENDS(first, 7);
-    ENDS(third, 14);
-    finish(&p);
-}
-
 /* ---- Kernels ---- */
 
 /* Two half kernels fit together. A whole one begins on half of the SMs and is done with half of its
@@ -289,57 +168,6 @@ static void a_kernel_begins_in_the_tail_of_another(void)
     timeline_play(p.timeline, NULL);
     ENDS(first, 8);
     ENDS(second, 9);
-    finish(&p);
-}
-
-/* ---- Queues ---- */
-
-static int issue_in(Program *p, int queue, int stream, char row, double length_us)
-{
-    const int item = add(p, stream);
-
-    timeline_queue(p->items[item], queue);
-    done(p, item, row, length_us);
-    return item;
-}
-
-/* Streams 1 and 2 share a queue. A kernel that runs does not hold up the next one; what waits for
- * it does, here a mark in its stream. */
-static void what_waits_holds_up_its_queue(void)
-{
-    static const struct {
-        int queues[2];
-        bool marked;
-        double second_us;
-    } rows[] = { { { 0, 0 }, false, 4 }, { { 0, 0 }, true, 10 }, { { 0, 1 }, true, 4 } };
-
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        Program p = begin(2);
-        const int first = issue_in(&p, rows[i].queues[0], 1, 'k', 6);
-        if (rows[i].marked)
-            issue_in(&p, rows[i].queues[0], 1, 'M', 0);
-        const int second = issue_in(&p, rows[i].queues[1], 2, 'k', 4);
-        timeline_play(p.timeline, NULL);
-        ENDS(first, 6);
-        ENDS(second, rows[i].second_us);
-        finish(&p);
-    }
-}
-
-/* Stream 1 has work that is not executed before that of stream 2, which is behind it in a queue,
- * has been waited for. */
-static void what_is_not_done_holds_up_nothing(void)
-{
-    Program p = begin(2);
-    const int late = add(&p, 1);
-
-    timeline_queue(p.items[late], 0);
-    const int second = issue_in(&p, 0, 2, 'k', 4);
-    wait_for(&p, second);
-    ENDS(second, 4);
-    done(&p, late, 'k', 3);
-    timeline_play(p.timeline, NULL);
-    ENDS(late, 7);
     finish(&p);
 }
 
@@ -522,12 +350,9 @@ static CU_TestInfo tests[] = {
     { "one copy engine per direction", copy_engines_are_by_direction },
     { "an engine takes a ready item", an_engine_takes_what_is_ready },
     { "copies in both directions are slower", both_ways_at_once_are_slower },
-    { "a lead does not occupy the engine", a_lead_keeps_no_engine },
     { "kernels share the SMs if they fit", kernels_share_the_sms_if_they_fit },
     { "fills overlap with copies and share the SMs", fills_run_beside_copies_and_share_the_sms },
     { "a kernel begins in the tail of another", a_kernel_begins_in_the_tail_of_another },
-    { "what waits holds up its queue", what_waits_holds_up_its_queue },
-    { "what is not done holds up nothing", what_is_not_done_holds_up_nothing },
     { "a mark is where it was put", a_mark_is_where_it_was_put },
     { "issued work comes after the host's waits", what_the_host_issues_comes_after_its_waits },
     { "a pause changes nothing", a_pause_changes_nothing },

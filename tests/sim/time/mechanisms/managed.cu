@@ -12,10 +12,15 @@
 // back.KBYTES: prefetch to the host
 // host.KBYTES: the host reads a word of each 4 KB after the device has used them (host's clock)
 // mostly.N.KBYTES: cudaMemAdviseSetReadMostly; the Nth read by a kernel; the host reads in between
+// advised.N.KBYTES: the same, but the host has written the array before the advice
 // stays.HOW.KBYTES: cudaMemAdviseSetPreferredLocation of the host
+// part.CHUNKS.KBYTES: the host has written the first CHUNKS x 64 KB of an array on the device; 0:
+//     one byte. seen.KBYTES: the host has read all of it
+// pair.STATES.KBYTES: a kernel copies one array to another; STATES: of both, as above
+// walk.THREADS.KBYTES: each thread follows 16 links through an array that the host has written
 // sparse.EVERY.KBYTES: a kernel reads a word of each EVERY x 64 KB, all written by the host;
 //     rest.EVERY.KBYTES: then a kernel reads all
-// pinned.HOW.KBYTES: memory of cudaMallocHost
+// pinned.HOW.KBYTES: memory of cudaMallocHost; copy: to other memory of this kind, update: in place
 // again.HOW.TIMES: blocks read the same 512 KB of cudaMallocHost TIMES times; HOW: ca, cg
 #include "measure.cuh"
 
@@ -60,6 +65,26 @@ __global__ void read_some(const int4 *p, size_t count, size_t step, bool mix, in
     const size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x, places = count / step;
 
     if (i < places && p[(mix ? mixed((uint32_t) i) % places : i) * step].x == 123456)
+        *out = 1;
+}
+
+__global__ void copy_all(int4 *to, const int4 *from, size_t count)
+{
+    for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += (size_t) gridDim.x * blockDim.x) {
+        const int4 v = from[i];
+        to[i] = make_int4(v.x + 1, v.y, v.z, v.w);
+    }
+}
+
+__global__ void walk(const int4 *p, size_t count, int *out)
+{
+    const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+    uint32_t at = mixed(thread);
+
+    for (int step = 0; step < 16; step++)
+        at = mixed(at + step + p[at % count].x);
+    if (at == 123456)
         *out = 1;
 }
 
@@ -141,8 +166,13 @@ static double host_us()
 
 enum State { FRESH, HOST, DEVICE, SOME };
 
-// A new array for each sample, so that no run profits from the last.
-template <class Work> static float sample(State state, size_t bytes, size_t some, Work work)
+static void nothing(int4 *)
+{
+}
+
+// A new array for each sample, so that no run profits from the last. `before`: what the host does.
+template <class Work, class Before>
+static float sample(State state, size_t bytes, size_t some, Work work, Before before)
 {
     int4 *p;
     float ms;
@@ -155,15 +185,16 @@ template <class Work> static float sample(State state, size_t bytes, size_t some
     check(cudaDeviceSynchronize());
     if (state == SOME)
         host_writes(p, bytes, some);
+    before(p);
     ms = once([&] { work(p, bytes); });
     check(cudaDeviceSynchronize());
     check(cudaFree(p));
     return ms * 1e3f;
 }
 
-template <class Work>
+template <class Work, class Before = void (*)(int4 *)>
 static void state_row(const char *what, const char *which, State state, size_t bytes, size_t some,
-                      Work work)
+                      Work work, Before before = nothing)
 {
     enum { MOST = 15 };
     const int samples = repeats < MOST ? repeats : MOST;
@@ -173,7 +204,7 @@ static void state_row(const char *what, const char *which, State state, size_t b
     if (!is_wanted(what))
         return;
     for (int i = 0; i < samples; i++)
-        us[i] = sample(state, bytes, some, work);
+        us[i] = sample(state, bytes, some, work, before);
     qsort(us, samples, sizeof *us, by_size);
     snprintf(name, sizeof name, "%s.%s.%d", what, which, (int) (bytes >> 10));
     row(name, us[samples / 2], "us");
@@ -219,23 +250,100 @@ static void host_row(size_t bytes)
     check(cudaFree(p));
 }
 
-static void mostly_rows(size_t bytes)
+static void mostly_rows(const char *group, bool advised_first, size_t bytes)
 {
     int4 *p;
     char name[64];
 
-    if (!is_wanted("mostly"))
+    if (!is_wanted(group))
         return;
     check(cudaMallocManaged(&p, bytes));
-    advise(p, bytes, cudaMemAdviseSetReadMostly, true);
+    if (advised_first)
+        advise(p, bytes, cudaMemAdviseSetReadMostly, true);
     host_writes(p, bytes, 4096);
+    if (!advised_first)
+        advise(p, bytes, cudaMemAdviseSetReadMostly, true);
     for (int i = 1; i <= 3; i++) {
         const float ms = once([=] { use(READ, p, bytes); });
-        snprintf(name, sizeof name, "mostly.%d.%d", i, (int) (bytes >> 10));
+        snprintf(name, sizeof name, "%s.%d.%d", group, i, (int) (bytes >> 10));
         row(name, ms * 1e3, "us");
         host_reads(p, bytes);
     }
     check(cudaFree(p));
+}
+
+// What the host does to an array on the device, before a kernel reads all of it.
+static void part_rows(size_t bytes)
+{
+    const size_t chunk = 64 << 10;
+    const size_t parts[] = { 1, chunk, 4 * chunk, 8 * chunk, 16 * chunk, 31 * chunk };
+    const auto read = [](int4 *p, size_t n) { use(READ, p, n); };
+
+    for (size_t part : parts) {
+        char name[16];
+        if (part > bytes)
+            continue;
+        snprintf(name, sizeof name, "%d", (int) (part / chunk));
+        state_row("part", name, DEVICE, bytes, 0, read,
+                  [=](int4 *p) { host_writes(p, part, 4096); });
+    }
+    state_row("seen", "all", DEVICE, bytes, 0, read, [=](int4 *p) { host_reads(p, bytes); });
+}
+
+// ---- Two arrays ----
+
+static void put(State state, int4 *p, size_t bytes)
+{
+    if (state == HOST)
+        host_writes(p, bytes, 4096);
+    if (state == DEVICE)
+        use(WRITE, p, bytes);
+}
+
+static void pair_row(const char *name, State from_state, State to_state, size_t bytes)
+{
+    enum { MOST = 15 };
+    const int samples = repeats < MOST ? repeats : MOST;
+    float us[MOST];
+    char text[64];
+
+    for (int i = 0; i < samples; i++) {
+        int4 *from, *to;
+        check(cudaMallocManaged(&from, bytes));
+        check(cudaMallocManaged(&to, bytes));
+        put(from_state, from, bytes);
+        put(to_state, to, bytes);
+        check(cudaDeviceSynchronize());
+        us[i] = once([=] { copy_all<<<sms * 4, 512>>>(to, from, bytes / sizeof(int4)); }) * 1e3f;
+        check(cudaFree(from));
+        check(cudaFree(to));
+    }
+    qsort(us, samples, sizeof *us, by_size);
+    snprintf(text, sizeof text, "pair.%s.%d", name, (int) (bytes >> 10));
+    row(text, us[samples / 2], "us");
+}
+
+static void pair_rows(size_t bytes)
+{
+    if (!is_wanted("pair"))
+        return;
+    pair_row("fresh_fresh", FRESH, FRESH, bytes);
+    pair_row("host_fresh", HOST, FRESH, bytes);
+    pair_row("host_host", HOST, HOST, bytes);
+    pair_row("device_host", DEVICE, HOST, bytes);
+    pair_row("device_fresh", DEVICE, FRESH, bytes);
+}
+
+static void walk_rows(size_t bytes)
+{
+    const int threads[] = { 32, 1024, 16384 };
+
+    for (int count : threads) {
+        char name[16];
+        snprintf(name, sizeof name, "%d", count);
+        state_row("walk", name, HOST, bytes, 0,
+                  [=](int4 *p, size_t n) { walk<<<count / 32, 32>>>(p, n / sizeof(int4), out); });
+    }
 }
 
 static void stays_rows(size_t bytes)
@@ -260,6 +368,20 @@ static void stays_rows(size_t bytes)
     }
 }
 
+static void pinned_pair_rows(int4 *p, size_t bytes)
+{
+    const size_t half = bytes / 2 / sizeof(int4);
+    const char *const name[] = { "copy", "update" };
+
+    for (int in_place = 0; in_place < 2; in_place++) {
+        char text[64];
+        snprintf(text, sizeof text, "pinned.%s.%d", name[in_place], (int) (bytes >> 10));
+        row(text,
+            timed([=] { copy_all<<<sms * 4, 512>>>(in_place ? p : p + half, p, half); }) / 1e3,
+            "us");
+    }
+}
+
 static void pinned_rows(size_t bytes)
 {
     const How kinds[] = { READ, WRITE, PAGES, SINGLE };
@@ -268,6 +390,7 @@ static void pinned_rows(size_t bytes)
     if (!is_wanted("pinned"))
         return;
     check(cudaMallocHost(&p, bytes));
+    pinned_pair_rows(p, bytes);
     for (How how : kinds) {
         char name[64];
         snprintf(name, sizeof name, "pinned.%s.%d", hows[how], (int) (bytes >> 10));
@@ -357,7 +480,11 @@ int main(int argc, char **argv)
             }
         prefetch_rows(bytes);
         host_row(bytes);
-        mostly_rows(bytes);
+        mostly_rows("mostly", true, bytes);
+        mostly_rows("advised", false, bytes);
+        part_rows(bytes);
+        pair_rows(bytes);
+        walk_rows(bytes);
         stays_rows(bytes);
         pinned_rows(bytes);
         sparse_rows(bytes);
