@@ -97,7 +97,7 @@ build)
     ;;
 run)
     # shellcheck disable=SC2046 # names are words
-    [ $# -gt 3 ] || set -- run "$2" "${3:-15}" $(sed -n 's/^SECTION(\(.*\), .*//p' "$here/sections.def" | uniq)
+    [ $# -gt 3 ] || set -- run "$2" "${3:-15}" $(sed -n 's/^SECTION(\(.*\), .*/\1/p' "$here/sections.def" | uniq)
     measure "${@:3}"
     ;;
 compare)

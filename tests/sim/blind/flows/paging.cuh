@@ -82,7 +82,7 @@ static void paged_rows(Flow &flow)
     matrix_rows(flow, 0);
 }
 
-static void paged_rows_part_prefetched(Flow &flow)
+static void paged_part_prefetched(Flow &flow)
 {
     matrix_rows(flow, 9 << 20);
 }
@@ -287,7 +287,7 @@ static void mostly_read(Flow &flow, bool advised_before)
     flow.time(1, work, NO_GATE);
     for (int i = 0; i + 1 < COUNT; i++)
         wanted += 0.5 * (curve[i] + curve[i + 1]);
-    flow.time(1, work, NO_GATE);
+    flow.time(1, work);
     flow.expect(flow.download(total, 1)[0], 2 * wanted, 1e-4);
 }
 
