@@ -8,7 +8,7 @@
 // ---- The sums of a matrix's rows, read by rows or by columns ----
 
 struct Matrix {
-    enum { HIGH = 1536, WIDE = 4096, COUNT = HIGH * WIDE };
+    enum { HIGH = 2048, WIDE = 4096, COUNT = HIGH * WIDE };
     Flow &flow;
     float *values, *sums;
 
@@ -84,7 +84,7 @@ static void paged_rows(Flow &flow)
 
 static void paged_part_prefetched(Flow &flow)
 {
-    matrix_rows(flow, 9 << 20);
+    matrix_rows(flow, 12 << 20);
 }
 
 static void paged_columns(Flow &flow)
@@ -252,7 +252,7 @@ static void paged_blocks_changed(Flow &flow)
 // The fifth in the middle.
 static void paged_fifth_changed(Flow &flow)
 {
-    enum { COUNT = 5 << 20 };
+    enum { COUNT = 10 << 20 };
     aged_after(flow, COUNT, [](int i) { return i / (COUNT / 5) == 2; });
 }
 
