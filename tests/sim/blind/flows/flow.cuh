@@ -166,4 +166,28 @@ class Flow : public Arrays
     }
 };
 
+// ---- Managed memory ----
+
+inline void prefetch(const void *at, size_t bytes, bool to_device, cudaStream_t stream)
+{
+#if CUDART_VERSION >= 13000
+    cudaMemLocation where = {};
+    where.type = to_device ? cudaMemLocationTypeDevice : cudaMemLocationTypeHost;
+    CHECK(cudaMemPrefetchAsync(at, bytes, where, 0, stream));
+#else
+    CHECK(cudaMemPrefetchAsync(at, bytes, to_device ? 0 : cudaCpuDeviceId, stream));
+#endif
+}
+
+inline void advise(const void *at, size_t bytes, cudaMemoryAdvise advice, bool device)
+{
+#if CUDART_VERSION >= 13000
+    cudaMemLocation where = {};
+    where.type = device ? cudaMemLocationTypeDevice : cudaMemLocationTypeHost;
+    CHECK(cudaMemAdvise(at, bytes, advice, where));
+#else
+    CHECK(cudaMemAdvise(at, bytes, advice, device ? 0 : cudaCpuDeviceId));
+#endif
+}
+
 #endif

@@ -9,7 +9,10 @@
 #include "batches.cuh"
 #include "branches.cuh"
 #include "managed.cuh"
+#include "mapped.cuh"
 #include "mixed.cuh"
+#include "overlap.cuh"
+#include "paging.cuh"
 #include "pinned.cuh"
 
 #include <cstring>

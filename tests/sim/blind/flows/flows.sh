@@ -4,17 +4,19 @@
 #
 #     flows.sh build BUILD              compiles BUILD/blind/flows-gpu (static, for sm_90 and newer GPUs) and
 #                                       BUILD/blind/flows (shared, for the simulator); no GPU needed
-#     flows.sh run BUILD [REPEATS]      measures on this machine's GPU: a head, then rows `NAME MICROSECONDS us`
+#     flows.sh run BUILD [REPEATS [FAMILY...]]
+#                                       measures the families (default: all; REPEATS: 15) on this machine's GPU: a
+#                                       head, then rows `NAME MICROSECONDS us`
 #     flows.sh compare BUILD [FIXTURE]  plays the sections of the fixture (default: the newest of this folder) on the
-#                                       device in its head, and compares
+#                                       device in its head, and compares; pairs with other sections do not count
 #
 # compare needs `make BUILD/libcudart-sim.so`. PLAYED=1: compares what was played before. Rows remain in
 # BUILD/blind/flows-run. Exit status 1: a section failed on the GPU, or nothing
-# was compared.
+# was compared; 2: wrong arguments.
 set -euo pipefail
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
-usage="usage: flows.sh build|run|compare BUILD [REPEATS|FIXTURE]"
+usage="usage: flows.sh build BUILD | run BUILD [REPEATS [FAMILY...]] | compare BUILD [FIXTURE]"
 verb=${1:?$usage}
 build=$(cd "${2:?$usage}" && pwd)
 work=$build/blind
@@ -35,15 +37,25 @@ compile()
     echo "$hash" > "$file.hash"
 )
 
-# measure REPEATS: a process per family, so that one that fails leaves the others
+# names_of FAMILY
+names_of()
+{
+    sed -n "s/^SECTION($1, \(.*\))$/\1/p" "$here/sections.def"
+}
+
+# measure REPEATS FAMILY...: a process per family, so that one that fails leaves the others
 measure()
 {
-    local gpu family status=0
+    local repeats=$1 gpu family status=0
+    shift
+    for family; do
+        [ -n "$(names_of "$family")" ] || { echo "flows.sh: no family named '$family' (see sections.def)" >&2; exit 2; }
+    done
     gpu=$(nvidia-smi --query-gpu=name,driver_version,clocks.max.sm --format=csv,noheader | head -1)
-    echo "# $gpu, $(date -u +%F), tests/sim/blind/flows/flows.sh run BUILD $1"
-    for family in $(sed -n 's/^SECTION(\(.*\), .*/\1/p' "$here/sections.def" | uniq); do
+    echo "# $gpu, $(date -u +%F), tests/sim/blind/flows/flows.sh run BUILD $repeats $*"
+    for family; do
         # shellcheck disable=SC2046 # names are words
-        timeout 120 "$work/flows-gpu" "$1" $(sed -n "s/^SECTION($family, \(.*\))$/\1/p" "$here/sections.def") ||
+        timeout 120 "$work/flows-gpu" "$repeats" $(names_of "$family") ||
             { echo "# $family: exit status $?"; status=1; }
     done
     return $status
@@ -84,12 +96,14 @@ build)
     compile flows shared
     ;;
 run)
-    measure "${3:-15}"
+    # shellcheck disable=SC2046 # names are words
+    [ $# -gt 3 ] || set -- run "$2" "${3:-15}" $(sed -n 's/^SECTION(\(.*\), .*/\1/p' "$here/sections.def" | uniq)
+    measure "${@:3}"
     ;;
 compare)
     export -f play
     export build work played device
-    compare "${3:-$(ls -r "$here"/sealed.txt "$here"/open-*.txt 2> /dev/null | head -1)}"
+    compare "${3:-$(ls -rv "$here"/sealed.txt "$here"/open-*.txt 2> /dev/null | head -1)}"
     ;;
 *)
     echo "$usage" >&2

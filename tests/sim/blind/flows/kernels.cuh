@@ -182,4 +182,28 @@ __global__ void polynomials(const float4 *in, float4 *out)
     out[i] = make_float4(polynomial(v.x), polynomial(v.y), polynomial(v.z), polynomial(v.w));
 }
 
+// ---- Pixels of four bytes, unpacked to three planes of floats ----
+
+__host__ __device__ inline float colour(uint32_t pixel, int plane)
+{
+    return (pixel >> 8 * plane & 255) * 0.00390625f;
+}
+
+__global__ void unpack(const uint32_t *pixels, float *planes, int count)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint32_t pixel = pixels[i];
+
+    for (int plane = 0; plane < 3; plane++)
+        planes[plane * count + i] = colour(pixel, plane);
+}
+
+inline void expect_planes(Flow &flow, const std::vector<uint32_t> &pixels, const float *planes)
+{
+    const size_t count = pixels.size();
+
+    flow.expect_some(planes, 3 * count, 997,
+                     [&](size_t i) { return colour(pixels[i % count], (int) (i / count)); });
+}
+
 #endif

@@ -4,28 +4,6 @@
 
 #include "kernels.cuh"
 
-static void prefetch(const void *at, size_t bytes, bool to_device, cudaStream_t stream)
-{
-#if CUDART_VERSION >= 13000
-    cudaMemLocation where = {};
-    where.type = to_device ? cudaMemLocationTypeDevice : cudaMemLocationTypeHost;
-    CHECK(cudaMemPrefetchAsync(at, bytes, where, 0, stream));
-#else
-    CHECK(cudaMemPrefetchAsync(at, bytes, to_device ? 0 : cudaCpuDeviceId, stream));
-#endif
-}
-
-static void advise(const void *at, size_t bytes, cudaMemoryAdvise advice, bool device)
-{
-#if CUDART_VERSION >= 13000
-    cudaMemLocation where = {};
-    where.type = device ? cudaMemLocationTypeDevice : cudaMemLocationTypeHost;
-    CHECK(cudaMemAdvise(at, bytes, advice, where));
-#else
-    CHECK(cudaMemAdvise(at, bytes, advice, device ? 0 : cudaCpuDeviceId));
-#endif
-}
-
 // ---- y += a x: the same vectors, moved in several ways ----
 
 __global__ void saxpy(float4 *y, const float4 *x, float a)
