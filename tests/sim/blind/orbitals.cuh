@@ -150,7 +150,7 @@ static void overlap_half(Run &run)
 
 // ---- Boys functions of orders 0 to 4: a series until it converges, or a table ----
 
-enum { BOYS_COUNT = 480000, BOYS_ORDER = 4, BOYS_TERMS = 6, BOYS_CELLS = 223 };
+enum { BOYS_COUNT = 440000, BOYS_ORDER = 4, BOYS_TERMS = 6, BOYS_CELLS = 163 };
 
 // exp(-x) sum of (2x)^k / ((2m + 1) (2m + 3) ... (2m + 2k + 1))
 __host__ __device__ inline double boys_highest(double x, double power, int order)
@@ -206,7 +206,7 @@ static void boys(Run &run, bool by_table)
     const std::vector<float> r = floats(BOYS_COUNT, 13012, 0, 1);
     std::vector<double> x(BOYS_COUNT), table(BOYS_CELLS * BOYS_TERMS);
     for (int i = 0; i < BOYS_COUNT; i++) // similar for the pairs of two shells
-        x[i] = 20.0 * r[i / 480] * r[i / 480] + 2 * r[i];
+        x[i] = 14.0 * r[i / 480] * r[i / 480] + 2 * r[i];
     for (int i = 0; i < BOYS_CELLS * BOYS_TERMS; i++) {
         const double at = i / BOYS_TERMS * 0.1;
         table[i] = boys_highest(at, exp(-at), BOYS_ORDER + i % BOYS_TERMS);
