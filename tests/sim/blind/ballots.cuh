@@ -27,7 +27,7 @@ static std::vector<unsigned char> ranked_ballots(int count, uint32_t seed)
 // ---- How many voters prefer a to b, for all pairs: counts in global memory, or in shared memory
 // ----
 
-enum { DUEL_BALLOTS = 92160 };
+enum { DUEL_BALLOTS = 184320 };
 
 __global__ void condorcet_global_kernel(const unsigned char *ballots, int *wins)
 {
@@ -205,7 +205,7 @@ static void runoff_places(Run &run)
 
 // ---- Seats of districts by highest averages: a thread per district, or 16 lanes ----
 
-enum { DHONDT_DISTRICTS = 6400, DHONDT_PARTIES = 16 };
+enum { DHONDT_DISTRICTS = 3200, DHONDT_PARTIES = 16 };
 
 __host__ __device__ inline void dhondt_seats(const int *votes, int seats, int *out)
 {
@@ -261,7 +261,7 @@ static void dhondt(Run &run, bool lanes)
     for (int i = 0; i < n; i++)
         votes[i] = 50 + r[i] * 40 / (1 + i % DHONDT_PARTIES);
     for (int d = 0; d < DHONDT_DISTRICTS; d++)
-        seats[d] = 4 + (DHONDT_DISTRICTS - d) * 56 / DHONDT_DISTRICTS;
+        seats[d] = 4 + (DHONDT_DISTRICTS - d) * 116 / DHONDT_DISTRICTS;
     const int *dv = run.upload(votes), *ds = run.upload(seats);
     int *to = run.zeros<int>(n);
     run.measure([=] {

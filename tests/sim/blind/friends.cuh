@@ -363,7 +363,7 @@ static std::vector<int> cores_host(const Friends &f)
 
 static void cores(Run &run, bool push)
 {
-    const Friends f = friend_network(CORE_MEMBERS, 280000, 0.15f, 13066);
+    const Friends f = friend_network(CORE_MEMBERS, 330000, 0.15f, 13066);
     std::vector<int> degrees(CORE_MEMBERS);
     for (int v = 0; v < CORE_MEMBERS; v++)
         degrees[v] = f.begins[v + 1] - f.begins[v];

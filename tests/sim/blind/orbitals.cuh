@@ -242,7 +242,7 @@ static void boys_table(Run &run)
 // ---- The weight of the nearest cell's atom at a point: a thread per point, or a lane per atom
 // ----
 
-enum { BECKE_ATOMS = 24, BECKE_POINTS = 12000 };
+enum { BECKE_ATOMS = 32 /* a warp */, BECKE_POINTS = 6144 };
 
 // A step from 1 to 0 as mu increases from -1 to 1.
 __host__ __device__ inline double becke_step(double mu)
@@ -290,18 +290,17 @@ __global__ void becke_warp_kernel(const double3 *points, const double3 *atoms,
                                   const double *inverses, double *weights)
 {
     const int i = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
-    const int atom = lane < BECKE_ATOMS ? lane : 0;
-    const double distance = becke_distance(points[i], atoms[atom]);
+    const double distance = becke_distance(points[i], atoms[lane]);
     double product = 1;
     for (int b = 0; b < BECKE_ATOMS; b++) {
         const double other = __shfl_sync(~0u, distance, b);
-        if (b != atom)
-            product *= becke_step((distance - other) * inverses[b * BECKE_ATOMS + atom]);
+        if (b != lane)
+            product *= becke_step((distance - other) * inverses[b * BECKE_ATOMS + lane]);
     }
-    double sum = lane < BECKE_ATOMS ? product : 0;
+    double sum = product;
     for (int d = 16; d; d /= 2)
         sum += __shfl_xor_sync(~0u, sum, d);
-    if (lane == i % BECKE_ATOMS)
+    if (lane == i % 32)
         weights[i] = product / sum;
 }
 

@@ -124,7 +124,7 @@ static void bones_lanes(Run &run)
 // ---- Rotations between key frames: each frame searches its keys, or a thread walks through them
 // ----
 
-enum { KEY_TRACKS = 3584, KEY_COUNT = 48, KEY_FRAMES = 240 };
+enum { KEY_TRACKS = 1792, KEY_COUNT = 96, KEY_FRAMES = 480 };
 
 __host__ __device__ inline float4 key_slerp(float4 a, float4 b, float t)
 {

@@ -281,7 +281,7 @@ static void observables_together(Run &run)
 
 // ---- Measurements: a search in all sums of probabilities, or first in a few in shared memory ----
 
-enum { SHOT_STATES = 1 << 20, SHOT_COUNT = 300000, SHOT_FEW = 1024 };
+enum { SHOT_STATES = 1 << 21, SHOT_COUNT = 600000, SHOT_FEW = 1024 };
 
 // The first of `count` sums that is above the value.
 __host__ __device__ inline int shot_search(const double *sums, int count, double value)

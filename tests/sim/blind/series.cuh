@@ -118,7 +118,7 @@ static void profile_diagonals(Run &run)
 // Bit 0: the value is that before. Bit 1: 5 bits with the lowest different bit, 5 bits with a
 // length less 1, and that many bits of the exclusive or with the value before.
 
-enum { UNXOR_SERIES = 14336, UNXOR_VALUES = 128 };
+enum { UNXOR_SERIES = 4608, UNXOR_VALUES = 400 };
 
 // Keeps the rest of a word, and takes the next when that is empty.
 struct UnxorRest {
@@ -337,7 +337,7 @@ static void hampel_ranks(Run &run)
 
 // ---- Level, trend and season of hourly series: stored by series, or by hour ----
 
-enum { HOLT_SERIES = 18432, HOLT_HOURS = 240, HOLT_SEASON = 24 };
+enum { HOLT_SERIES = 9216, HOLT_HOURS = 480, HOLT_SEASON = 24 };
 
 // Writes the last forecast of a day. Values are `stride` apart.
 __host__ __device__ inline void holt_smooth(const float *x, int stride, float *season, float *out)

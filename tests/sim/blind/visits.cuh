@@ -98,15 +98,13 @@ static void sessions_events(Run &run)
 
 // ---- How far users come in a funnel of pages: a thread per user, or a warp ----
 
-enum { FUNNEL_USERS = 24000, FUNNEL_STEPS = 6 };
+enum { FUNNEL_USERS = 8192, FUNNEL_STEPS = 6 };
 
 __constant__ unsigned char funnel_pages[FUNNEL_STEPS] = { 3, 14, 15, 9, 26, 5 };
 
 __global__ void funnel_thread_kernel(const int *begins, const unsigned char *pages, int *steps)
 {
     const int u = blockIdx.x * blockDim.x + threadIdx.x;
-    if (u >= FUNNEL_USERS)
-        return;
     const int end = begins[u + 1];
     int step = 0;
     for (int i = begins[u]; i < end && step < FUNNEL_STEPS; i++)
@@ -138,8 +136,8 @@ __global__ void funnel_warp_kernel(const int *begins, const unsigned char *pages
 
 static void funnel(Run &run, bool warp)
 {
-    const VisitLog log = visit_log(FUNNEL_USERS, 40, 900, 13001);
-    const std::vector<int> v = integers(log.minutes.size(), 48, 13002);
+    const VisitLog log = visit_log(FUNNEL_USERS, 120, 2600, 13001);
+    const std::vector<int> v = integers(log.minutes.size(), 180, 13002);
     const std::vector<unsigned char> pages(v.begin(), v.end());
     const int *db = run.upload(log.begins);
     const unsigned char *dp = run.upload(pages);
@@ -148,7 +146,7 @@ static void funnel(Run &run, bool warp)
         if (warp)
             funnel_warp_kernel<<<FUNNEL_USERS / 8, 256>>>(db, dp, to);
         else
-            funnel_thread_kernel<<<blocks_for(FUNNEL_USERS, 64), 64>>>(db, dp, to);
+            funnel_thread_kernel<<<FUNNEL_USERS / 64, 64>>>(db, dp, to);
     });
     const int wanted[FUNNEL_STEPS] = { 3, 14, 15, 9, 26, 5 };
     run.expect_all(
