@@ -205,7 +205,7 @@ static void runoff_places(Run &run)
 
 // ---- Seats of districts by highest averages: a thread per district, or 16 lanes ----
 
-enum { DHONDT_DISTRICTS = 3200, DHONDT_PARTIES = 16 };
+enum { DHONDT_DISTRICTS = 1600, DHONDT_PARTIES = 16 };
 
 __host__ __device__ inline void dhondt_seats(const int *votes, int seats, int *out)
 {
@@ -261,7 +261,7 @@ static void dhondt(Run &run, bool lanes)
     for (int i = 0; i < n; i++)
         votes[i] = 50 + r[i] * 40 / (1 + i % DHONDT_PARTIES);
     for (int d = 0; d < DHONDT_DISTRICTS; d++)
-        seats[d] = 4 + (DHONDT_DISTRICTS - d) * 116 / DHONDT_DISTRICTS;
+        seats[d] = 8 + (DHONDT_DISTRICTS - d) * 230 / DHONDT_DISTRICTS;
     const int *dv = run.upload(votes), *ds = run.upload(seats);
     int *to = run.zeros<int>(n);
     run.measure([=] {

@@ -263,9 +263,10 @@ static void modulate_warp(Run &run)
     modulate<32>(run);
 }
 
-// ---- Pixels attend to 77 words of a text: keys and values from global, or from shared memory ----
+// ---- Pixels attend to 154 words of a text: keys and values from global, or from shared memory
+// ----
 
-enum { CROSS_WORDS = 77, CROSS_HEADS = 8, CROSS_WIDTH = 32, CROSS_PIXELS = 2816 };
+enum { CROSS_WORDS = 154, CROSS_HEADS = 8, CROSS_WIDTH = 32, CROSS_PIXELS = 1408 };
 
 // Softmax of the scores while they are computed. Keys and values: [word][width / 4].
 __device__ inline void cross_attend(const float4 *query, const float4 *keys, const float4 *values,

@@ -126,10 +126,6 @@ struct UnxorRest {
     int left;
     uint32_t now;
 
-    __device__ UnxorRest(const uint32_t *words) : words(words), left(0), now(0)
-    {
-    }
-
     __device__ uint32_t take(int count)
     {
         uint32_t bits = 0;
@@ -153,10 +149,6 @@ struct UnxorPlace {
     const uint32_t *words;
     int at;
 
-    __device__ UnxorPlace(const uint32_t *words) : words(words), at(0)
-    {
-    }
-
     __device__ uint32_t take(int count)
     {
         const uint32_t first = words[at / 32], second = words[at / 32 + 1];
@@ -170,7 +162,7 @@ template <class Reader>
 __global__ void unxor_kernel(const uint32_t *words, const int *begins, uint32_t *out)
 {
     const int s = blockIdx.x * blockDim.x + threadIdx.x;
-    Reader reader(words + begins[s]);
+    Reader reader = { words + begins[s] }; // other members: 0
     uint32_t value = 0;
     for (int k = 0; k < UNXOR_VALUES; k++) {
         if (reader.take(1)) {

@@ -274,7 +274,7 @@ static void uniques_firsts(Run &run)
 
 // ---- The campaign in an address, hashed: bytes from global memory, or staged by the block ----
 
-enum { CAMPAIGN_URLS = 121600, CAMPAIGN_BLOCK = 128, CAMPAIGN_LONGEST = 100 };
+enum { CAMPAIGN_URLS = 30720, CAMPAIGN_BLOCK = 64, CAMPAIGN_LONGEST = 400 };
 
 // Hashes what follows "utm=" up to '&' or the end; 0: there is no campaign.
 __host__ __device__ inline uint32_t campaign_hash(const unsigned char *url, int length)
@@ -319,13 +319,13 @@ static void campaign_text(std::vector<unsigned char> &text, std::vector<int> &be
     const std::vector<int> r = integers(2 * CAMPAIGN_URLS, 1000, 13005);
     begins.push_back(0);
     for (int u = 0; u < CAMPAIGN_URLS; u++) {
-        const int path = 12 + r[u] % 40, value = 4 + r[CAMPAIGN_URLS + u] % 40;
+        const int path = 32 + r[u] % 170, value = 16 + r[CAMPAIGN_URLS + u] % 170;
         for (int k = 0; k < path; k++)
-            text.push_back(letters[mix(u * 64 + k + 13006) % 41]);
+            text.push_back(letters[mix(u * 256 + k + 13006) % 41]);
         const char *mark = r[u] % 4 ? "&utm=" : "&ref=";
         text.insert(text.end(), mark, mark + 5);
         for (int k = 0; k < value; k++)
-            text.push_back(letters[mix(u * 64 + k + 13007) % 41]);
+            text.push_back(letters[mix(u * 256 + k + 13007) % 41]);
         begins.push_back((int) text.size());
     }
 }
