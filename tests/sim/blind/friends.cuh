@@ -216,9 +216,9 @@ static void communities_warp(Run &run)
     communities(run, true);
 }
 
-// ---- The 12 newest posts of those that a member follows: a sorted list, or lanes with heads ----
+// ---- The 20 newest posts of those that a member follows: a sorted list, or lanes with heads ----
 
-enum { FEED_MEMBERS = 3072, FEED_POSTS = 8, FEED_LENGTH = 12, FEED_HEADS = 6 };
+enum { FEED_MEMBERS = 3072, FEED_POSTS = 8, FEED_LENGTH = 20, FEED_HEADS = 6 };
 
 // `posts`: per member, the newest first; all differ.
 __global__ void feeds_thread_kernel(const int *begins, const int *others, const int *posts,

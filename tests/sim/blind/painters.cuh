@@ -66,7 +66,7 @@ static void patches_write(Run &run)
 
 // ---- A guided step from noise to image: a kernel per operation, or one ----
 
-enum { GUIDED_PAIRS = 1800000 };
+enum { GUIDED_PAIRS = 2600000 };
 
 // out = a x + b y, in half precision.
 __global__ void guidance_add_kernel(const half2 *x, float a, const half2 *y, float b, half2 *out)

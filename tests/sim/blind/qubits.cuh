@@ -195,9 +195,9 @@ static void controlled_indexed(Run &run)
     controlled(run, true);
 }
 
-// ---- Expected parities of 6 sets of qubits: a pass per set, or one pass ----
+// ---- Expected parities of 3 sets of qubits: a pass per set, or one pass ----
 
-enum { OBSERVED_QUBITS = 21, OBSERVED_SETS = 6, OBSERVED_BLOCKS = 528 };
+enum { OBSERVED_QUBITS = 22, OBSERVED_SETS = 3, OBSERVED_BLOCKS = 528 };
 
 __constant__ uint32_t observed_sets[OBSERVED_SETS];
 
