@@ -12,6 +12,10 @@ typedef struct Dim3 {
     unsigned x, y, z;
 } Dim3;
 
+typedef struct Location {
+    int type, id;
+} Location;
+
 extern void **__cudaRegisterFatBinary(void *wrapper);
 extern void __cudaRegisterFatBinaryEnd(void **handle);
 extern void __cudaUnregisterFatBinary(void **handle);
@@ -26,6 +30,11 @@ extern int cudaMallocManaged(void **pointer, size_t bytes, unsigned flags);
 extern int cudaFree(void *pointer);
 extern int cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, void *stream);
 extern int cudaMemAdvise(const void *pointer, size_t bytes, int advice, int device);
+extern int cudaMemPrefetchAsync_v2(const void *pointer, size_t bytes, Location where,
+                                   unsigned flags, void *stream);
+extern int cudaMemAdvise_v2(const void *pointer, size_t bytes, int advice, Location where);
+extern int cudaMemRangeGetAttribute(void *data, size_t bytes, int attribute, const void *pointer,
+                                    size_t range_bytes);
 extern int cudaGetDeviceProperties_v2(void *properties, int device);
 extern int cudaRuntimeGetVersion(int *version);
 extern int cudaThreadSynchronize(void);
@@ -95,6 +104,23 @@ static int number_at(const unsigned char *properties, size_t offset)
     return number;
 }
 
+/* The older calls take a device, the newer ones a location. */
+static void hints(const int *x, size_t bytes)
+{
+    enum { PREFERRED = 2, BY = 3, LAST = 4, SET_PREFERRED = 3, SET_BY = 5, HOST = 2, CPU = -1 };
+    int where = -9;
+
+    CHECK(!cudaMemAdvise(x, bytes, SET_PREFERRED, 0) && !cudaMemAdvise(x, bytes, SET_BY, CPU));
+    CHECK(!cudaMemRangeGetAttribute(&where, sizeof where, PREFERRED, x, bytes) && where == 0);
+    CHECK(!cudaMemRangeGetAttribute(&where, sizeof where, BY, x, bytes) && where == CPU);
+    CHECK(!cudaMemAdvise_v2(x, bytes, SET_PREFERRED, (Location){ HOST, 0 }));
+    CHECK(!cudaMemRangeGetAttribute(&where, sizeof where, PREFERRED, x, bytes) && where == CPU);
+    CHECK(!cudaMemPrefetchAsync(x, bytes, 0, NULL));
+    CHECK(!cudaMemRangeGetAttribute(&where, sizeof where, LAST, x, bytes) && where == 0);
+    CHECK(!cudaMemPrefetchAsync_v2(x, bytes, (Location){ HOST, 0 }, 0, NULL));
+    CHECK(!cudaMemRangeGetAttribute(&where, sizeof where, LAST, x, bytes) && where == CPU);
+}
+
 int main(void)
 {
     enum { COUNT = 1000, NAME = 0, WARP_SIZE = 308, MAJOR = 360, SIZE = 1032 };
@@ -111,8 +137,7 @@ int main(void)
     CHECK(!cudaMallocManaged((void **) &x, COUNT * sizeof *x, 1));
     for (int i = 0; i < COUNT; i++)
         x[i] = i;
-    CHECK(!cudaMemPrefetchAsync(x, COUNT * sizeof *x, 0, NULL));
-    CHECK(!cudaMemAdvise(x, COUNT * sizeof *x, 3, 0));
+    hints(x, COUNT * sizeof *x);
     if (!__cudaPushCallConfiguration((Dim3){ 4, 1, 1 }, (Dim3){ 256, 1, 1 }, 0, NULL))
         triple(x, COUNT);
     CHECK(!cudaThreadSynchronize());
