@@ -58,6 +58,7 @@ void graph_free(Graph *graph)
         graph->first = node->next;
         free_node(node);
     }
+    held_drop(&graph->held);
     free(graph);
 }
 
@@ -241,7 +242,7 @@ Graph *graph_copy(const Graph *graph)
         if (!copy_node(node, copy))
             break;
     }
-    if (copy->count == graph->count)
+    if (copy->count == graph->count && held_join(&copy->held, graph->held))
         return copy;
     graph_free(copy);
     return NULL;
@@ -324,6 +325,26 @@ static cudaError_t launch_all(Stream *stream, const Graph *graph)
     return error;
 }
 
+/* The user objects of a graph and of its children. */
+static bool join_objects(Held **held, const Graph *graph)
+{
+    bool well = held_join(held, graph->held);
+
+    for (const Node *node = graph->first; node && well; node = node->next)
+        well = !node->child || join_objects(held, node->child);
+    return well;
+}
+
+/* User objects stay until the last work of the launch is done. */
+static cudaError_t launch_holding(Stream *stream, const Graph *exec)
+{
+    const cudaError_t error = launch_all(stream, exec);
+
+    if (stream->last && !join_objects(&stream->last->held, exec))
+        return cudaErrorMemoryAllocation;
+    return error;
+}
+
 /* A captured launch becomes a child graph. */
 static cudaError_t capture_launch(Stream *stream, const Graph *exec)
 {
@@ -346,7 +367,7 @@ static cudaError_t launch(Stream *stream, cudaGraphExec_t handle)
     if (stream->capture)
         return capture_launch(stream, exec);
     clock_issue_graph();
-    return launch_all(stream, exec);
+    return launch_holding(stream, exec);
 }
 
 static cudaError_t destroy(HandleKind kind, const void *handle)

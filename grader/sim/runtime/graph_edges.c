@@ -323,6 +323,9 @@ static cudaError_t update(Graph *exec, Graph *copy, cudaGraphExecUpdateResultInf
     }
     for (a = exec->first, b = copy->first; a && b; a = a->next, b = b->next)
         replace_work(a, b);
+    Held *held = exec->held;
+    exec->held = copy->held;
+    copy->held = held;
     return cudaSuccess;
 }
 

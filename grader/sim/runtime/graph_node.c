@@ -4,6 +4,7 @@
  * change the copy of a node in an executable graph. All make the same work.
  */
 #include "sim/runtime/graph.h"
+#include "sim/runtime/launch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,12 @@ static cudaError_t set(Node *node, Made made)
         return made.error;
     if (!node || node->type != made.type)
         return drop(&made, cudaErrorInvalidValue);
+    if (made.type == cudaGraphNodeTypeKernel) {
+        launch_keep_attributes(&made.work->kernel, &node->work->kernel);
+        const cudaError_t error = launch_check_work(&made.work->kernel);
+        if (error)
+            return drop(&made, error);
+    }
     work_free(node->work);
     node->work = made.work;
     free(node->arguments);

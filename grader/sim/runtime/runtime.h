@@ -20,6 +20,8 @@
 #include "sim/exec/exec.h"
 #include "sim/binary/fatbin.h"
 #include "sim/memory/texture.h"
+#include "sim/runtime/attribute.h"
+#include "sim/runtime/object.h"
 #include "sim/time/sharing.h"
 
 #include <cuda_runtime_api.h>
@@ -141,6 +143,7 @@ typedef struct KernelWork {
     uint8_t *params;
     size_t param_bytes;
     bool cooperative;
+    LaunchHints hints;
     KernelUse use; /* of the SMs; known after it was run */
 } KernelWork;
 
@@ -197,6 +200,7 @@ typedef struct Work {
     bool of_graph;                 /* the host has issued it with its graph */
     struct TimelineItem *item;     /* kept until the work is done; NULL: time is not modelled */
     struct TimelineItem *complete; /* the end of a kernel's children; NULL: it has none */
+    Held *held;                    /* of the graph whose last work this is */
     union {
         KernelWork kernel;
         CopyWork copy;
@@ -215,12 +219,13 @@ struct Stream {
     bool is_default, of_thread, destroyed,
         busy; /* busy: one of its host functions runs, without the lock */
     int id, priority;
-    int queue;                 /* of the device, that takes its work; -1: one of its own */
-    bool on_link;              /* its last work, and so its next events, are in a queue of copies */
-    int users;                 /* threads that are executing its queue */
-    Graph *capture;            /* issued work goes into this graph instead */
-    LastNodes last_nodes;      /* of the capture */
-    bool is_origin;            /* the capture began in this stream */
+    int queue;            /* of the device, that takes its work; -1: one of its own */
+    bool on_link;         /* its last work, and so its next events, are in a queue of copies */
+    int users;            /* threads that are executing its queue */
+    Graph *capture;       /* issued work goes into this graph instead */
+    LastNodes last_nodes; /* of the capture */
+    bool is_origin;       /* the capture began in this stream */
+    LaunchHints hints;
     struct TimelineItem *item; /* its last item */
 };
 
@@ -234,6 +239,7 @@ struct Graph {
     bool is_programs;         /* a capture adds to a graph that the program had made */
     bool capturing, relaxed;  /* relaxed: calls may wait during the capture */
     bool invalidated;         /* the program made a call that cannot be captured */
+    Held *held;               /* user objects */
 };
 
 typedef struct Event {
@@ -259,7 +265,8 @@ typedef enum HandleKind {
     HANDLE_ARRAY,
     HANDLE_TEXTURE,
     HANDLE_MODULE,
-    HANDLE_LINK
+    HANDLE_LINK,
+    HANDLE_USER_OBJECT
 } HandleKind;
 
 enum { RT_PATH = 4096 };
