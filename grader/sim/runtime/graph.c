@@ -40,6 +40,7 @@ static void free_node(Node *node)
     if (node->child)
         graph_free(node->child);
     free(node->before);
+    free(node->data);
     free(node->arguments);
     free(node);
 }
@@ -72,21 +73,42 @@ void graphs_drop(void)
     }
 }
 
-bool node_after(Node *node, Node *before)
+int node_edge(const Node *node, const Node *before)
 {
     for (int i = 0; i < node->before_count; i++)
         if (node->before[i] == before)
-            return true;
-    if (node->before_count == node->before_room) {
-        const int room = node->before_room ? 2 * node->before_room : 4;
-        Node **more = realloc(node->before, (size_t) room * sizeof(Node *));
-        if (!more)
-            return false;
-        node->before = more;
-        node->before_room = room;
-    }
+            return i;
+    return -1;
+}
+
+static bool grow_edges(Node *node)
+{
+    const size_t room = node->before_room ? 2 * (size_t) node->before_room : 4;
+    Node **before = realloc(node->before, room * sizeof(Node *));
+    cudaGraphEdgeData *data = before ? realloc(node->data, room * sizeof *data) : NULL;
+
+    node->before = before ? before : node->before;
+    node->data = data ? data : node->data;
+    node->before_room = data ? (int) room : node->before_room;
+    return data;
+}
+
+bool node_after(Node *node, Node *before, const cudaGraphEdgeData *data)
+{
+    if (node_edge(node, before) >= 0)
+        return true;
+    if (node->before_count == node->before_room && !grow_edges(node))
+        return false;
+    node->data[node->before_count] = data ? *data : (cudaGraphEdgeData){ 0 };
     node->before[node->before_count++] = before;
     return true;
+}
+
+void node_drop_edge(Node *node, int index)
+{
+    node->before_count--;
+    node->before[index] = node->before[node->before_count];
+    node->data[index] = node->data[node->before_count];
 }
 
 static void append(Graph *graph, Node *node)
@@ -113,7 +135,7 @@ Node *node_new(Graph *graph, enum cudaGraphNodeType type, Work *work, Node *cons
     node->work = work;
     node->type = type;
     for (int i = 0; i < count && well; i++)
-        well = node_after(node, before[i]);
+        well = node_after(node, before[i], NULL);
     if (!well) {
         free_node(node);
         return NULL;
@@ -157,10 +179,11 @@ static void unlink_node(Node *node)
 
 void node_free(Node *node)
 {
-    for (Node *other = node->graph->first; other; other = other->next)
-        for (int i = 0; i < other->before_count; i++)
-            if (other->before[i] == node)
-                other->before[i--] = other->before[--other->before_count];
+    for (Node *other = node->graph->first; other; other = other->next) {
+        const int edge = node_edge(other, node);
+        if (edge >= 0)
+            node_drop_edge(other, edge);
+    }
     unlink_node(node);
     free_node(node);
 }
@@ -207,7 +230,7 @@ static bool copy_dependencies(Node *copy, const Node *node, const Graph *to)
 {
     for (int i = 0; i < node->before_count; i++) {
         Node *before = node_in(to, node->before[i]);
-        if (!before || !node_after(copy, before))
+        if (!before || !node_after(copy, before, &node->data[i]))
             return false;
     }
     return true;

@@ -52,8 +52,7 @@ static cudaError_t add(cudaGraphNode_t *handle, Graph *graph, const cudaGraphNod
 
     if (made.error)
         return made.error;
-    well = handle && graph && !graph->capturing && count < INT32_MAX &&
-           read_nodes(before, count, graph, &nodes);
+    well = handle && graph && count < INT32_MAX && read_nodes(before, count, graph, &nodes);
     if (well)
         node = node_new(graph, made.type, made.work, nodes, (int) count);
     else
@@ -65,6 +64,7 @@ static cudaError_t add(cudaGraphNode_t *handle, Graph *graph, const cudaGraphNod
         return well ? cudaErrorMemoryAllocation : cudaErrorInvalidValue;
     }
     take(node, &made);
+    node->loose = graph->capturing;
     *handle = (cudaGraphNode_t) node;
     return cudaSuccess;
 }

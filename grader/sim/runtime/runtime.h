@@ -108,6 +108,7 @@ struct TimelineItem;
 /* While capturing: the nodes after which the next one runs. */
 typedef struct LastNodes {
     Node **all;
+    cudaGraphEdgeData *data; /* of the edge from each */
     int count;
 } LastNodes;
 

@@ -35,6 +35,25 @@ extern int cudaMemPrefetchAsync_v2(const void *pointer, size_t bytes, Location w
 extern int cudaMemAdvise_v2(const void *pointer, size_t bytes, int advice, Location where);
 extern int cudaMemRangeGetAttribute(void *data, size_t bytes, int attribute, const void *pointer,
                                     size_t range_bytes);
+extern int cudaGraphCreate(void **graph, unsigned flags);
+extern int cudaGraphDestroy(void *graph);
+extern int cudaGraphAddEmptyNode(void **node, void *graph, void *const *before, size_t count);
+extern int cudaGraphAddDependencies(void *graph, void *const *from, void *const *to, size_t count);
+extern int cudaGraphAddDependencies_v2(void *graph, void *const *from, void *const *to,
+                                       const void *data, size_t count);
+extern int cudaGraphGetEdges(void *graph, void **from, void **to, size_t *count);
+extern int cudaGraphNodeGetDependencies_v2(void *node, void **all, void *data, size_t *count);
+extern int cudaStreamCreate(void **stream);
+extern int cudaStreamDestroy(void *stream);
+extern int cudaStreamBeginCapture(void *stream, int mode);
+extern int cudaStreamGetCaptureInfo_v3(void *stream, int *status, unsigned long long *id,
+                                       void **graph, void *const **nodes, const void **data,
+                                       size_t *count);
+extern int cudaStreamUpdateCaptureDependencies(void *stream, void **nodes, size_t count,
+                                               unsigned flags);
+extern int cudaStreamUpdateCaptureDependencies_v2(void *stream, void **nodes, const void *data,
+                                                  size_t count, unsigned flags);
+extern int cudaStreamEndCapture(void *stream, void **graph);
 extern int cudaGetDeviceProperties_v2(void *properties, int device);
 extern int cudaRuntimeGetVersion(int *version);
 extern int cudaThreadSynchronize(void);
@@ -121,6 +140,54 @@ static void hints(const int *x, size_t bytes)
     CHECK(!cudaMemRangeGetAttribute(&where, sizeof where, LAST, x, bytes) && where == CPU);
 }
 
+/* Edges without data, and with it by the names that end in _v2. */
+static void edges(void)
+{
+    unsigned char plain[8] = { 0 }, found[8] = { 1 };
+    void *graph, *nodes[3], *from[2], *to[2];
+    size_t count = 2;
+
+    CHECK(!cudaGraphCreate(&graph, 0));
+    for (int i = 0; i < 3; i++)
+        CHECK(!cudaGraphAddEmptyNode(&nodes[i], graph, NULL, 0));
+    CHECK(!cudaGraphAddDependencies(graph, &nodes[0], &nodes[1], 1));
+    CHECK(!cudaGraphAddDependencies_v2(graph, &nodes[1], &nodes[2], plain, 1));
+    CHECK(!cudaGraphGetEdges(graph, from, to, &count) && count == 2);
+    CHECK(from[0] == nodes[0] && to[1] == nodes[2]);
+    count = 1;
+    CHECK(!cudaGraphNodeGetDependencies_v2(nodes[2], from, found, &count) && count == 1);
+    CHECK(from[0] == nodes[1] && !found[0]);
+    CHECK(!cudaGraphDestroy(graph));
+}
+
+static size_t captured(void *stream, void **graph)
+{
+    void *const *nodes;
+    const void *data;
+    size_t count = 99;
+    int status;
+
+    CHECK(!cudaStreamGetCaptureInfo_v3(stream, &status, NULL, graph, &nodes, &data, &count));
+    return count;
+}
+
+static void captures(void)
+{
+    enum { SET = 1, RELAXED = 2, ILLEGAL_STATE = 401 };
+    void *stream, *graph, *node;
+
+    CHECK(!cudaStreamCreate(&stream));
+    CHECK(cudaStreamUpdateCaptureDependencies(stream, NULL, 0, SET) == ILLEGAL_STATE);
+    CHECK(!cudaStreamBeginCapture(stream, RELAXED) && captured(stream, &graph) == 0);
+    CHECK(!cudaGraphAddEmptyNode(&node, graph, NULL, 0));
+    CHECK(!cudaStreamUpdateCaptureDependencies(stream, &node, 1, SET));
+    CHECK(captured(stream, &graph) == 1);
+    CHECK(!cudaStreamUpdateCaptureDependencies_v2(stream, NULL, NULL, 0, SET));
+    CHECK(captured(stream, &graph) == 0);
+    CHECK(!cudaStreamEndCapture(stream, &graph));
+    CHECK(!cudaGraphDestroy(graph) && !cudaStreamDestroy(stream));
+}
+
 int main(void)
 {
     enum { COUNT = 1000, NAME = 0, WARP_SIZE = 308, MAJOR = 360, SIZE = 1032 };
@@ -138,6 +205,8 @@ int main(void)
     for (int i = 0; i < COUNT; i++)
         x[i] = i;
     hints(x, COUNT * sizeof *x);
+    edges();
+    captures();
     if (!__cudaPushCallConfiguration((Dim3){ 4, 1, 1 }, (Dim3){ 256, 1, 1 }, 0, NULL))
         triple(x, COUNT);
     CHECK(!cudaThreadSynchronize());
