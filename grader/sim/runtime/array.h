@@ -29,6 +29,9 @@ typedef struct CopyCall {
 } CopyCall;
 
 cudaError_t copy_in(Stream *stream, const CopyCall *copy, bool blocking);
+/* Work that is not yet issued, after all checks. A copy of no bytes is invalid. */
+cudaError_t copy_work(const CopyCall *copy, Work **work);
+cudaError_t copy_stage(CopyWork *copy); /* reads the host's side now */
 
 /* array_copy.c: fills in the sides and the size; `copy` has everything else. */
 cudaError_t copy_of_params(const struct cudaMemcpy3DParms *params, const char *call,

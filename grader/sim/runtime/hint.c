@@ -75,22 +75,39 @@ static cudaError_t issue_prefetch(Stream *stream, const void *pointer, size_t by
     return issue(stream, work);
 }
 
-static cudaError_t prefetch(Stream *stream, const void *pointer, size_t bytes, Home home)
+static cudaError_t check(const Stream *stream, const void *pointer, size_t bytes, Home home)
 {
-    cudaError_t error = hint_check_range(pointer, bytes);
+    const cudaError_t error = hint_check_range(pointer, bytes);
 
     if (error)
         return error;
     if (!stream)
         return cudaErrorInvalidResourceHandle;
-    if (!home.type)
-        return cudaErrorInvalidDevice;
-    if (!bytes || stream->capture)
-        return cudaSuccess;
+    return home.type ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+static cudaError_t prefetch(Stream *stream, const void *pointer, size_t bytes, Home home)
+{
+    cudaError_t error = check(stream, pointer, bytes, home);
+
+    if (error || !bytes || stream->capture)
+        return error;
     error = range_prefetched(pointer, bytes, home);
     if (error || !managed_is_at((uint64_t) (uintptr_t) pointer))
         return error;
     return issue_prefetch(stream, pointer, bytes, home.type == cudaMemLocationTypeDevice);
+}
+
+cudaError_t hint_check_prefetch(Stream *stream, const void *pointer, size_t bytes,
+                                struct cudaMemLocation where)
+{
+    return check(stream, pointer, bytes, home_at(where));
+}
+
+cudaError_t hint_prefetch_to(Stream *stream, const void *pointer, size_t bytes,
+                             struct cudaMemLocation where)
+{
+    return prefetch(stream, pointer, bytes, home_at(where));
 }
 
 cudaError_t hint_prefetch(const void *pointer, size_t bytes, int device, cudaStream_t stream)

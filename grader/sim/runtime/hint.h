@@ -15,6 +15,12 @@ cudaError_t hint_prefetch(const void *pointer, size_t bytes, int device, cudaStr
 cudaError_t hint_advise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
                         int device);
 
+/* hint.c: a prefetch, for calls that name several; the first one only checks it. */
+cudaError_t hint_check_prefetch(Stream *stream, const void *pointer, size_t bytes,
+                                struct cudaMemLocation where);
+cudaError_t hint_prefetch_to(Stream *stream, const void *pointer, size_t bytes,
+                             struct cudaMemLocation where);
+
 /* hint.c: whether the range is in managed memory. */
 cudaError_t hint_check_range(const void *pointer, size_t bytes);
 

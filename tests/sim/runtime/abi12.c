@@ -54,6 +54,16 @@ extern int cudaStreamUpdateCaptureDependencies(void *stream, void **nodes, size_
 extern int cudaStreamUpdateCaptureDependencies_v2(void *stream, void **nodes, const void *data,
                                                   size_t count, unsigned flags);
 extern int cudaStreamEndCapture(void *stream, void **graph);
+extern int cudaThreadSetLimit(int limit, size_t value);
+extern int cudaThreadGetLimit(size_t *value, int limit);
+extern int cudaThreadSetCacheConfig(int config);
+extern int cudaThreadGetCacheConfig(int *config);
+extern int cudaMallocHost(void **pointer, size_t bytes);
+extern int cudaFreeHost(void *pointer);
+extern int cudaStreamSynchronize(void *stream);
+extern int cudaMemcpyBatchAsync(void **to, void **from, size_t *bytes, size_t count,
+                                void *attributes, size_t *first, size_t groups, size_t *failed,
+                                void *stream);
 extern int cudaGetDeviceProperties_v2(void *properties, int device);
 extern int cudaRuntimeGetVersion(int *version);
 extern int cudaThreadSynchronize(void);
@@ -188,6 +198,41 @@ static void captures(void)
     CHECK(!cudaGraphDestroy(graph) && !cudaStreamDestroy(stream));
 }
 
+static void limits(void)
+{
+    enum { PRINTF_FIFO = 1 };
+    size_t bytes = 0;
+    int config = -9;
+
+    CHECK(!cudaThreadSetLimit(PRINTF_FIFO, 1 << 20) && !cudaThreadGetLimit(&bytes, PRINTF_FIFO));
+    CHECK(bytes == 1 << 20);
+    CHECK(!cudaThreadSetCacheConfig(2) && !cudaThreadGetCacheConfig(&config) && config == 0);
+    CHECK(cudaThreadGetLimit(&bytes, 99) && cudaThreadGetCacheConfig(NULL));
+}
+
+/* The index of an invalid copy, which CUDA 13 does not return, is in front of the stream. */
+static void batches(int *x)
+{
+    struct {
+        int order, locations[4];
+        unsigned flags;
+    } attributes = { .order = 1 };
+    void *stream, *pinned, *to[] = { x, x + 1 }, *from[2];
+    size_t bytes[] = { sizeof *x, sizeof *x }, first = 0, failed = 99;
+
+    CHECK(!cudaStreamCreate(&stream) && !cudaMallocHost(&pinned, 2 * sizeof *x));
+    from[0] = pinned;
+    from[1] = (int *) pinned + 1;
+    memcpy(pinned, (int[]){ 41, 42 }, 2 * sizeof *x);
+    CHECK(!cudaMemcpyBatchAsync(to, from, bytes, 2, &attributes, &first, 1, &failed, stream));
+    CHECK(failed == (size_t) -1);
+    CHECK(!cudaStreamSynchronize(stream) && x[0] == 41 && x[1] == 42);
+    attributes.order = 0;
+    CHECK(cudaMemcpyBatchAsync(to, from, bytes, 2, &attributes, &first, 1, &failed, stream));
+    CHECK(failed == 0);
+    CHECK(!cudaFreeHost(pinned) && !cudaStreamDestroy(stream));
+}
+
 int main(void)
 {
     enum { COUNT = 1000, NAME = 0, WARP_SIZE = 308, MAJOR = 360, SIZE = 1032 };
@@ -202,11 +247,13 @@ int main(void)
     CHECK(properties[SIZE] == 0xee && properties[SIZE - 1] != 0xee);
 
     CHECK(!cudaMallocManaged((void **) &x, COUNT * sizeof *x, 1));
-    for (int i = 0; i < COUNT; i++)
-        x[i] = i;
     hints(x, COUNT * sizeof *x);
+    limits();
+    batches(x);
     edges();
     captures();
+    for (int i = 0; i < COUNT; i++)
+        x[i] = i;
     if (!__cudaPushCallConfiguration((Dim3){ 4, 1, 1 }, (Dim3){ 256, 1, 1 }, 0, NULL))
         triple(x, COUNT);
     CHECK(!cudaThreadSynchronize());
