@@ -264,6 +264,7 @@ typedef enum HandleKind {
     HANDLE_PINNED,
     HANDLE_POOL,
     HANDLE_ARRAY,
+    HANDLE_MIPMAP,
     HANDLE_TEXTURE,
     HANDLE_MODULE,
     HANDLE_LINK,
