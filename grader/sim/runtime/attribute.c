@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-enum { NVLINK_SCHEDULING = 16 }; /* which CUDA 12 does not name */
+/* Attributes that older versions of CUDA 12 do not name. */
+enum { PREFERRED_CLUSTER = 11, NVLINK_SCHEDULING = 16 };
 
 /* ---- Values ---- */
 
@@ -80,9 +81,8 @@ cudaError_t hints_set(LaunchHints *hints, int id, const cudaLaunchAttributeValue
     case cudaLaunchAttributeMemSyncDomainMap:
         hints->domains = value->memSyncDomainMap;
         return cudaSuccess;
-    case cudaLaunchAttributePreferredClusterDimension:
-        memcpy(hints->preferred_cluster, &value->preferredClusterDim,
-               sizeof hints->preferred_cluster);
+    case PREFERRED_CLUSTER:
+        memcpy(hints->preferred_cluster, value, sizeof hints->preferred_cluster);
         return cudaSuccess;
     default:
         return cudaErrorInvalidValue;
@@ -105,9 +105,8 @@ cudaError_t hints_get(const LaunchHints *hints, int id, cudaLaunchAttributeValue
     case cudaLaunchAttributeMemSyncDomainMap:
         value->memSyncDomainMap = hints->domains;
         return cudaSuccess;
-    case cudaLaunchAttributePreferredClusterDimension:
-        memcpy(&value->preferredClusterDim, hints->preferred_cluster,
-               sizeof hints->preferred_cluster);
+    case PREFERRED_CLUSTER:
+        memcpy(value, hints->preferred_cluster, sizeof hints->preferred_cluster);
         return cudaSuccess;
     default:
         return cudaErrorInvalidValue;

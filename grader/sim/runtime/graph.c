@@ -365,6 +365,8 @@ static cudaError_t launch_holding(Stream *stream, const Graph *exec)
 
     if (stream->last && !join_objects(&stream->last->held, exec))
         return cudaErrorMemoryAllocation;
+    if (stream->last && stream->last->held)
+        idle_watch();
     return error;
 }
 
@@ -475,19 +477,6 @@ STREAM_CALL(cudaGraphUpload, per_thread, (cudaGraphExec_t exec, cudaStream_t str
             !stream_of(stream, per_thread) ? cudaErrorInvalidResourceHandle
             : !graph_exec(exec)            ? cudaErrorInvalidValue
                                            : cudaSuccess)
-
-static cudaError_t exec_flags(const Graph *exec, unsigned long long *flags)
-{
-    if (!exec || !flags)
-        return cudaErrorInvalidValue;
-    *flags = exec->flags;
-    return cudaSuccess;
-}
-
-API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags)
-{
-    return CALL(exec_flags(graph_exec(exec), flags));
-}
 
 API cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {

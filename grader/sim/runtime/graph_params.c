@@ -145,6 +145,19 @@ API cudaError_t cudaGraphMemFreeNodeGetParams(NODE, void *pointer)
     return CALL(read_free(node_of(node), pointer));
 }
 
+static cudaError_t exec_flags(const Graph *exec, unsigned long long *flags)
+{
+    if (!exec || !flags)
+        return cudaErrorInvalidValue;
+    *flags = exec->flags;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags)
+{
+    return CALL(exec_flags(graph_exec(exec), flags));
+}
+
 /* ---- Enabling ---- */
 
 static cudaError_t enable(Node *node, unsigned on)

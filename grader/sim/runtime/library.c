@@ -264,7 +264,9 @@ cudaError_t library_variable(void **address, size_t *bytes, const RtModule *libr
     return cudaSuccess;
 }
 
-/* ---- The calls ---- */
+/* ---- The calls, which CUDA 13 has added to the runtime ---- */
+
+#if CUDART_VERSION >= 13000
 
 static cudaError_t variable(void **address, size_t *bytes, cudaLibrary_t library, const char *name,
                             bool managed)
@@ -338,3 +340,5 @@ API cudaError_t cudaLibraryGetManaged(void **address, size_t *bytes, cudaLibrary
 {
     return CALL(variable(address, bytes, library, name, true));
 }
+
+#endif

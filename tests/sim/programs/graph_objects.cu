@@ -5,6 +5,7 @@
  */
 #include "check.h"
 
+#include <unistd.h>
 #include <vector>
 
 // What a destructor gets; the kernels of a graph use the memory.
@@ -102,6 +103,24 @@ static void of_graphs(Buffer *buffer, int *out)
     OK(cudaStreamDestroy(stream));
 }
 
+// A program may wait for a destructor without any further call.
+static void awaited(Buffer *buffer, int *out)
+{
+    cudaStream_t stream;
+    cudaGraphExec_t exec;
+    cudaGraph_t graph = graph_with(buffer, out);
+
+    OK(cudaStreamCreate(&stream));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaGraphDestroy(graph));
+    OK(cudaGraphLaunch(exec, stream));
+    OK(cudaGraphExecDestroy(exec));
+    for (int i = 0; i < 500 && !__atomic_load_n(&buffer->destroyed, __ATOMIC_ACQUIRE); i++)
+        usleep(10000);
+    CHECK(__atomic_load_n(&buffer->destroyed, __ATOMIC_ACQUIRE) == 1);
+    OK(cudaStreamDestroy(stream));
+}
+
 static void updated(Buffer *old, Buffer *fresh, int *out)
 {
     cudaGraph_t first = graph_with(old, out), second = graph_with(fresh, out);
@@ -177,7 +196,7 @@ static void wrong(Buffer *buffer)
 
 int main()
 {
-    std::vector<Buffer> buffers(6);
+    std::vector<Buffer> buffers(7);
     int *memory, *out;
 
     OK(cudaMallocHost(&memory, buffers.size() * sizeof *memory));
@@ -189,6 +208,7 @@ int main()
     updated(&buffers[2], &buffers[3], out);
     captured(&buffers[4]);
     wrong(&buffers[5]);
+    awaited(&buffers[6], out);
     OK(cudaFreeHost(memory));
     OK(cudaFree(out));
     puts("ok");
