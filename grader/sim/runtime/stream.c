@@ -82,6 +82,8 @@ void streams_drop(void)
             handle_set(HANDLE_STREAM, stream, NULL);
             stream->destroyed = true;
         }
+        stream->hints = hints_default();
+        stream->priority = 0;
     }
     sweep();
 }
