@@ -111,6 +111,7 @@ static void forget(Allocation *a)
     free(a->forbidden);
     free(a->races);
     free(a->chunks);
+    free(a->advised);
     free(a);
 }
 
@@ -413,8 +414,9 @@ bool memory_free(uint64_t base)
     free(a->forbidden);
     free(a->races);
     free(a->chunks);
+    free(a->advised);
     a->written = a->forbidden = NULL;
-    a->races = a->chunks = NULL;
+    a->races = a->chunks = a->advised = NULL;
     a->followed = false;
     return true;
 }

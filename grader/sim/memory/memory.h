@@ -64,6 +64,7 @@ typedef struct Allocation {
     bool on_host;       /* it is the host's memory, which kernels access over the link */
     bool followed;      /* managed memory whose use pages.h tells */
     void *chunks;       /* where its parts are: the runtime's, from one malloc; NULL: none yet */
+    void *advised;      /* hints for its pages: the runtime's, from one malloc; NULL: none yet */
 } Allocation;
 
 /* Reserves the range. On failure, returns false and sets `why`. `most_bytes`: the total that

@@ -41,14 +41,20 @@ size_t texels_run(const Texels *texels, size_t x, size_t bytes);
 
 typedef enum AddressMode { MODE_WRAP, MODE_CLAMP, MODE_MIRROR, MODE_BORDER } AddressMode;
 
+enum { MOST_LEVELS = 16 }; /* of a mipmapped array: from 32768 texels to 1 */
+
 typedef struct Texture {
-    Texels texels;
+    Texels texels; /* of a mipmapped array: of its largest level */
     bool is_surface;
     bool linear;            /* filtered linearly; otherwise the nearest texel */
     bool normalised;        /* coordinates from 0 to 1 */
     bool reads_as_floats;   /* integers are read as 0 to 1 or -1 to 1 */
     AddressMode address[3]; /* by dimension */
     float border[4];
+    int level_count;   /* 0: it is no mipmapped array */
+    bool level_linear; /* filtered linearly between levels; otherwise the nearest level */
+    float level_bias, least_level, most_level;
+    Texels levels[MOST_LEVELS];
 } Texture;
 
 /* Returns the object's number; 0: out of memory. */

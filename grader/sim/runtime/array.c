@@ -90,14 +90,12 @@ static cudaError_t refuse_kind(const char *what)
     return cudaErrorNotSupported;
 }
 
-static cudaError_t allocate_array(cudaArray_t *handle, const struct cudaChannelFormatDesc *format,
-                                  struct cudaExtent extent, unsigned flags)
+cudaError_t array_allocate(RtArray **made, const struct cudaChannelFormatDesc *format,
+                           struct cudaExtent extent, unsigned flags)
 {
     const unsigned known = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather;
     void *memory;
 
-    if (!handle || !format)
-        return cudaErrorInvalidValue;
     if (flags & cudaArrayCubemap)
         return refuse_kind("a cubemap");
     if (flags & ~known)
@@ -119,8 +117,22 @@ static cudaError_t allocate_array(cudaArray_t *handle, const struct cudaChannelF
     }
     array->next = arrays;
     arrays = array;
-    *handle = (cudaArray_t) array;
+    *made = array;
     return cudaSuccess;
+}
+
+static cudaError_t allocate_array(cudaArray_t *handle, const struct cudaChannelFormatDesc *format,
+                                  struct cudaExtent extent, unsigned flags)
+{
+    RtArray *array;
+    cudaError_t error;
+
+    if (!handle || !format)
+        return cudaErrorInvalidValue;
+    error = array_allocate(&array, format, extent, flags);
+    if (!error)
+        *handle = (cudaArray_t) array;
+    return error;
 }
 
 static void take_out(const RtArray *array)
@@ -135,6 +147,7 @@ static void take_out(const RtArray *array)
 
 void arrays_drop(void)
 {
+    mipmaps_drop();
     while (arrays) {
         RtArray *array = arrays;
         arrays = array->next;
@@ -142,6 +155,14 @@ void arrays_drop(void)
         free(array);
     }
     textures_drop();
+}
+
+void array_release(RtArray *array)
+{
+    memory_free(array->texels.base);
+    handle_set(HANDLE_ARRAY, array, NULL);
+    take_out(array);
+    free(array);
 }
 
 /* All earlier work is executed first, as on a GPU. */
@@ -152,16 +173,13 @@ static cudaError_t free_array(cudaArray_t handle)
 
     if (!handle)
         return cudaSuccess;
-    if (!array)
+    if (!array || array->is_level)
         return cudaErrorInvalidValue;
     error = any_capture_refuses();
     if (error)
         return error;
     error = finish_all();
-    memory_free(array->texels.base);
-    handle_set(HANDLE_ARRAY, array, NULL);
-    take_out(array);
-    free(array);
+    array_release(array);
     return error;
 }
 

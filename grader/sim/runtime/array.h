@@ -10,10 +10,25 @@ typedef struct RtArray {
     struct cudaChannelFormatDesc format;
     struct cudaExtent extent; /* as the program gave it */
     unsigned flags;
+    bool is_level; /* of a mipmapped array, with which it is freed */
 } RtArray;
+
+/* A mipmapped array: each level is an array with half the size of the one before. */
+typedef struct Mipmap {
+    struct Mipmap *next;
+    RtArray *levels[MOST_LEVELS];
+    int count;
+} Mipmap;
+
+/* mipmap.c; NULL: no such array. */
+Mipmap *mipmap_of(cudaMipmappedArray_const_t handle);
+void mipmaps_drop(void); /* before arrays_drop(), which frees the levels */
 
 /* Finds the array; NULL: no such array. */
 RtArray *array_of(cudaArray_const_t handle);
+cudaError_t array_allocate(RtArray **array, const struct cudaChannelFormatDesc *format,
+                           struct cudaExtent extent, unsigned flags);
+void array_release(RtArray *array);
 /* The texels of this format, without a place and a size; false: no such format. */
 bool texels_of_format(const struct cudaChannelFormatDesc *format, Texels *texels);
 void arrays_drop(void); /* cudaDeviceReset */
@@ -29,6 +44,9 @@ typedef struct CopyCall {
 } CopyCall;
 
 cudaError_t copy_in(Stream *stream, const CopyCall *copy, bool blocking);
+/* Work that is not yet issued, after all checks. A copy of no bytes is invalid. */
+cudaError_t copy_work(const CopyCall *copy, Work **work);
+cudaError_t copy_stage(CopyWork *copy); /* reads the host's side now */
 
 /* array_copy.c: fills in the sides and the size; `copy` has everything else. */
 cudaError_t copy_of_params(const struct cudaMemcpy3DParms *params, const char *call,

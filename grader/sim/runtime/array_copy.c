@@ -173,6 +173,85 @@ BLOCKING_CALL(cudaMemcpy2DArrayToArray, per_thread,
               between(stream_of(0, per_thread), to, to_x, to_row, from, from_x, from_row, width,
                       height, kind))
 
+/* The bytes from a place to the end of an array. */
+static size_t bytes_after(const ArrayPlace *place)
+{
+    const size_t row_bytes = place->texels.width * texel_bytes(&place->texels);
+
+    return place->row < place->texels.height && place->x <= row_bytes
+               ? (place->texels.height - place->row) * row_bytes - place->x
+               : 0;
+}
+
+static size_t rest_of_row(const ArrayPlace *place)
+{
+    return place->texels.width * texel_bytes(&place->texels) - place->x;
+}
+
+static void advance(ArrayPlace *place, size_t bytes)
+{
+    place->x += bytes;
+    if (!rest_of_row(place)) {
+        place->x = 0;
+        place->row++;
+    }
+}
+
+/* Rows of the two arrays may have different lengths, so each part ends where one of them does. */
+static cudaError_t bytes_between(Stream *stream, ArrayPlace to, ArrayPlace from, size_t bytes,
+                                 enum cudaMemcpyKind kind)
+{
+    cudaError_t error = cudaSuccess;
+
+    while (bytes && !error) {
+        const size_t rest =
+            rest_of_row(&to) < rest_of_row(&from) ? rest_of_row(&to) : rest_of_row(&from);
+        const size_t part = rest < bytes ? rest : bytes;
+        const CopyCall copy = { .call = "cudaMemcpyArrayToArray",
+                                .to_array = to,
+                                .from_array = from,
+                                .to_pitch = part,
+                                .from_pitch = part,
+                                .width = part,
+                                .height = 1,
+                                .depth = 1,
+                                .kind = kind };
+        error = copy_in(stream, &copy, true);
+        advance(&to, part);
+        advance(&from, part);
+        bytes -= part;
+    }
+    return error;
+}
+
+static cudaError_t flat_between(Stream *stream, cudaArray_t to, size_t to_x, size_t to_row,
+                                cudaArray_const_t from, size_t from_x, size_t from_row,
+                                size_t bytes, enum cudaMemcpyKind kind)
+{
+    ArrayPlace at, source;
+
+    if (!place_in(to, to_x, to_row, 0, &at) || !place_in(from, from_x, from_row, 0, &source))
+        return cudaErrorInvalidValue;
+    if (bytes > bytes_after(&at) || bytes > bytes_after(&source)) {
+        rt_finding(FINDING_OUT_OF_BOUNDS, true, "cudaMemcpyArrayToArray",
+                   "copies %zu bytes, but the destination has %zu from that place on, and the "
+                   "source %zu",
+                   bytes, bytes_after(&at), bytes_after(&source));
+        return cudaErrorInvalidValue;
+    }
+    if (at.x && !rest_of_row(&at))
+        advance(&at, 0);
+    if (source.x && !rest_of_row(&source))
+        advance(&source, 0);
+    return bytes_between(stream, at, source, bytes, kind);
+}
+
+BLOCKING_CALL(cudaMemcpyArrayToArray, per_thread,
+              (cudaArray_t to, size_t to_x, size_t to_row, cudaArray_const_t from, size_t from_x,
+               size_t from_row, size_t bytes, enum cudaMemcpyKind kind),
+              flat_between(stream_of(0, per_thread), to, to_x, to_row, from, from_x, from_row,
+                           bytes, kind))
+
 /* ---- cudaMemcpy3D ---- */
 
 static void *at_position(const struct cudaPitchedPtr *box, const struct cudaPos *position)

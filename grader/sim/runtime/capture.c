@@ -12,21 +12,28 @@
 void last_clear(LastNodes *last)
 {
     free(last->all);
+    free(last->data);
     *last = (LastNodes){ 0 };
 }
 
-static bool last_add(LastNodes *last, Node *node)
+/* `data`: NULL: an ordinary edge. */
+static bool last_add(LastNodes *last, Node *node, const cudaGraphEdgeData *data)
 {
-    Node **more;
+    const size_t room = (size_t) last->count + 1;
+    Node **all;
+    cudaGraphEdgeData *datas;
 
     for (int i = 0; i < last->count; i++)
         if (last->all[i] == node)
             return true;
-    more = realloc(last->all, ((size_t) last->count + 1) * sizeof *more);
-    if (!more)
+    all = realloc(last->all, room * sizeof(Node *));
+    last->all = all ? all : last->all;
+    datas = realloc(last->data, room * sizeof *datas);
+    last->data = datas ? datas : last->data;
+    if (!all || !datas)
         return false;
-    last->all = more;
-    last->all[last->count++] = node;
+    datas[last->count] = data ? *data : (cudaGraphEdgeData){ 0 };
+    all[last->count++] = node;
     return true;
 }
 
@@ -35,7 +42,7 @@ bool last_join(LastNodes *to, const LastNodes *from)
     bool well = true;
 
     for (int i = 0; i < from->count && well; i++)
-        well = last_add(to, from->all[i]);
+        well = last_add(to, from->all[i], &from->data[i]);
     return well;
 }
 
@@ -56,11 +63,14 @@ static enum cudaGraphNodeType type_of(WorkKind kind)
 
 Node *graph_capture_node(Stream *stream, enum cudaGraphNodeType type, Work *work)
 {
-    Node *node =
-        node_new(stream->capture, type, work, stream->last_nodes.all, stream->last_nodes.count);
+    LastNodes *last = &stream->last_nodes;
+    Node *node = node_new(stream->capture, type, work, last->all, last->count);
 
-    last_clear(&stream->last_nodes);
-    return node && last_add(&stream->last_nodes, node) ? node : NULL;
+    for (int i = 0; node && i < last->count; i++)
+        if (edge_allows(last->all[i], node, &last->data[i]))
+            node->data[node_edge(node, last->all[i])] = last->data[i];
+    last_clear(last);
+    return node && last_add(last, node, NULL) ? node : NULL;
 }
 
 cudaError_t graph_capture(Stream *stream, Work *work)
@@ -145,37 +155,67 @@ static cudaError_t begin(Stream *stream, enum cudaStreamCaptureMode mode)
     return cudaSuccess;
 }
 
-static cudaError_t begin_to(Stream *stream, Graph *graph, const cudaGraphNode_t *before,
-                            size_t count, enum cudaStreamCaptureMode mode)
+cudaError_t last_add_named(LastNodes *last, const Graph *graph, const cudaGraphNode_t *nodes,
+                           const cudaGraphEdgeData *data, size_t count)
 {
+    if (count && !nodes)
+        return cudaErrorInvalidValue;
+    for (size_t i = 0; i < count; i++) {
+        Node *node = node_of(nodes[i]);
+        if (!node || node->graph != graph)
+            return cudaErrorInvalidValue;
+        if (!last_add(last, node, data ? &data[i] : NULL))
+            return cudaErrorMemoryAllocation;
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t begin_to(Stream *stream, Graph *graph, const cudaGraphNode_t *before,
+                            const cudaGraphEdgeData *data, size_t count,
+                            enum cudaStreamCaptureMode mode)
+{
+    LastNodes last = { 0 };
     cudaError_t error = check_begin(stream);
 
     if (error)
         return error;
-    if (!graph || graph->capturing || (count && !before))
+    if (!graph || graph->capturing)
         return cudaErrorInvalidValue;
+    error = last_add_named(&last, graph, before, data, count);
+    if (error) {
+        last_clear(&last);
+        return error;
+    }
     begin_in(stream, graph, mode);
     graph->is_programs = true;
-    for (size_t i = 0; i < count; i++)
-        if (!node_of(before[i]) || !last_add(&stream->last_nodes, node_of(before[i])))
-            return cudaErrorInvalidValue;
+    stream->last_nodes = last;
     return cudaSuccess;
 }
 
 /* ---- End ---- */
 
-/* Whether the origin waits for the work of all other streams of the capture. */
+static bool add_loose(LastNodes *last, Graph *graph)
+{
+    bool well = true;
+
+    for (Node *node = graph->first; node && well; node = node->next)
+        well = !node->loose || last_add(last, node, NULL);
+    return well;
+}
+
+/* Whether the origin waits for the work of all other streams of the capture, except for nodes that
+ * the program has added or let go itself. */
 static bool all_joined(const Stream *origin)
 {
     Graph *graph = origin->capture;
+    LastNodes last = { 0 };
+    bool well = last_join(&last, &origin->last_nodes) && add_loose(&last, graph);
 
-    if (graph->is_programs)
-        return true;
-    nodes_mark_before(graph, origin->last_nodes.all, origin->last_nodes.count);
+    nodes_mark_before(graph, last.all, last.count);
+    last_clear(&last);
     for (const Node *node = graph->first; node; node = node->next)
-        if (!node->mark)
-            return false;
-    return true;
+        well &= node->mark;
+    return well || graph->is_programs;
 }
 
 static cudaError_t say_unjoined(void)
@@ -230,71 +270,6 @@ STREAM_CALL(cudaStreamBeginCapture, per_thread,
 STREAM_CALL(cudaStreamBeginCaptureToGraph, per_thread,
             (cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *before,
              const cudaGraphEdgeData *edges, size_t count, enum cudaStreamCaptureMode mode),
-            ((void) edges,
-             begin_to(stream_of(stream, per_thread), graph_of(graph), before, count, mode)))
+            begin_to(stream_of(stream, per_thread), graph_of(graph), before, edges, count, mode))
 STREAM_CALL(cudaStreamEndCapture, per_thread, (cudaStream_t stream, cudaGraph_t *graph),
             end(stream_of(stream, per_thread), graph))
-
-/* ---- Questions ---- */
-
-static enum cudaStreamCaptureStatus status_of(const Stream *stream)
-{
-    return !stream->capture               ? cudaStreamCaptureStatusNone
-           : stream->capture->invalidated ? cudaStreamCaptureStatusInvalidated
-                                          : cudaStreamCaptureStatusActive;
-}
-
-static cudaError_t report(const Stream *stream, enum cudaStreamCaptureStatus *status,
-                          unsigned long long *id, cudaGraph_t *graph,
-                          const cudaGraphNode_t **before, size_t *count)
-{
-    if (!stream || !status)
-        return stream ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
-    *status = status_of(stream);
-    if (!stream->capture)
-        return cudaSuccess;
-    if (id)
-        *id = stream->capture->id;
-    if (graph)
-        *graph = (cudaGraph_t) stream->capture;
-    if (before)
-        *before = (const cudaGraphNode_t *) stream->last_nodes.all;
-    if (count)
-        *count = (size_t) stream->last_nodes.count;
-    return cudaSuccess;
-}
-
-STREAM_CALL(cudaStreamIsCapturing, per_thread,
-            (cudaStream_t stream, enum cudaStreamCaptureStatus *status),
-            report(stream_of(stream, per_thread), status, NULL, NULL, NULL, NULL))
-
-#undef cudaStreamGetCaptureInfo
-#if CUDART_VERSION >= 13000
-STREAM_CALL(cudaStreamGetCaptureInfo, per_thread,
-            (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
-             cudaGraph_t *graph, const cudaGraphNode_t **before, const cudaGraphEdgeData **edges,
-             size_t *count),
-            (edges ? (void) (*edges = NULL) : (void) 0,
-             report(stream_of(stream, per_thread), status, id, graph, before, count)))
-#endif
-
-/* Its name in CUDA 12. */
-cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-                                        unsigned long long *id, cudaGraph_t *graph,
-                                        const cudaGraphNode_t **before, size_t *count);
-STREAM_CALL(cudaStreamGetCaptureInfo_v2, per_thread,
-            (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
-             cudaGraph_t *graph, const cudaGraphNode_t **before, size_t *count),
-            report(stream_of(stream, per_thread), status, id, graph, before, count))
-
-API cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
-{
-    static _Thread_local enum cudaStreamCaptureMode of_thread = cudaStreamCaptureModeGlobal;
-    enum cudaStreamCaptureMode before = of_thread;
-
-    if (!mode)
-        return cudaErrorInvalidValue;
-    of_thread = *mode;
-    *mode = before;
-    return cudaSuccess;
-}

@@ -198,8 +198,7 @@ static cudaError_t new_work(const CopyCall *copy, Work **work)
     return cudaSuccess;
 }
 
-/* Pageable memory is read during the call. */
-static cudaError_t stage(CopyWork *copy)
+cudaError_t copy_stage(CopyWork *copy)
 {
     char *bytes = malloc(copy->width * copy->height * copy->depth), *at = bytes;
 
@@ -230,8 +229,8 @@ static cudaError_t issue_copy(Stream *stream, Work *work, bool blocking)
     const bool pageable = !work->copy.from_device && !is_pinned(work->copy.from);
     cudaError_t error = cudaSuccess;
 
-    if (!captured && !wait && pageable)
-        error = stage(&work->copy);
+    if (!captured && !wait && pageable) /* it is read during the call */
+        error = copy_stage(&work->copy);
     if (error) {
         work_free(work);
         return error;
@@ -339,16 +338,21 @@ static cudaError_t copy_box(Stream *stream, const struct cudaMemcpy3DParms *para
     return error ? error : copy_in(stream, &copy, blocking);
 }
 
+cudaError_t copy_work(const CopyCall *copy, Work **work)
+{
+    cudaError_t error = check_shape(copy);
+
+    if (!error && (!copy->width || !copy->height || !copy->depth))
+        error = cudaErrorInvalidValue;
+    return error ? error : new_work(copy, work);
+}
+
 cudaError_t work_of_copy(const struct cudaMemcpy3DParms *params, const char *call, Work **work)
 {
     CopyCall copy;
     cudaError_t error = copy_of_params(params, call, &copy);
 
-    if (!error)
-        error = check_shape(&copy);
-    if (!error && (!copy.width || !copy.height || !copy.depth))
-        error = cudaErrorInvalidValue;
-    return error ? error : new_work(&copy, work);
+    return error ? error : copy_work(&copy, work);
 }
 
 BLOCKING_CALL(cudaMemcpy3D, per_thread, (const struct cudaMemcpy3DParms *params),
@@ -356,29 +360,6 @@ BLOCKING_CALL(cudaMemcpy3D, per_thread, (const struct cudaMemcpy3DParms *params)
 STREAM_CALL(cudaMemcpy3DAsync, per_thread,
             (const struct cudaMemcpy3DParms *params, cudaStream_t stream),
             copy_box(stream_of(stream, per_thread), params, "cudaMemcpy3DAsync", false))
-
-/* There is only one device, so a peer copy is a copy within it. */
-static cudaError_t peer(int to, int from)
-{
-    return to || from ? cudaErrorInvalidDevice : cudaSuccess;
-}
-
-API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
-                               size_t bytes)
-{
-    return CALL(peer(to_device, from_device) ? cudaErrorInvalidDevice
-                                             : copy_bytes(rt.streams, "cudaMemcpyPeer", to, from,
-                                                          bytes, cudaMemcpyDeviceToDevice, true));
-}
-
-API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
-                                    size_t bytes, cudaStream_t stream)
-{
-    return CALL(peer(to_device, from_device)
-                    ? cudaErrorInvalidDevice
-                    : copy_bytes(stream_of(stream, false), "cudaMemcpyPeerAsync", to, from, bytes,
-                                 cudaMemcpyDeviceToDevice, false));
-}
 
 /* ---- Symbols ---- */
 

@@ -310,11 +310,6 @@ API cudaError_t cudaSetValidDevices(int *devices, int count)
     return CALL(count && devices ? only_device(devices[0]) : cudaSuccess);
 }
 
-API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
-{
-    return CALL(device || peer ? cudaErrorInvalidDevice : give(can, 0));
-}
-
 static cudaError_t set_flags(unsigned flags)
 {
     rt.device_flags = flags;
@@ -329,19 +324,6 @@ API cudaError_t cudaSetDeviceFlags(unsigned flags)
 API cudaError_t cudaGetDeviceFlags(unsigned *flags)
 {
     return CALL(give((int *) flags, (int) (rt.device_flags | cudaDeviceMapHost)));
-}
-
-static cudaError_t bus_id(char *text, int size, int device)
-{
-    if (!text || size < 13)
-        return cudaErrorInvalidValue;
-    snprintf(text, (size_t) size, "0000:00:00.0");
-    return only_device(device);
-}
-
-API cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device)
-{
-    return CALL(bus_id(text, size, device));
 }
 
 /* ---- Versions: of the toolkit that built this library, or CUDA 12 for programs built with it ----
@@ -366,84 +348,7 @@ API cudaError_t cudaRuntimeGetVersion(int *number)
     return CALL_ALWAYS(give(number, version()));
 }
 
-/* ---- Settings that are stored but have no effect ---- */
-
-enum { KNOWN_LIMITS = sizeof rt.limits / sizeof *rt.limits };
-
-static size_t usual_limit(int limit)
-{
-    switch (limit) {
-    case cudaLimitStackSize:
-        return 1024;
-    case cudaLimitPrintfFifoSize:
-    case cudaLimitMallocHeapSize:
-        return 8 << 20;
-    case cudaLimitMaxL2FetchGranularity:
-        return 64;
-    case cudaLimitDevRuntimePendingLaunchCount:
-        return 2048;
-    default:
-        return 0;
-    }
-}
-
-static cudaError_t set_limit(int limit, size_t value)
-{
-    if (limit < 0 || limit >= KNOWN_LIMITS)
-        return cudaErrorInvalidValue;
-    rt.limits[limit] = value;
-    return cudaSuccess;
-}
-
-static cudaError_t get_limit(size_t *value, int limit)
-{
-    if (!value || limit < 0 || limit >= KNOWN_LIMITS)
-        return cudaErrorInvalidValue;
-    *value = rt.limits[limit] ? rt.limits[limit] : usual_limit(limit);
-    return cudaSuccess;
-}
-
-API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
-{
-    return CALL(set_limit((int) limit, value));
-}
-
-API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
-{
-    return CALL(get_limit(value, (int) limit));
-}
-
-API cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
-{
-    (void) config;
-    return CALL(cudaSuccess);
-}
-
-API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
-{
-    return CALL(give((int *) config, cudaFuncCachePreferNone));
-}
-
-/* The width of shared memory's banks, which has been fixed since sm_50. */
-#undef cudaDeviceGetSharedMemConfig
-#undef cudaDeviceSetSharedMemConfig
-API cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config);
-API cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
-{
-    return CALL(give((int *) config, cudaSharedMemBankSizeFourByte));
-}
-
-API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config);
-API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
-{
-    return CALL((unsigned) config <= cudaSharedMemBankSizeEightByte ? cudaSuccess
-                                                                    : cudaErrorInvalidValue);
-}
-
-API cudaError_t cudaCtxResetPersistingL2Cache(void)
-{
-    return CALL(cudaSuccess);
-}
+/* ---- Other questions, and profilers ---- */
 
 static cudaError_t priorities(int *least, int *greatest)
 {

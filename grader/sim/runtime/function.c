@@ -93,6 +93,15 @@ API cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute 
     return CALL(set_attribute(kernel, (int) id, value));
 }
 
+#if CUDART_VERSION >= 13000
+/* An attribute of a kernel of a library, on one device. */
+API cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute id,
+                                                int value, int device)
+{
+    return CALL(device ? cudaErrorInvalidDevice : set_attribute(kernel, (int) id, value));
+}
+#endif
+
 /* ---- Hints ---- */
 
 static cudaError_t accept(const void *host)

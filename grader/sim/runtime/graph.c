@@ -40,6 +40,7 @@ static void free_node(Node *node)
     if (node->child)
         graph_free(node->child);
     free(node->before);
+    free(node->data);
     free(node->arguments);
     free(node);
 }
@@ -58,6 +59,7 @@ void graph_free(Graph *graph)
         graph->first = node->next;
         free_node(node);
     }
+    held_drop(&graph->held);
     free(graph);
 }
 
@@ -71,21 +73,42 @@ void graphs_drop(void)
     }
 }
 
-bool node_after(Node *node, Node *before)
+int node_edge(const Node *node, const Node *before)
 {
     for (int i = 0; i < node->before_count; i++)
         if (node->before[i] == before)
-            return true;
-    if (node->before_count == node->before_room) {
-        const int room = node->before_room ? 2 * node->before_room : 4;
-        Node **more = realloc(node->before, (size_t) room * sizeof(Node *));
-        if (!more)
-            return false;
-        node->before = more;
-        node->before_room = room;
-    }
+            return i;
+    return -1;
+}
+
+static bool grow_edges(Node *node)
+{
+    const size_t room = node->before_room ? 2 * (size_t) node->before_room : 4;
+    Node **before = realloc(node->before, room * sizeof(Node *));
+    cudaGraphEdgeData *data = before ? realloc(node->data, room * sizeof *data) : NULL;
+
+    node->before = before ? before : node->before;
+    node->data = data ? data : node->data;
+    node->before_room = data ? (int) room : node->before_room;
+    return data;
+}
+
+bool node_after(Node *node, Node *before, const cudaGraphEdgeData *data)
+{
+    if (node_edge(node, before) >= 0)
+        return true;
+    if (node->before_count == node->before_room && !grow_edges(node))
+        return false;
+    node->data[node->before_count] = data ? *data : (cudaGraphEdgeData){ 0 };
     node->before[node->before_count++] = before;
     return true;
+}
+
+void node_drop_edge(Node *node, int index)
+{
+    node->before_count--;
+    node->before[index] = node->before[node->before_count];
+    node->data[index] = node->data[node->before_count];
 }
 
 static void append(Graph *graph, Node *node)
@@ -112,7 +135,7 @@ Node *node_new(Graph *graph, enum cudaGraphNodeType type, Work *work, Node *cons
     node->work = work;
     node->type = type;
     for (int i = 0; i < count && well; i++)
-        well = node_after(node, before[i]);
+        well = node_after(node, before[i], NULL);
     if (!well) {
         free_node(node);
         return NULL;
@@ -156,10 +179,11 @@ static void unlink_node(Node *node)
 
 void node_free(Node *node)
 {
-    for (Node *other = node->graph->first; other; other = other->next)
-        for (int i = 0; i < other->before_count; i++)
-            if (other->before[i] == node)
-                other->before[i--] = other->before[--other->before_count];
+    for (Node *other = node->graph->first; other; other = other->next) {
+        const int edge = node_edge(other, node);
+        if (edge >= 0)
+            node_drop_edge(other, edge);
+    }
     unlink_node(node);
     free_node(node);
 }
@@ -206,7 +230,7 @@ static bool copy_dependencies(Node *copy, const Node *node, const Graph *to)
 {
     for (int i = 0; i < node->before_count; i++) {
         Node *before = node_in(to, node->before[i]);
-        if (!before || !node_after(copy, before))
+        if (!before || !node_after(copy, before, &node->data[i]))
             return false;
     }
     return true;
@@ -241,7 +265,7 @@ Graph *graph_copy(const Graph *graph)
         if (!copy_node(node, copy))
             break;
     }
-    if (copy->count == graph->count)
+    if (copy->count == graph->count && held_join(&copy->held, graph->held))
         return copy;
     graph_free(copy);
     return NULL;
@@ -326,6 +350,28 @@ static cudaError_t launch_all(Stream *stream, const Graph *graph)
     return error;
 }
 
+/* The user objects of a graph and of its children. */
+static bool join_objects(Held **held, const Graph *graph)
+{
+    bool well = held_join(held, graph->held);
+
+    for (const Node *node = graph->first; node && well; node = node->next)
+        well = !node->child || join_objects(held, node->child);
+    return well;
+}
+
+/* User objects stay until the last work of the launch is done. */
+static cudaError_t launch_holding(Stream *stream, const Graph *exec)
+{
+    const cudaError_t error = launch_all(stream, exec);
+
+    if (stream->last && !join_objects(&stream->last->held, exec))
+        return cudaErrorMemoryAllocation;
+    if (stream->last && stream->last->held)
+        idle_watch();
+    return error;
+}
+
 /* A captured launch becomes a child graph. */
 static cudaError_t capture_launch(Stream *stream, const Graph *exec)
 {
@@ -348,7 +394,7 @@ static cudaError_t launch(Stream *stream, cudaGraphExec_t handle)
     if (stream->capture)
         return capture_launch(stream, exec);
     clock_issue_graph();
-    return launch_all(stream, exec);
+    return launch_holding(stream, exec);
 }
 
 static cudaError_t destroy(HandleKind kind, const void *handle)
@@ -433,19 +479,6 @@ STREAM_CALL(cudaGraphUpload, per_thread, (cudaGraphExec_t exec, cudaStream_t str
             !stream_of(stream, per_thread) ? cudaErrorInvalidResourceHandle
             : !graph_exec(exec)            ? cudaErrorInvalidValue
                                            : cudaSuccess)
-
-static cudaError_t exec_flags(const Graph *exec, unsigned long long *flags)
-{
-    if (!exec || !flags)
-        return cudaErrorInvalidValue;
-    *flags = exec->flags;
-    return cudaSuccess;
-}
-
-API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags)
-{
-    return CALL(exec_flags(graph_exec(exec), flags));
-}
 
 API cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {

@@ -18,8 +18,9 @@ typedef struct NodeParams {
 struct Node {
     Node *next;
     Graph *graph;
-    Work *work;    /* owned; kind EMPTY for a node without work of its own */
-    Node **before; /* the nodes that must run first */
+    Work *work;              /* owned; kind EMPTY for a node without work of its own */
+    Node **before;           /* the nodes that must run first */
+    cudaGraphEdgeData *data; /* of the edge from each: only kept, since no node runs early */
     int before_count, before_room;
     Graph *child;      /* owned; launched in this place; NULL: none */
     cudaEvent_t event; /* of a node that records an event or waits for one */
@@ -28,6 +29,7 @@ struct Node {
     void **arguments;          /* of a kernel, made on request; owned */
     const Node *original;      /* the node of which this one is a copy */
     bool disabled;             /* cudaGraphNodeSetEnabled */
+    bool loose;                /* the capture need not join it */
     struct TimelineItem *item; /* when its work of the latest launch ends; NULL: it has none */
     int mark;                  /* for searches */
 };
@@ -42,14 +44,25 @@ void graph_free(Graph *graph);
 /* Adds a node that runs after `before`. Takes ownership of the work, and frees it on failure. */
 Node *node_new(Graph *graph, enum cudaGraphNodeType type, Work *work, Node *const *before,
                int count);
-void node_free(Node *node);                /* and takes it out of its graph */
-bool node_after(Node *node, Node *before); /* false: out of memory */
+void node_free(Node *node); /* and takes it out of its graph */
+/* `data`: NULL: an ordinary edge. An edge that exists stays as it is. False: out of memory. */
+bool node_after(Node *node, Node *before, const cudaGraphEdgeData *data);
+int node_edge(const Node *node, const Node *before); /* its index; -1: there is none */
+void node_drop_edge(Node *node, int index);
 /* Marks with `mark` all nodes that run before these, and these. */
 void nodes_mark_before(Graph *graph, Node *const *last, int count);
 int node_index(const Graph *graph, const Node *node);
 
 /* graph_edges.c: whether the program was built with CUDA 12, whose calls lack the data of edges. */
 bool is_program_of_12(void);
+
+bool is_plain_edge(const cudaGraphEdgeData *data);
+/* Whether an edge between these nodes may have the data (NULL: an ordinary edge). */
+bool edge_allows(const Node *from, const Node *to, const cudaGraphEdgeData *data);
+
+/* capture.c: adds nodes that the program names to a set. */
+cudaError_t last_add_named(LastNodes *last, const Graph *graph, const cudaGraphNode_t *nodes,
+                           const cudaGraphEdgeData *data, size_t count);
 
 /* graph_node.c: the copy of a node in an executable graph or its children; NULL: none. */
 Node *node_in_exec(cudaGraphExec_t exec, cudaGraphNode_t node);

@@ -91,17 +91,39 @@ static cudaError_t add(PLACE, struct cudaGraphNodeParams *params)
     }
 }
 
-/* Data of edges has no effect: branches of a graph never overlap. Programs that were built with
- * CUDA 12 pass no such data to cudaGraphAddNode. */
-API cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph,
-                                    const cudaGraphNode_t *before, const void *data, size_t count,
-                                    struct cudaGraphNodeParams *params);
-API cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph,
-                                    const cudaGraphNode_t *before, const void *data, size_t count,
-                                    struct cudaGraphNodeParams *params)
+/* A node whose edges cannot have their data is not added. */
+static cudaError_t give_data(Node *node, const cudaGraphNode_t *before,
+                             const cudaGraphEdgeData *data, size_t count)
 {
-    (void) data;
-    return add(node, graph, before, count, params);
+    for (size_t i = 0; i < count; i++) {
+        const Node *from = node_of(before[i]);
+        if (!edge_allows(from, node, &data[i])) {
+            node_free(node);
+            return cudaErrorInvalidValue;
+        }
+        node->data[node_edge(node, from)] = data[i];
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t add_with_data(cudaGraphNode_t *node, cudaGraph_t graph,
+                                 const cudaGraphNode_t *before, const cudaGraphEdgeData *data,
+                                 size_t count, struct cudaGraphNodeParams *params)
+{
+    const cudaError_t error = add(node, graph, before, count, params);
+
+    return error || !data ? error : CALL(give_data(node_of(*node), before, data, count));
+}
+
+/* Programs that were built with CUDA 12 pass no data of edges to cudaGraphAddNode. */
+API cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph,
+                                    const cudaGraphNode_t *before, const cudaGraphEdgeData *data,
+                                    size_t count, struct cudaGraphNodeParams *params);
+API cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph,
+                                    const cudaGraphNode_t *before, const cudaGraphEdgeData *data,
+                                    size_t count, struct cudaGraphNodeParams *params)
+{
+    return add_with_data(node, graph, before, data, count, params);
 }
 
 #if CUDART_VERSION >= 13000
@@ -112,7 +134,7 @@ API cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph,
     if (is_program_of_12())
         return add(node, graph, before, (size_t) (uintptr_t) data,
                    (struct cudaGraphNodeParams *) count);
-    return add(node, graph, before, count, params);
+    return add_with_data(node, graph, before, data, count, params);
 }
 #else
 API cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph,

@@ -4,6 +4,7 @@
  * change the copy of a node in an executable graph. All make the same work.
  */
 #include "sim/runtime/graph.h"
+#include "sim/runtime/launch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +52,7 @@ static cudaError_t add(cudaGraphNode_t *handle, Graph *graph, const cudaGraphNod
 
     if (made.error)
         return made.error;
-    well = handle && graph && !graph->capturing && count < INT32_MAX &&
-           read_nodes(before, count, graph, &nodes);
+    well = handle && graph && count < INT32_MAX && read_nodes(before, count, graph, &nodes);
     if (well)
         node = node_new(graph, made.type, made.work, nodes, (int) count);
     else
@@ -64,6 +64,7 @@ static cudaError_t add(cudaGraphNode_t *handle, Graph *graph, const cudaGraphNod
         return well ? cudaErrorMemoryAllocation : cudaErrorInvalidValue;
     }
     take(node, &made);
+    node->loose = graph->capturing;
     *handle = (cudaGraphNode_t) node;
     return cudaSuccess;
 }
@@ -82,6 +83,12 @@ static cudaError_t set(Node *node, Made made)
         return made.error;
     if (!node || node->type != made.type)
         return drop(&made, cudaErrorInvalidValue);
+    if (made.type == cudaGraphNodeTypeKernel) {
+        launch_keep_attributes(&made.work->kernel, &node->work->kernel);
+        const cudaError_t error = launch_check_work(&made.work->kernel);
+        if (error)
+            return drop(&made, error);
+    }
     work_free(node->work);
     node->work = made.work;
     free(node->arguments);

@@ -140,9 +140,46 @@ static cudaError_t read_free(const Node *node, void **pointer)
     return cudaSuccess;
 }
 
+/* Memory of graphs is always the device's own, so only its size and address differ. */
+static cudaError_t read_allocation(const Node *node, struct cudaMemAllocNodeParams *params)
+{
+    const Allocation *allocation;
+
+    if (!node || node->type != cudaGraphNodeTypeMemAlloc || !params)
+        return cudaErrorInvalidValue;
+    allocation = memory_nearest(node->work->base);
+    if (!allocation || allocation->base != node->work->base)
+        return cudaErrorInvalidValue;
+    *params = (struct cudaMemAllocNodeParams){
+        .poolProps = { .allocType = cudaMemAllocationTypePinned,
+                       .location = { .type = cudaMemLocationTypeDevice } },
+        .bytesize = allocation->bytes,
+        .dptr = (void *) (uintptr_t) node->work->base,
+    };
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphMemAllocNodeGetParams(NODE, struct cudaMemAllocNodeParams *params)
+{
+    return CALL(read_allocation(node_of(node), params));
+}
+
 API cudaError_t cudaGraphMemFreeNodeGetParams(NODE, void *pointer)
 {
     return CALL(read_free(node_of(node), pointer));
+}
+
+static cudaError_t exec_flags(const Graph *exec, unsigned long long *flags)
+{
+    if (!exec || !flags)
+        return cudaErrorInvalidValue;
+    *flags = exec->flags;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags)
+{
+    return CALL(exec_flags(graph_exec(exec), flags));
 }
 
 /* ---- Enabling ---- */

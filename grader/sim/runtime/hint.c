@@ -6,35 +6,54 @@
 #include "sim/runtime/graph.h"
 #include "sim/runtime/hint.h"
 
+#include <sched.h>
+
 /* ---- Places ---- */
 
-typedef enum Side { NO_SIDE, HOST_SIDE, DEVICE_SIDE } Side;
+enum { NUMA_NODES = 1024 }; /* that Linux can have */
 
-static Side side_of_device(int device)
+static Home home_of_device(int device)
 {
-    return device == cudaCpuDeviceId ? HOST_SIDE : device ? NO_SIDE : DEVICE_SIDE;
+    return device == cudaCpuDeviceId ? (Home){ .type = cudaMemLocationTypeHost }
+           : device                  ? (Home){ 0 }
+                                     : (Home){ .type = cudaMemLocationTypeDevice };
+}
+
+/* The node of the CPU that runs this thread. */
+static int16_t current_node(void)
+{
+    unsigned node = 0;
+
+    return getcpu(NULL, &node) ? 0 : (int16_t) node;
+}
+
+static Home home_at(struct cudaMemLocation where)
+{
+    switch (where.type) {
+    case cudaMemLocationTypeDevice:
+        return where.id ? (Home){ 0 } : (Home){ .type = cudaMemLocationTypeDevice };
+    case cudaMemLocationTypeHost:
+        return (Home){ .type = cudaMemLocationTypeHost };
+    case cudaMemLocationTypeHostNuma:
+        return where.id < 0 || where.id >= NUMA_NODES
+                   ? (Home){ 0 }
+                   : (Home){ .type = cudaMemLocationTypeHostNuma, .id = (int16_t) where.id };
+    case cudaMemLocationTypeHostNumaCurrent:
+        return (Home){ .type = cudaMemLocationTypeHostNuma, .id = current_node() };
+    default:
+        return (Home){ 0 };
+    }
 }
 
 #if CUDART_VERSION >= 13000
 /* A program built with CUDA 12 passes a device where the location's type is. */
-static Side side_of(struct cudaMemLocation where)
+static Home home_of(struct cudaMemLocation where)
 {
-    if (is_program_of_12())
-        return side_of_device((int) where.type);
-    switch (where.type) {
-    case cudaMemLocationTypeDevice:
-        return side_of_device(where.id);
-    case cudaMemLocationTypeHost:
-    case cudaMemLocationTypeHostNuma:
-    case cudaMemLocationTypeHostNumaCurrent:
-        return HOST_SIDE;
-    default:
-        return NO_SIDE;
-    }
+    return is_program_of_12() ? home_of_device((int) where.type) : home_at(where);
 }
 #endif
 
-static cudaError_t check_range(const void *pointer, size_t bytes)
+cudaError_t hint_check_range(const void *pointer, size_t bytes)
 {
     const Allocation *a = memory_find((uint64_t) (uintptr_t) pointer);
 
@@ -56,24 +75,44 @@ static cudaError_t issue_prefetch(Stream *stream, const void *pointer, size_t by
     return issue(stream, work);
 }
 
-static cudaError_t prefetch(Stream *stream, const void *pointer, size_t bytes, Side side)
+static cudaError_t check(const Stream *stream, const void *pointer, size_t bytes, Home home)
 {
-    const cudaError_t error = check_range(pointer, bytes);
+    const cudaError_t error = hint_check_range(pointer, bytes);
 
     if (error)
         return error;
     if (!stream)
         return cudaErrorInvalidResourceHandle;
-    if (side == NO_SIDE)
-        return cudaErrorInvalidDevice;
-    if (!bytes || !managed_is_at((uint64_t) (uintptr_t) pointer) || stream->capture)
-        return cudaSuccess;
-    return issue_prefetch(stream, pointer, bytes, side == DEVICE_SIDE);
+    return home.type ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+static cudaError_t prefetch(Stream *stream, const void *pointer, size_t bytes, Home home)
+{
+    cudaError_t error = check(stream, pointer, bytes, home);
+
+    if (error || !bytes || stream->capture)
+        return error;
+    error = range_prefetched(pointer, bytes, home);
+    if (error || !managed_is_at((uint64_t) (uintptr_t) pointer))
+        return error;
+    return issue_prefetch(stream, pointer, bytes, home.type == cudaMemLocationTypeDevice);
+}
+
+cudaError_t hint_check_prefetch(Stream *stream, const void *pointer, size_t bytes,
+                                struct cudaMemLocation where)
+{
+    return check(stream, pointer, bytes, home_at(where));
+}
+
+cudaError_t hint_prefetch_to(Stream *stream, const void *pointer, size_t bytes,
+                             struct cudaMemLocation where)
+{
+    return prefetch(stream, pointer, bytes, home_at(where));
 }
 
 cudaError_t hint_prefetch(const void *pointer, size_t bytes, int device, cudaStream_t stream)
 {
-    return CALL(prefetch(stream_of(stream, false), pointer, bytes, side_of_device(device)));
+    return CALL(prefetch(stream_of(stream, false), pointer, bytes, home_of_device(device)));
 }
 
 #undef cudaMemPrefetchAsync
@@ -90,10 +129,12 @@ typedef struct Placement {
 
 static cudaError_t prefetch_to(Placement p, bool per_thread)
 {
-    const cudaStream_t stream =
-        is_program_of_12() ? (cudaStream_t) (uintptr_t) p.flags_or_stream : p.stream;
+    const bool is_12 = is_program_of_12();
+    const cudaStream_t stream = is_12 ? (cudaStream_t) (uintptr_t) p.flags_or_stream : p.stream;
 
-    return prefetch(stream_of(stream, per_thread), p.pointer, p.bytes, side_of(p.where));
+    if (!is_12 && (unsigned) p.flags_or_stream)
+        return cudaErrorInvalidValue;
+    return prefetch(stream_of(stream, per_thread), p.pointer, p.bytes, home_of(p.where));
 }
 
 #define PREFETCH(name, symbol, per_thread)                                                         \
@@ -111,16 +152,26 @@ PREFETCH(prefetch_of_thread, "cudaMemPrefetchAsync_ptsz", true)
 #else
 STREAM_CALL(cudaMemPrefetchAsync, per_thread,
             (const void *pointer, size_t bytes, int device, cudaStream_t stream),
-            prefetch(stream_of(stream, per_thread), pointer, bytes, side_of_device(device)))
+            prefetch(stream_of(stream, per_thread), pointer, bytes, home_of_device(device)))
 #endif
+
+/* Its name in CUDA 12 if it takes a location. */
+#undef cudaMemPrefetchAsync_v2
+cudaError_t cudaMemPrefetchAsync_v2(const void *pointer, size_t bytes, struct cudaMemLocation where,
+                                    unsigned flags, cudaStream_t stream);
+STREAM_CALL(cudaMemPrefetchAsync_v2, per_thread,
+            (const void *pointer, size_t bytes, struct cudaMemLocation where, unsigned flags,
+             cudaStream_t stream),
+            flags ? cudaErrorInvalidValue
+                  : prefetch(stream_of(stream, per_thread), pointer, bytes, home_at(where)))
 
 /* ---- Advice ---- */
 
 static cudaError_t advise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
-                          Side side)
+                          Home home)
 {
-    const cudaError_t error = check_range(pointer, bytes);
-    const bool has_side = advice != cudaMemAdviseSetReadMostly &&
+    cudaError_t error = hint_check_range(pointer, bytes);
+    const bool has_home = advice != cudaMemAdviseSetReadMostly &&
                           advice != cudaMemAdviseUnsetReadMostly &&
                           advice != cudaMemAdviseUnsetPreferredLocation;
 
@@ -128,16 +179,20 @@ static cudaError_t advise(const void *pointer, size_t bytes, enum cudaMemoryAdvi
         return error;
     if ((int) advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
         return cudaErrorInvalidValue;
-    if (has_side && side == NO_SIDE)
+    if (has_home && !home.type)
         return cudaErrorInvalidDevice;
-    if (bytes && managed_is_at((uint64_t) (uintptr_t) pointer))
-        managed_advise((uint64_t) (uintptr_t) pointer, bytes, advice, side == HOST_SIDE);
-    return cudaSuccess;
+    if (!bytes)
+        return cudaSuccess;
+    error = range_advised(pointer, bytes, advice, home);
+    if (!error && managed_is_at((uint64_t) (uintptr_t) pointer))
+        managed_advise((uint64_t) (uintptr_t) pointer, bytes, advice,
+                       home.type > cudaMemLocationTypeDevice);
+    return error;
 }
 
 cudaError_t hint_advise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, int device)
 {
-    return CALL(advise(pointer, bytes, advice, side_of_device(device)));
+    return CALL(advise(pointer, bytes, advice, home_of_device(device)));
 }
 
 #undef cudaMemAdvise
@@ -145,12 +200,21 @@ cudaError_t hint_advise(const void *pointer, size_t bytes, enum cudaMemoryAdvise
 API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
                               struct cudaMemLocation where)
 {
-    return CALL(advise(pointer, bytes, advice, side_of(where)));
+    return CALL(advise(pointer, bytes, advice, home_of(where)));
 }
 #else
 API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
                               int device)
 {
-    return CALL(advise(pointer, bytes, advice, side_of_device(device)));
+    return CALL(advise(pointer, bytes, advice, home_of_device(device)));
 }
 #endif
+
+/* Its name in CUDA 12 if it takes a location. */
+API cudaError_t cudaMemAdvise_v2(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
+                                 struct cudaMemLocation where);
+API cudaError_t cudaMemAdvise_v2(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
+                                 struct cudaMemLocation where)
+{
+    return CALL(advise(pointer, bytes, advice, home_at(where)));
+}

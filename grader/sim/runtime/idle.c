@@ -1,10 +1,10 @@
 /* idle.c - executes work while the program makes no call.
  *
  * Work is executed when a call waits for it. But a program may wait elsewhere, for example for a
- * semaphore that a host function of a stream posts. So once a host function is queued, a thread
- * periodically checks whether the program has stopped making calls, and then executes the work up
- * to that function. While the program makes calls, the thread does nothing, so the order is the
- * same in each run.
+ * semaphore that a host function of a stream posts, or the destructor of a user object. So once one
+ * of those is queued, a thread periodically checks whether the program has stopped making calls,
+ * and then executes the work up to that function. While the program makes calls, the thread does
+ * nothing, so the order is the same in each run.
  */
 #include "sim/runtime/runtime.h"
 
@@ -14,14 +14,16 @@
 
 static const struct timespec between_looks = { .tv_nsec = 250 * 1000 * 1000 };
 
-/* The stream with the earliest host function; *number: the number of that function. */
+/* The stream with the earliest host function, or with the earliest work whose end may destroy a
+ * user object; *number: the number of that work. */
 static Stream *waiting_stream(uint64_t *number)
 {
     Stream *first = NULL;
 
     for (Stream *stream = rt.streams; stream; stream = stream->next)
         for (const Work *work = stream->first; work; work = work->next)
-            if (work->kind == WORK_HOST && !stream->busy && (!first || work->number < *number)) {
+            if ((work->kind == WORK_HOST || work->held) && !stream->busy &&
+                (!first || work->number < *number)) {
                 first = stream;
                 *number = work->number;
                 break;
@@ -43,6 +45,7 @@ static void do_waiting(void)
 static void *look_now_and_then(void *unused)
 {
     uint64_t calls = 0;
+    struct UserObject *gone;
 
     (void) unused;
     for (;;) {
@@ -51,7 +54,9 @@ static void *look_now_and_then(void *unused)
         if (rt.calls == calls)
             do_waiting();
         calls = rt.calls;
+        gone = objects_take();
         rt_unlock();
+        objects_destroy(gone);
     }
     return NULL;
 }

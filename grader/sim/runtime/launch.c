@@ -263,6 +263,7 @@ static cudaError_t make_work(RtFunction *function, const LaunchRequest *request,
         .cluster = { (int) cluster.x, (int) cluster.y, (int) cluster.z },
         .dynamic_shared_bytes = request->dynamic_bytes,
         .cooperative = request->cooperative,
+        .hints = request->given ? request->hints : hints_default(),
     };
     error = copy_arguments(&work->kernel, request);
     if (error)
@@ -330,7 +331,10 @@ cudaError_t launch(Stream *stream, const LaunchRequest *request)
         error = prepare(request, &work);
     if (error && is_by_chevrons)
         advise_on(request, error);
-    return error ? error : issue(stream, work);
+    if (error)
+        return error;
+    hints_inherit(&work->kernel.hints, &stream->hints, request->given);
+    return issue(stream, work);
 }
 
 cudaError_t work_of_kernel(const struct cudaKernelNodeParams *params, Work **work)
@@ -344,6 +348,49 @@ cudaError_t work_of_kernel(const struct cudaKernelNodeParams *params, Work **wor
 
     return error ? error : prepare(&request, work);
 }
+
+/* ---- Kernel nodes ---- */
+
+cudaError_t launch_check_work(const KernelWork *kernel)
+{
+    const int *grid = kernel->grid, *block = kernel->block, *cluster = kernel->cluster;
+    const LaunchRequest request = {
+        .grid = { (unsigned) grid[0], (unsigned) grid[1], (unsigned) grid[2] },
+        .block = { (unsigned) block[0], (unsigned) block[1], (unsigned) block[2] },
+        .cluster = { (unsigned) cluster[0], (unsigned) cluster[1], (unsigned) cluster[2] },
+        .dynamic_bytes = kernel->dynamic_shared_bytes,
+        .cooperative = kernel->cooperative,
+    };
+
+    return check(kernel->function, &request);
+}
+
+cudaError_t launch_set_cluster(KernelWork *kernel, const cudaLaunchAttributeValue *value)
+{
+    const unsigned wanted[] = { value->clusterDim.x, value->clusterDim.y, value->clusterDim.z };
+    const int *own = entry_of(kernel->function)->required_cluster;
+
+    for (int i = 0; i < 3; i++)
+        if (!wanted[i] || wanted[i] > INT32_MAX ||
+            (own[0] && (int) wanted[i] != (own[i] ? own[i] : 1)))
+            return cudaErrorInvalidValue;
+    for (int i = 0; i < 3; i++)
+        kernel->cluster[i] = (int) wanted[i];
+    if (wanted[0] == 1 && wanted[1] == 1 && wanted[2] == 1)
+        kernel->cluster[0] = own[0]; /* no clusters, unless the kernel has them */
+    return cudaSuccess;
+}
+
+void launch_keep_attributes(KernelWork *to, const KernelWork *from)
+{
+    to->hints = from->hints;
+    to->cooperative = from->cooperative;
+    if (!entry_of(to->function)->required_cluster[0] &&
+        !entry_of(from->function)->required_cluster[0])
+        memcpy(to->cluster, from->cluster, sizeof to->cluster);
+}
+
+/* ---- Launches by the host ---- */
 
 static cudaError_t launch_kernel(Stream *stream, const void *kernel, dim3 grid, dim3 block,
                                  void **arguments, size_t shared, bool cooperative)
@@ -386,6 +433,15 @@ API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t handle, dim3 grid, dim3 blo
 
 /* ---- cudaLaunchKernelEx: attributes that affect execution, and hints ---- */
 
+/* A hint that cannot be taken has no effect. */
+static void give_hint(LaunchRequest *request, const cudaLaunchAttribute *attribute)
+{
+    if (!request->given)
+        request->hints = hints_default();
+    if (!hints_set(&request->hints, (int) attribute->id, &attribute->val))
+        request->given |= 1u << attribute->id;
+}
+
 cudaError_t launch_attribute(const cudaLaunchAttribute *attribute, LaunchRequest *request)
 {
     switch (attribute->id) {
@@ -399,6 +455,7 @@ cudaError_t launch_attribute(const cudaLaunchAttribute *attribute, LaunchRequest
             request->cluster.x = 0;
         return cudaSuccess;
     default:
+        give_hint(request, attribute);
         return cudaSuccess;
     }
 }

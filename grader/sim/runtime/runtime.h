@@ -20,6 +20,8 @@
 #include "sim/exec/exec.h"
 #include "sim/binary/fatbin.h"
 #include "sim/memory/texture.h"
+#include "sim/runtime/attribute.h"
+#include "sim/runtime/object.h"
 #include "sim/time/sharing.h"
 
 #include <cuda_runtime_api.h>
@@ -106,6 +108,7 @@ struct TimelineItem;
 /* While capturing: the nodes after which the next one runs. */
 typedef struct LastNodes {
     Node **all;
+    cudaGraphEdgeData *data; /* of the edge from each */
     int count;
 } LastNodes;
 
@@ -141,6 +144,7 @@ typedef struct KernelWork {
     uint8_t *params;
     size_t param_bytes;
     bool cooperative;
+    LaunchHints hints;
     KernelUse use; /* of the SMs; known after it was run */
 } KernelWork;
 
@@ -198,6 +202,7 @@ typedef struct Work {
     bool after_node;               /* and it is behind another node */
     struct TimelineItem *item;     /* kept until the work is done; NULL: time is not modelled */
     struct TimelineItem *complete; /* the end of a kernel's children; NULL: it has none */
+    Held *held;                    /* of the graph whose last work this is */
     union {
         KernelWork kernel;
         CopyWork copy;
@@ -216,12 +221,13 @@ struct Stream {
     bool is_default, of_thread, destroyed,
         busy; /* busy: one of its host functions runs, without the lock */
     int id, priority;
-    int queue;                 /* of the device, that takes its work; -1: one of its own */
-    bool on_link;              /* its last work, and so its next events, are in a queue of copies */
-    int users;                 /* threads that are executing its queue */
-    Graph *capture;            /* issued work goes into this graph instead */
-    LastNodes last_nodes;      /* of the capture */
-    bool is_origin;            /* the capture began in this stream */
+    int queue;            /* of the device, that takes its work; -1: one of its own */
+    bool on_link;         /* its last work, and so its next events, are in a queue of copies */
+    int users;            /* threads that are executing its queue */
+    Graph *capture;       /* issued work goes into this graph instead */
+    LastNodes last_nodes; /* of the capture */
+    bool is_origin;       /* the capture began in this stream */
+    LaunchHints hints;
     struct TimelineItem *item; /* its last item */
 };
 
@@ -235,6 +241,7 @@ struct Graph {
     bool is_programs;         /* a capture adds to a graph that the program had made */
     bool capturing, relaxed;  /* relaxed: calls may wait during the capture */
     bool invalidated;         /* the program made a call that cannot be captured */
+    Held *held;               /* user objects */
 };
 
 typedef struct Event {
@@ -258,9 +265,11 @@ typedef enum HandleKind {
     HANDLE_PINNED,
     HANDLE_POOL,
     HANDLE_ARRAY,
+    HANDLE_MIPMAP,
     HANDLE_TEXTURE,
     HANDLE_MODULE,
-    HANDLE_LINK
+    HANDLE_LINK,
+    HANDLE_USER_OBJECT
 } HandleKind;
 
 enum { RT_PATH = 4096 };

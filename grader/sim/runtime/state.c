@@ -164,10 +164,13 @@ bool rt_enter(bool refuse_if_failed)
 
 cudaError_t rt_leave(cudaError_t error)
 {
+    struct UserObject *gone = objects_take();
+
     if (error && error != cudaErrorNotReady) /* which is a status, not an error */
         last_error_set(error);
     rt_inside = false;
     rt_unlock();
+    objects_destroy(gone);
     pthread_setcancelstate(cancelling, NULL);
     return error;
 }

@@ -26,6 +26,8 @@ static Stream *new_stream(bool blocking, int priority)
         return NULL;
     stream->blocking = blocking;
     stream->priority = priority;
+    stream->hints = hints_default();
+    stream->hints.priority = priority;
     stream->queue = -1;
     stream->id = ++rt.stream_ids;
     while (*last)
@@ -80,6 +82,8 @@ void streams_drop(void)
             handle_set(HANDLE_STREAM, stream, NULL);
             stream->destroyed = true;
         }
+        stream->hints = hints_default();
+        stream->priority = 0;
     }
     sweep();
 }
@@ -269,7 +273,7 @@ STREAM_CALL(cudaStreamAddCallback, per_thread,
             add_callback(stream_of(stream, per_thread),
                          (HostWork){ .callback = callback, .data = data, .handle = stream }, flags))
 
-/* ---- Attributes ---- */
+/* ---- Properties ---- */
 
 static cudaError_t report_stream(const Stream *stream, int *priority, unsigned *flags,
                                  unsigned long long *id, int *device)
@@ -298,15 +302,12 @@ STREAM_CALL(cudaStreamGetId, per_thread, (cudaStream_t stream, unsigned long lon
 STREAM_CALL(cudaStreamGetDevice, per_thread, (cudaStream_t stream, int *device),
             report_stream(stream_of(stream, per_thread), NULL, NULL, NULL, device))
 
-/* Hints about caches and scheduling have no effect. */
+/* A hint. */
 static cudaError_t accept(const Stream *stream)
 {
     return stream ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
-STREAM_CALL(cudaStreamSetAttribute, per_thread,
-            (cudaStream_t stream, cudaStreamAttrID id, const cudaStreamAttrValue *value),
-            ((void) id, value ? accept(stream_of(stream, per_thread)) : cudaErrorInvalidValue))
 STREAM_CALL(cudaStreamAttachMemAsync, per_thread,
             (cudaStream_t stream, void *memory, size_t bytes, unsigned flags),
             ((void) bytes, (void) flags,

@@ -73,6 +73,7 @@ static cudaError_t take_resource(const char *call, const struct cudaResourceDesc
                                  Texels *texels)
 {
     const RtArray *array;
+    const Mipmap *mipmap;
 
     switch (resource->resType) {
     case cudaResourceTypeArray:
@@ -85,9 +86,10 @@ static cudaError_t take_resource(const char *call, const struct cudaResourceDesc
     case cudaResourceTypePitch2D:
         return take_rows(call, resource, texels);
     case cudaResourceTypeMipmappedArray:
-        rt_finding(FINDING_UNKNOWN_CALL, true, call,
-                   "mipmapped arrays are not simulated; the call returns cudaErrorNotSupported");
-        return cudaErrorNotSupported;
+        mipmap = mipmap_of(resource->res.mipmap.mipmap);
+        if (mipmap)
+            *texels = mipmap->levels[0]->texels;
+        return mipmap ? cudaSuccess : cudaErrorInvalidValue;
     default:
         return cudaErrorInvalidValue;
     }
@@ -123,7 +125,7 @@ static cudaError_t check_reading(const Texture *texture)
 
     if (texture->reads_as_floats && !is_float && texels->channel_bytes == 4)
         return cudaErrorInvalidNormSetting;
-    if (texture->linear && !is_float && !texture->reads_as_floats)
+    if ((texture->linear || texture->level_linear) && !is_float && !texture->reads_as_floats)
         return cudaErrorInvalidFilterSetting;
     return cudaSuccess;
 }
@@ -134,6 +136,20 @@ static void read_memory_plainly(Texture *texture)
     texture->linear = texture->normalised = false;
     texture->address[0] = MODE_BORDER;
     memset(texture->border, 0, sizeof texture->border);
+}
+
+static void take_levels(const struct cudaResourceDesc *resource,
+                        const struct cudaTextureDesc *description, Texture *texture)
+{
+    const Mipmap *mipmap = mipmap_of(resource->res.mipmap.mipmap);
+
+    texture->level_count = mipmap->count;
+    for (int i = 0; i < mipmap->count; i++)
+        texture->levels[i] = mipmap->levels[i]->texels;
+    texture->level_linear = description->mipmapFilterMode == cudaFilterModeLinear;
+    texture->level_bias = description->mipmapLevelBias;
+    texture->least_level = description->minMipmapLevelClamp;
+    texture->most_level = description->maxMipmapLevelClamp;
 }
 
 static cudaError_t read_texture(const struct cudaResourceDesc *resource,
@@ -151,6 +167,8 @@ static cudaError_t read_texture(const struct cudaResourceDesc *resource,
     memcpy(texture->border, description->borderColor, sizeof texture->border);
     if (resource->resType == cudaResourceTypeLinear)
         read_memory_plainly(texture);
+    if (resource->resType == cudaResourceTypeMipmappedArray)
+        take_levels(resource, description, texture);
     return check_reading(texture);
 }
 

@@ -66,6 +66,7 @@ Work *work_copy(const Work *work)
         return NULL;
     *copy = *work;
     copy->next = NULL;
+    copy->held = NULL;
     if (work->kind == WORK_KERNEL && work->kernel.params) {
         void *params = work->kernel.params;
         whole = duplicate(&params, work->kernel.param_bytes);
@@ -92,6 +93,7 @@ void work_free(Work *work)
         free(work->copy.staged);
     else if (work->kind == WORK_RECORD || work->kind == WORK_WAIT)
         record_drop(work->record);
+    held_drop(&work->held);
     free(work);
 }
 

@@ -133,7 +133,7 @@ static void in_a_graph(cudaStream_t stream)
 static void in_nodes(cudaStream_t stream)
 {
     enum { N = 1000 };
-    cudaMemAllocNodeParams params = {};
+    cudaMemAllocNodeParams params = {}, found = {};
     cudaGraphNode_t node;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
@@ -144,6 +144,8 @@ static void in_nodes(cudaStream_t stream)
     params.bytesize = N * sizeof(float);
     OK(cudaGraphCreate(&graph, 0));
     OK(cudaGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+    OK(cudaGraphMemAllocNodeGetParams(node, &found));
+    CHECK(found.dptr == params.dptr && found.bytesize == params.bytesize);
     CHECK(params.dptr);
     cudaMemsetParams clear = {};
     clear.dst = params.dptr;
@@ -154,6 +156,8 @@ static void in_nodes(cudaStream_t stream)
     OK(cudaGraphAddMemcpyNode1D(&node, graph, &node, 1, &last, (float *) params.dptr + N - 1,
                                 sizeof last, cudaMemcpyDeviceToHost));
     OK(cudaGraphAddMemFreeNode(&node, graph, &node, 1, params.dptr));
+    EXPECT(cudaErrorInvalidValue, cudaGraphMemAllocNodeGetParams(node, &found));
+    (void) cudaGetLastError();
     OK(cudaGraphInstantiate(&exec, graph, 0));
     OK(cudaGraphLaunch(exec, stream));
     OK(cudaGraphLaunch(exec, stream));

@@ -2,8 +2,9 @@
  *
  * Filtering follows the appendix "Texture Fetching" of the CUDA guide: a linear filter reads the 2,
  * 4 or 8 texels around the coordinate, and their weights have 8 bits of fraction. A coordinate is
- * rounded to such a fraction. A texel of weight 0 is not read. Mipmaps and cubemaps are not
- * supported; an explicit level or gradient has no effect on a texture without levels.
+ * rounded to such a fraction. A texel of weight 0 is not read. Cubemaps are not supported. An
+ * explicit level or gradient has no effect on a texture without levels (texture_level.c has those
+ * of the others).
  *
  * The hardware has counters of its own for textures. Here an instruction counts as one request with
  * the distinct sectors of its texels, which is an estimate.
@@ -15,83 +16,6 @@
 #include <math.h>
 
 enum { CHANNELS = 4, CORNERS = 8, FRACTION = 256 };
-
-/* ---- Words ---- */
-
-static const Geometry geometries[] = { { "1d", 1, false },
-                                       { "2d", 2, false },
-                                       { "3d", 3, false },
-                                       { "a1d", 1, true },
-                                       { "a2d", 2, true } };
-
-static const char *const components[] = { "r", "g", "b", "a" };
-static const char *const ends[] = {
-    [END_TRAP] = "trap", [END_CLAMP] = "clamp", [END_ZERO] = "zero"
-};
-static const char *const queries[] = { [QUERY_WIDTH] = "width",
-                                       [QUERY_HEIGHT] = "height",
-                                       [QUERY_DEPTH] = "depth",
-                                       [QUERY_LAYERS] = "array_size",
-                                       [QUERY_NORMALISED] = "normalized_coords" };
-static const char *const types[] = { "v2", "v4", "f32", "s32", "u32", "b32", "b8", "b16", "b64" };
-
-const Geometry *texture_geometry(int index)
-{
-    return &geometries[index];
-}
-
-static int index_of(Name word, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (name_is(word, words[i]))
-            return (int) i;
-    return -1;
-}
-
-#define INDEX(word, words) index_of(word, words, sizeof(words) / sizeof *(words))
-
-static int geometry_of(Name word)
-{
-    for (size_t i = 0; i < sizeof geometries / sizeof *geometries; i++)
-        if (name_is(word, geometries[i].word))
-            return (int) i;
-    return -1;
-}
-
-static bool read_word(const Instruction *in, Name word, TextureWords *words)
-{
-    const bool queries_object = in->op == OP_txq || in->op == OP_suq;
-    const bool is_surface = in->op == OP_suld || in->op == OP_sust;
-
-    if (name_is(word, "level") || name_is(word, "grad"))
-        return *(name_is(word, "level") ? &words->has_level : &words->has_gradient) = true;
-    if (is_surface && name_is(word, "b"))
-        return true;
-    if (in->op == OP_tld4 && words->component < 0)
-        return (words->component = INDEX(word, components)) >= 0;
-    if (queries_object && words->query < 0)
-        return (words->query = INDEX(word, queries)) >= 0;
-    if (words->geometry < 0 && (words->geometry = geometry_of(word)) >= 0)
-        return true;
-    if (is_surface && words->end < 0 && (words->end = INDEX(word, ends)) >= 0)
-        return true;
-    return INDEX(word, types) >= 0;
-}
-
-bool texture_words(const Instruction *in, TextureWords *words)
-{
-    const char *at = memchr(in->text.at, '.', (size_t) in->text.length);
-    const char *const end = in->text.at + in->text.length;
-
-    *words = (TextureWords){ .geometry = -1, .component = -1, .end = -1, .query = -1 };
-    while (at) {
-        const char *next = memchr(at + 1, '.', (size_t) (end - at - 1));
-        if (!read_word(in, (Name){ at + 1, (int) ((next ? next : end) - at - 1) }, words))
-            return false;
-        at = next;
-    }
-    return true;
-}
 
 /* ---- Objects ---- */
 
@@ -112,7 +36,7 @@ uint32_t texture_lanes(Warp *warp, const Step *step, uint32_t mask)
 
 static bool has_geometry(const Texels *texels, const Step *step)
 {
-    const Geometry *geometry = &geometries[step->tensor.m];
+    const Geometry *geometry = texture_geometry(step->tensor.m);
 
     return step->in->op == OP_txq || step->in->op == OP_suq ||
            (texels->dimensions == geometry->dimensions && texels->layered == geometry->layered);
@@ -281,7 +205,7 @@ static size_t layer_of(const Texels *texels, int32_t layer)
 
 static void find_axes(Fetch *f)
 {
-    const Geometry *geometry = &geometries[f->step->tensor.m];
+    const Geometry *geometry = texture_geometry(f->step->tensor.m);
     const Texels *texels = &f->texture->texels;
     const bool whole = type_is_whole((PtxType) f->step->type2);
 
@@ -470,6 +394,70 @@ static bool read_corners(Fetch *f)
     return true;
 }
 
+static bool read_texels(Fetch *f)
+{
+    find_axes(f);
+    return read_corners(f);
+}
+
+/* Reads a part of the lanes from one of the levels, as a texture of its own. */
+static bool read_level(Fetch *f, int level, uint32_t lanes)
+{
+    const Texture *whole = f->texture;
+    const uint32_t mask = f->mask;
+    Texture view = *whole;
+
+    view.texels = whole->levels[level];
+    f->texture = &view;
+    f->mask = lanes;
+    const bool well = read_texels(f);
+    f->texture = whole;
+    f->mask = mask;
+    return well;
+}
+
+/* The lanes that read the level, as their nearer (0) or their farther one. */
+static uint32_t lanes_at(const Fetch *f, const Levels *levels, int which, int level)
+{
+    uint32_t lanes = 0;
+
+    FOR_LANES (lane, f->mask)
+        lanes |= (uint32_t) (levels->near[lane] + which == level && (!which || levels->share[lane]))
+                 << lane;
+    return lanes;
+}
+
+/* Adds the share of one level to the sum over both, and clears the sum over its texels. */
+static void add_share(Fetch *f, const Levels *levels, int which, uint32_t lanes,
+                      float (*sums)[LANES])
+{
+    for (int c = 0; c < CHANNELS; c++)
+        FOR_LANES (lane, lanes) {
+            const int share = levels->share[lane];
+            sums[c][lane] +=
+                (float) (which ? share : FRACTION - share) / FRACTION * f->sum[c][lane];
+            f->sum[c][lane] = 0;
+        }
+}
+
+static bool read_levels(Fetch *f)
+{
+    float sums[CHANNELS][LANES] = { { 0 } };
+    Levels levels;
+
+    if (!texture_choose_levels(f->warp, f->step, f->texture, f->mask, &levels))
+        return false;
+    for (int which = 0; which < 2; which++)
+        for (int level = 0; level < f->texture->level_count; level++) {
+            const uint32_t lanes = lanes_at(f, &levels, which, level);
+            if (lanes && !read_level(f, level, lanes))
+                return false;
+            add_share(f, &levels, which, lanes, sums);
+        }
+    memcpy(f->sum, sums, sizeof sums);
+    return true;
+}
+
 static void write_result(const Fetch *f, bool sums)
 {
     for (int c = 0; c < CHANNELS && c < f->step->tensor.count[0]; c++) {
@@ -491,10 +479,9 @@ static bool fetch(Warp *warp, const Step *step, uint32_t mask)
     if (!f.texture)
         return false;
     f.two = gathers || (f.texture->linear && !type_is_whole((PtxType) step->type2));
-    find_axes(&f);
-    if (!read_corners(&f))
+    if (f.texture->level_count ? !read_levels(&f) : !read_texels(&f))
         return false;
-    write_result(&f, f.two && !gathers && reads_floats(f.texture));
+    write_result(&f, (f.two || f.texture->level_linear) && !gathers && reads_floats(f.texture));
     if (f.last.mask)
         texture_count(&f.last, &f.sectors);
     return true;
@@ -570,14 +557,15 @@ static bool bind_fetch(Step *step, const Instruction *in, const TextureWords *wo
     if (beyond != (words->has_level ? 1 : words->has_gradient ? 2 : 0))
         return false;
     step->tensor.m = (uint8_t) words->geometry;
+    step->tensor.k = words->has_level ? LEVEL_GIVEN : words->has_gradient ? GRADIENT_GIVEN : 0;
     if (in->op == OP_tld4) {
-        if (words->component < 0 || geometries[words->geometry].dimensions != 2 ||
+        if (words->component < 0 || texture_geometry(words->geometry)->dimensions != 2 ||
             in->types[1] != TYPE_F32)
             return false;
         step->tensor.n = (uint8_t) words->component;
     }
     step->run = run_fetch;
-    return texture_fits(step, &geometries[words->geometry], 1);
+    return texture_fits(step, texture_geometry(words->geometry), 1);
 }
 
 bool bind_texture(Step *step, const Instruction *in)

@@ -32,7 +32,19 @@ typedef enum TextureQuery {
     QUERY_NORMALISED
 } TextureQuery;
 
-/* Returns false if the opcode has a word that is not known here. */
+/* How a fetch names the level of a mipmapped texture: Step.tensor.k. */
+enum { LEVEL_GIVEN = 1, GRADIENT_GIVEN = 2 };
+
+/* The level that each lane reads, and the share in 256ths of the next one. */
+typedef struct Levels {
+    int near[LANES], share[LANES];
+} Levels;
+
+/* texture_level.c. Returns false if a finding was reported. */
+bool texture_choose_levels(Warp *warp, const Step *step, const Texture *texture, uint32_t mask,
+                           Levels *levels);
+
+/* texture_words.c. Returns false if the opcode has a word that is not known here. */
 bool texture_words(const Instruction *in, TextureWords *words);
 const Geometry *texture_geometry(int index);
 

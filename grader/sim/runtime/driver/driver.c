@@ -152,6 +152,11 @@ DRIVER_CALL_ANYWHERE(cuDeviceGetPCIBusId, (char *name, int bytes, CUdevice devic
                      cudaDeviceGetPCIBusId(name, bytes, device))
 DRIVER_CALL_ANYWHERE(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer),
                      cudaDeviceCanAccessPeer(can, device, peer))
+DRIVER_CALL_ANYWHERE(cuDeviceGetP2PAttribute,
+                     (int *value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to),
+                     cudaDeviceGetP2PAttribute(value, (enum cudaDeviceP2PAttr) attribute, from, to))
+DRIVER_CALL_ANYWHERE(cuDeviceGetByPCIBusId, (CUdevice * device, const char *text),
+                     cudaDeviceGetByPCIBusId(device, text))
 DRIVER_CALL_ANYWHERE(cuDeviceGetDefaultMemPool, (CUmemoryPool * pool, CUdevice device),
                      cudaDeviceGetDefaultMemPool(pool, device))
 DRIVER_CALL_ANYWHERE(cuDeviceGetMemPool, (CUmemoryPool * pool, CUdevice device),

@@ -203,3 +203,13 @@ DRIVER_CALL(cuMemAdvise_v2,
             (CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation where),
             hint_advise(pointer_of(address), bytes, (enum cudaMemoryAdvise) advice,
                         device_of(where)))
+DRIVER_CALL(cuMemRangeGetAttribute,
+            (void *data, size_t bytes, CUmem_range_attribute attribute, CUdeviceptr address,
+             size_t range_bytes),
+            cudaMemRangeGetAttribute(data, bytes, (enum cudaMemRangeAttribute) attribute,
+                                     pointer_of(address), range_bytes))
+DRIVER_CALL(cuMemRangeGetAttributes,
+            (void **data, size_t *bytes, CUmem_range_attribute *attributes, size_t count,
+             CUdeviceptr address, size_t range_bytes),
+            cudaMemRangeGetAttributes(data, bytes, (enum cudaMemRangeAttribute *) attributes, count,
+                                      pointer_of(address), range_bytes))
