@@ -49,6 +49,8 @@ static cudaError_t set_number(LaunchHints *hints, const Number *number, const vo
     int wanted;
 
     memcpy(&wanted, value, sizeof wanted);
+    if (number->id == cudaLaunchAttributePriority)
+        wanted = clamp_priority(wanted);
     if (wanted < number->least || wanted > number->most)
         return cudaErrorInvalidValue;
     memcpy((char *) hints + number->at, &wanted, sizeof wanted);

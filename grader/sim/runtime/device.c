@@ -355,7 +355,7 @@ static cudaError_t priorities(int *least, int *greatest)
     if (least)
         *least = 0;
     if (greatest)
-        *greatest = -5;
+        *greatest = GREATEST_PRIORITY;
     return cudaSuccess;
 }
 

@@ -7,6 +7,8 @@
 #include "sim/runtime/hint.h"
 
 #include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
 
 /* ---- Places ---- */
 
@@ -27,6 +29,15 @@ static int16_t current_node(void)
     return getcpu(NULL, &node) ? 0 : (int16_t) node;
 }
 
+/* A system that does not tell has one node. */
+static bool has_node(int node)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/sys/devices/system/node/node%d", node);
+    return node == 0 || (node > 0 && node < NUMA_NODES && !access(path, F_OK));
+}
+
 static Home home_at(struct cudaMemLocation where)
 {
     switch (where.type) {
@@ -35,9 +46,9 @@ static Home home_at(struct cudaMemLocation where)
     case cudaMemLocationTypeHost:
         return (Home){ .type = cudaMemLocationTypeHost };
     case cudaMemLocationTypeHostNuma:
-        return where.id < 0 || where.id >= NUMA_NODES
-                   ? (Home){ 0 }
-                   : (Home){ .type = cudaMemLocationTypeHostNuma, .id = (int16_t) where.id };
+        return has_node(where.id)
+                   ? (Home){ .type = cudaMemLocationTypeHostNuma, .id = (int16_t) where.id }
+                   : (Home){ 0 };
     case cudaMemLocationTypeHostNumaCurrent:
         return (Home){ .type = cudaMemLocationTypeHostNuma, .id = current_node() };
     default:
@@ -86,6 +97,13 @@ static cudaError_t check(const Stream *stream, const void *pointer, size_t bytes
     return home.type ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
+/* A location that no system has, whatever its number; an H200's driver tells it from a device that
+ * this system does not have. */
+static bool is_no_place(struct cudaMemLocation where)
+{
+    return !home_at(where).type && where.type != cudaMemLocationTypeDevice;
+}
+
 static cudaError_t prefetch(Stream *stream, const void *pointer, size_t bytes, Home home)
 {
     cudaError_t error = check(stream, pointer, bytes, home);
@@ -132,7 +150,7 @@ static cudaError_t prefetch_to(Placement p, bool per_thread)
     const bool is_12 = is_program_of_12();
     const cudaStream_t stream = is_12 ? (cudaStream_t) (uintptr_t) p.flags_or_stream : p.stream;
 
-    if (!is_12 && (unsigned) p.flags_or_stream)
+    if (!p.bytes || (!is_12 && ((unsigned) p.flags_or_stream || is_no_place(p.where))))
         return cudaErrorInvalidValue;
     return prefetch(stream_of(stream, per_thread), p.pointer, p.bytes, home_of(p.where));
 }
@@ -162,8 +180,9 @@ cudaError_t cudaMemPrefetchAsync_v2(const void *pointer, size_t bytes, struct cu
 STREAM_CALL(cudaMemPrefetchAsync_v2, per_thread,
             (const void *pointer, size_t bytes, struct cudaMemLocation where, unsigned flags,
              cudaStream_t stream),
-            flags ? cudaErrorInvalidValue
-                  : prefetch(stream_of(stream, per_thread), pointer, bytes, home_at(where)))
+            flags || !bytes || is_no_place(where)
+                ? cudaErrorInvalidValue
+                : prefetch(stream_of(stream, per_thread), pointer, bytes, home_at(where)))
 
 /* ---- Advice ---- */
 
@@ -179,10 +198,10 @@ static cudaError_t advise(const void *pointer, size_t bytes, enum cudaMemoryAdvi
         return error;
     if ((int) advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
         return cudaErrorInvalidValue;
-    if (has_home && !home.type)
-        return cudaErrorInvalidDevice;
-    if (!bytes)
-        return cudaSuccess;
+    if (!bytes || (has_home && !home.type))
+        return cudaErrorInvalidValue;
+    if (advice == cudaMemAdviseSetAccessedBy && home.type == cudaMemLocationTypeHostNuma)
+        return cudaErrorInvalidValue;
     error = range_advised(pointer, bytes, advice, home);
     if (!error && managed_is_at((uint64_t) (uintptr_t) pointer))
         managed_advise((uint64_t) (uintptr_t) pointer, bytes, advice,

@@ -472,8 +472,16 @@ bool configuration_was_popped(void);
 
 /* sim/runtime/stream.c */
 Stream *stream_of(cudaStream_t handle, bool per_thread); /* NULL: no such stream */
-void streams_drop(void);                                 /* and all their work */
-Stream *stream_first(void);                              /* the default stream */
+
+enum { GREATEST_PRIORITY = -5 }; /* the least one is 0; others count as the nearest of the range */
+
+static inline int clamp_priority(int priority)
+{
+    return priority > 0 ? 0 : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY : priority;
+}
+
+void streams_drop(void);    /* and all their work */
+Stream *stream_first(void); /* the default stream */
 
 /* sim/runtime/room.c */
 bool room_for(size_t bytes); /* whether this machine could hold this much more device memory */

@@ -137,7 +137,7 @@ static cudaError_t create(cudaStream_t *handle, unsigned flags, int priority)
 
     if (!handle || (flags & ~(unsigned) cudaStreamNonBlocking))
         return cudaErrorInvalidValue;
-    stream = new_stream(!(flags & cudaStreamNonBlocking), priority);
+    stream = new_stream(!(flags & cudaStreamNonBlocking), clamp_priority(priority));
     if (!stream || !handle_set(HANDLE_STREAM, stream, stream))
         return cudaErrorMemoryAllocation;
     stream->queue = queue_of(stream);

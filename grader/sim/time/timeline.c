@@ -109,7 +109,8 @@ static void stop_waiting(TimelineItem *item)
     if (--item->waits)
         return;
     item->follows &= !item->job.on_host;
-    item->ready_ps += item->follows ? item->job.follow_ps : item->job.lead_ps;
+    item->ready_ps +=
+        item->follows && on_sms(item->timeline, item) ? item->job.follow_ps : item->job.lead_ps;
     while (*at && (*at)->number < item->number)
         at = &(*at)->next;
     item->next = *at;
@@ -196,12 +197,14 @@ static long new_span(Timeline *timeline, const TimelineItem *item)
 
 /* ---- Beginning and ending ---- */
 
-static bool is_recent(const Timeline *timeline, int queue)
+/* Whether the front end has to turn to the item's queue. While nothing runs, it is ready for what
+ * the host issues. */
+static bool needs_switch(const Timeline *timeline, const TimelineItem *item)
 {
     for (int i = 0; i < timeline->recents; i++)
-        if (timeline->recent[i] == queue)
-            return true;
-    return timeline->recents < RECENT;
+        if (timeline->recent[i] == item->queue)
+            return false;
+    return timeline->recents == RECENT && (item->follows || timeline->busy[ENGINE_SMS]);
 }
 
 /* When the device can start the item, if the SMs have a place for it. Work of one or two queues of
@@ -214,7 +217,7 @@ static int64_t start_of(const Timeline *timeline, const TimelineItem *item)
     if (!on_sms(timeline, item))
         return ready_ps;
     return (ready_ps > front_ps ? ready_ps : front_ps) +
-           (is_recent(timeline, item->queue) ? 0 : item->job.switch_ps);
+           (needs_switch(timeline, item) ? item->job.switch_ps : 0);
 }
 
 static void use_front(Timeline *timeline, const TimelineItem *item)
