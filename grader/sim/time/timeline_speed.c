@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* ---- Copies ---- */
+/* ---- Speeds ---- */
 
 static int64_t left_at(const TimelineItem *item, int64_t now_ps)
 {

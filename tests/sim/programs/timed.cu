@@ -1,7 +1,7 @@
 /* timed.cu - modelled times of work in several streams on the teaching GPU. Its description: copies
  * at 6.424 and 1.0293 GB/s from pinned and pageable memory, at 0.806 / 0.88 of that speed while
- * both directions are in use; fills at 120.596 GB/s; 2 us from ready to start, 1.5 if behind a
- * kernel, 0.75 if both belong to a graph; 0.2 us from one start to the next; 4 us per copy. So a
+ * both directions are in use; fills at 120.596 GB/s; 2 us from ready to start, 0.75 if behind a
+ * kernel of the same graph; 0.2 us from one start to the next; 4 us per copy. So a
  * copy of 1000 us takes 1006 us, and two concurrent ones in opposite directions take
  * 1098.2 us, which is 2 + 1004 * 0.88 / 0.806.
  *
@@ -229,7 +229,7 @@ static float graph_of_two(bool branches)
 /* The branches of a graph overlap; its end waits for both. */
 static void branches_overlap()
 {
-    const float two = two_kernels(s, false, s), kernel = (two - 2 - 1.5f) / 2;
+    const float two = two_kernels(s, false, s), kernel = (two - 2 * 2) / 2;
 
     expect("a graph", graph_of_two(false), 2 + kernel + 0.75f + kernel);
     expect("a graph of branches", graph_of_two(true), 2 + 0.2f + kernel);
