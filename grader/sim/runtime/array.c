@@ -102,6 +102,9 @@ cudaError_t array_allocate(RtArray **made, const struct cudaChannelFormatDesc *f
         return refuse_kind("a sparse or deferred array");
     if (flags & cudaArrayLayered && !extent.depth)
         return cudaErrorInvalidValue;
+    Texels texels;
+    if (!texels_of_format(format, &texels))
+        return cudaErrorInvalidChannelDescriptor;
     RtArray *array = new_array(format, extent, flags);
     if (!array)
         return cudaErrorInvalidValue;

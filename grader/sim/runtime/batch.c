@@ -84,21 +84,17 @@ static void free_list(Work *first)
     }
 }
 
-static cudaError_t make_part(const Batch *batch, size_t i, size_t group, bool captured, Work **work)
+static cudaError_t make_part(const Batch *batch, size_t i, size_t group, Work **work)
 {
     const struct cudaMemcpyAttributes *attributes = &batch->attributes[group];
 
     if (!are_attributes(attributes))
         return cudaErrorInvalidValue;
-    return batch->bytes[i]
-               ? make_copy(batch, i,
-                           captured ? cudaMemcpySrcAccessOrderStream : attributes->srcAccessOrder,
-                           work)
-               : cudaSuccess;
+    return batch->bytes[i] ? make_copy(batch, i, attributes->srcAccessOrder, work) : cudaSuccess;
 }
 
 /* The works of all parts, in a list; none after an error. */
-static cudaError_t make_copies(Batch *batch, bool captured, Work **first)
+static cudaError_t make_copies(Batch *batch, Work **first)
 {
     size_t group = 0;
     Work **end = first;
@@ -106,7 +102,7 @@ static cudaError_t make_copies(Batch *batch, bool captured, Work **first)
     *first = NULL;
     for (size_t i = 0; i < batch->count; i++) {
         group = group_of(batch->groups, i, group);
-        const cudaError_t error = make_part(batch, i, group, captured, end);
+        const cudaError_t error = make_part(batch, i, group, end);
         if (error) {
             *end = NULL;
             free_list(*first);
@@ -151,7 +147,9 @@ static cudaError_t copy_batch(Stream *stream, Batch *batch)
     if (!batch->to || !batch->from || !batch->bytes || !batch->attributes ||
         !are_groups(batch->groups, batch->count))
         return cudaErrorInvalidValue;
-    error = make_copies(batch, stream->capture, &first);
+    if (stream->capture)
+        return cudaErrorStreamCaptureUnsupported;
+    error = make_copies(batch, &first);
     return error ? error : issue_all(stream, first);
 }
 
@@ -215,6 +213,8 @@ static cudaError_t prefetch_batch(Stream *stream, void *const *at, const size_t 
     if (flags || !at || !bytes || !where || !are_groups(groups, count))
         return cudaErrorInvalidValue;
     error = prefetch_each(stream, hint_check_prefetch, at, bytes, count, where, groups);
+    if (error == cudaErrorInvalidDevice) /* as an H200's driver says */
+        return cudaErrorInvalidValue;
     return error ? error : prefetch_each(stream, hint_prefetch_to, at, bytes, count, where, groups);
 }
 

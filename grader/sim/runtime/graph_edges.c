@@ -277,8 +277,10 @@ API cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *node, cudaGraphNode_t 
 
 static cudaError_t destroy(Node *node)
 {
-    if (!node || node->graph->capturing) /* the capture may add nodes after it */
+    if (!node)
         return cudaErrorInvalidValue;
+    if (node->graph->capturing) /* the capture may add nodes after it */
+        return cudaErrorIllegalState;
     node_free(node);
     return cudaSuccess;
 }

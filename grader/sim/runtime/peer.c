@@ -26,7 +26,9 @@ static cudaError_t can_access(int *can, int device, int peer)
 /* A device cannot be its own peer. */
 static cudaError_t enable(int peer, unsigned flags)
 {
-    return is_device(peer) && flags ? cudaErrorInvalidValue : cudaErrorInvalidDevice;
+    if (!is_device(peer))
+        return cudaErrorInvalidDevice;
+    return flags ? cudaErrorInvalidValue : cudaErrorPeerAccessUnsupported;
 }
 
 static cudaError_t disable(int peer)

@@ -77,7 +77,7 @@ static void own_node(cudaStream_t stream, int *x)
     Captured state = state_of(stream);
     CHECK(state.count == 1 && state.data[0].type == cudaGraphDependencyTypeDefault);
     cudaGraphNode_t node = add_kernel(state.graph, state.nodes, state.count, times, x, 3);
-    EXPECT(cudaErrorInvalidValue, cudaGraphDestroyNode(node));
+    EXPECT(cudaErrorIllegalState, cudaGraphDestroyNode(node));
     OK(cudaStreamUpdateCaptureDependencies(stream, &node, NULL, 1,
                                            cudaStreamSetCaptureDependencies));
     CHECK(state_of(stream).count == 1 && state_of(stream).nodes[0] == node);

@@ -236,7 +236,7 @@ static void wrong(cudaMipmappedArray_t mipmap)
     odd.x = 5;
     EXPECT(cudaErrorInvalidValue, cudaMallocMipmappedArray(NULL, &format, extent, 2));
     EXPECT(cudaErrorInvalidValue, cudaMallocMipmappedArray(&other, NULL, extent, 2));
-    EXPECT(cudaErrorInvalidValue, cudaMallocMipmappedArray(&other, &odd, extent, 2));
+    EXPECT(cudaErrorInvalidChannelDescriptor, cudaMallocMipmappedArray(&other, &odd, extent, 2));
     EXPECT(cudaErrorInvalidValue, cudaMallocMipmappedArray(&other, &format, none, 2));
     EXPECT(cudaErrorInvalidValue, cudaGetMipmappedArrayLevel(NULL, mipmap, 0));
     EXPECT(cudaErrorInvalidValue, cudaGetMipmappedArrayLevel(&array, NULL, 0));

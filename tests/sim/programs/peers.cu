@@ -17,7 +17,7 @@ static void questions()
     CHECK(value == 0);
     EXPECT(cudaErrorInvalidDevice, cudaDeviceCanAccessPeer(&value, 0, 1));
     EXPECT(cudaErrorInvalidDevice, cudaDeviceEnablePeerAccess(1, 0));
-    EXPECT(cudaErrorInvalidDevice, cudaDeviceEnablePeerAccess(0, 0));
+    EXPECT(cudaErrorPeerAccessUnsupported, cudaDeviceEnablePeerAccess(0, 0));
     EXPECT(cudaErrorInvalidValue, cudaDeviceEnablePeerAccess(0, 1));
     EXPECT(cudaErrorPeerAccessNotEnabled, cudaDeviceDisablePeerAccess(0));
     EXPECT(cudaErrorInvalidDevice, cudaDeviceDisablePeerAccess(-1));

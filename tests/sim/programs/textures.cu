@@ -359,7 +359,7 @@ static void check_errors()
     cudaExtent extent;
     unsigned flags;
 
-    EXPECT(cudaErrorInvalidValue, cudaMallocArray(&array, &three, 4, 4));
+    EXPECT(cudaErrorInvalidChannelDescriptor, cudaMallocArray(&array, &three, 4, 4));
     memset(&resource, 0, sizeof resource);
     resource.resType = cudaResourceTypeArray;
     resource.res.array.array = array;
