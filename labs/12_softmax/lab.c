@@ -124,21 +124,23 @@ typedef struct Row {
     double max, sum, weight, least, lost;
 } Row;
 
-static double row_max(const Inputs *inputs, const Row *row, bool *nan)
+/* Passes each element of the row to `visit`. */
+static void for_each(const Inputs *inputs, Row *row, void (*visit)(Row *row, double x))
 {
     float x[PIECE];
-    double max = -INFINITY;
 
-    *nan = false;
     for (size_t at = 0, now; at < row->cols; at += now) {
         now = row->cols - at < PIECE ? row->cols - at : PIECE;
         read_input(inputs, row->first + at, now, x);
-        for (size_t i = 0; i < now; i++) {
-            *nan |= isnan(x[i]);
-            max = (double) x[i] > max ? (double) x[i] : max;
-        }
+        for (size_t i = 0; i < now; i++)
+            visit(row, (double) x[i]);
     }
-    return max;
+}
+
+static void add_to_max(Row *row, double x)
+{
+    row->undefined |= isnan(x);
+    row->max = x > row->max ? x : row->max;
 }
 
 /* How large the numbers are of which an exponent is the difference. Near a maximum of 2^31 or more,
@@ -149,52 +151,44 @@ static double magnitude(const Row *row, double x)
     return fabs(row->max) < 0x1p31 ? fabs(x) + fabs(row->max) : 0;
 }
 
-static void row_sum(const Inputs *inputs, Row *row)
+static void add_to_sum(Row *row, double x)
 {
-    float x[PIECE];
+    const double e = exp(x - row->max);
 
-    for (size_t at = 0, now; at < row->cols; at += now) {
-        now = row->cols - at < PIECE ? row->cols - at : PIECE;
-        read_input(inputs, row->first + at, now, x);
-        for (size_t i = 0; i < now; i++) {
-            double e = exp((double) x[i] - row->max);
-            row->sum += e;
-            row->weight += e > 0 ? e * magnitude(row, (double) x[i]) : 0;
-            row->least = e > 0 && e < row->least ? e : row->least;
-        }
-    }
-    row->weight /= row->sum;
+    row->sum += e;
+    row->weight += e > 0 ? e * magnitude(row, x) : 0;
+    row->least = e > 0 && e < row->least ? e : row->least;
 }
 
 /* A term of less than 4u, relative to the sum, is rounded to a few multiples of u or to 0, always
  * in the same direction: such errors do not cancel. u is the most that is lost each time. */
-static void row_lost(const Inputs *inputs, Row *row)
+static double least_to_count(const Row *row)
 {
-    const double most = 0x1p-24 * row->sum;
-    float x[PIECE];
+    return 4 * 0x1p-24 * row->sum;
+}
 
-    for (size_t at = 0, now; at < row->cols; at += now) {
-        now = row->cols - at < PIECE ? row->cols - at : PIECE;
-        read_input(inputs, row->first + at, now, x);
-        for (size_t i = 0; i < now; i++) {
-            double e = exp((double) x[i] - row->max);
-            row->lost += e < 4 * most ? fmin(e, most) : 0;
-        }
-    }
-    row->lost /= row->sum;
+static void add_to_lost(Row *row, double x)
+{
+    const double e = exp(x - row->max), most = least_to_count(row);
+
+    row->lost += e < most ? fmin(e, most / 4) : 0;
 }
 
 static Row row_of(const Inputs *inputs, size_t first, size_t cols)
 {
-    Row row = { .key = fill_key(inputs->seed, 0), .first = first, .cols = cols, .least = 1 };
-    bool nan;
+    Row row = {
+        .key = fill_key(inputs->seed, 0), .first = first, .cols = cols, .max = -INFINITY, .least = 1
+    };
 
-    row.max = row_max(inputs, &row, &nan);
-    row.undefined = nan || isinf(row.max);
-    if (!row.undefined)
-        row_sum(inputs, &row);
-    if (row.least < 4 * 0x1p-24 * row.sum)
-        row_lost(inputs, &row);
+    for_each(inputs, &row, add_to_max);
+    row.undefined |= isinf(row.max);
+    if (row.undefined)
+        return row;
+    for_each(inputs, &row, add_to_sum);
+    row.weight /= row.sum;
+    if (row.least < least_to_count(&row))
+        for_each(inputs, &row, add_to_lost);
+    row.lost /= row.sum;
     return row;
 }
 

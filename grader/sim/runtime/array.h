@@ -44,6 +44,9 @@ typedef struct CopyCall {
 } CopyCall;
 
 cudaError_t copy_in(Stream *stream, const CopyCall *copy, bool blocking);
+/* The same for bytes in a row. */
+cudaError_t copy_bytes(Stream *stream, const char *call, void *to, const void *from, size_t bytes,
+                       enum cudaMemcpyKind kind, bool blocking);
 /* Work that is not yet issued, after all checks. A copy of no bytes is invalid. */
 cudaError_t copy_work(const CopyCall *copy, Work **work);
 cudaError_t copy_stage(CopyWork *copy); /* reads the host's side now */

@@ -275,8 +275,8 @@ cudaError_t copy_in(Stream *stream, const CopyCall *copy, bool blocking)
 
 /* ---- cudaMemcpy ---- */
 
-static cudaError_t copy_bytes(Stream *stream, const char *call, void *to, const void *from,
-                              size_t bytes, enum cudaMemcpyKind kind, bool blocking)
+cudaError_t copy_bytes(Stream *stream, const char *call, void *to, const void *from, size_t bytes,
+                       enum cudaMemcpyKind kind, bool blocking)
 {
     return copy_in(stream,
                    &(CopyCall){ .call = call,

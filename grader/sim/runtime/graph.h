@@ -47,7 +47,8 @@ Node *node_new(Graph *graph, enum cudaGraphNodeType type, Work *work, Node *cons
 void node_free(Node *node); /* and takes it out of its graph */
 /* `data`: NULL: an ordinary edge. An edge that exists stays as it is. False: out of memory. */
 bool node_after(Node *node, Node *before, const cudaGraphEdgeData *data);
-int node_edge(const Node *node, const Node *before); /* its index; -1: there is none */
+/* The index of `before` in the list of nodes before `node`; -1: it is not among them. */
+int node_edge(const Node *node, const Node *before);
 void node_drop_edge(Node *node, int index);
 /* Marks with `mark` all nodes that run before these, and these. */
 void nodes_mark_before(Graph *graph, Node *const *last, int count);

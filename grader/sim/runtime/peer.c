@@ -122,36 +122,26 @@ API cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text)
 
 /* ---- Copies ---- */
 
-static cudaError_t copy_bytes(Stream *stream, const char *call, void *to, int to_device,
-                              const void *from, int from_device, size_t bytes, bool blocking)
+static cudaError_t copy_between(Stream *stream, const char *call, void *to, int to_device,
+                                const void *from, int from_device, size_t bytes, bool blocking)
 {
     if (!is_device(to_device) || !is_device(from_device))
         return cudaErrorInvalidDevice;
-    return copy_in(stream,
-                   &(CopyCall){ .call = call,
-                                .to = to,
-                                .from = from,
-                                .to_pitch = bytes,
-                                .from_pitch = bytes,
-                                .width = bytes,
-                                .height = 1,
-                                .depth = 1,
-                                .kind = cudaMemcpyDeviceToDevice },
-                   blocking);
+    return copy_bytes(stream, call, to, from, bytes, cudaMemcpyDeviceToDevice, blocking);
 }
 
 API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
                                size_t bytes)
 {
     return CALL(
-        copy_bytes(rt.streams, "cudaMemcpyPeer", to, to_device, from, from_device, bytes, true));
+        copy_between(rt.streams, "cudaMemcpyPeer", to, to_device, from, from_device, bytes, true));
 }
 
 API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                     size_t bytes, cudaStream_t stream)
 {
-    return CALL(copy_bytes(stream_of(stream, false), "cudaMemcpyPeerAsync", to, to_device, from,
-                           from_device, bytes, false));
+    return CALL(copy_between(stream_of(stream, false), "cudaMemcpyPeerAsync", to, to_device, from,
+                             from_device, bytes, false));
 }
 
 static cudaError_t copy_box(Stream *stream, const char *call,

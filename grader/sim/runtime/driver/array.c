@@ -263,7 +263,7 @@ static cudaError_t resource_of(const CUDA_RESOURCE_DESC *from, struct cudaResour
         return cudaSuccess;
     default:
         to->resType = cudaResourceTypeMipmappedArray;
-        return cudaSuccess; /* of the driver, there are none: the handle is invalid */
+        return cudaSuccess; /* the driver's calls make no such arrays, so the handle is invalid */
     }
 }
 
