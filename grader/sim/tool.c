@@ -1,9 +1,10 @@
 /* tool.c - `warpbook sim`: replaces a program's CUDA runtime with the simulated GPU and executes
  * the program. If findings decide the exit status, it waits for the program.
  *
- * LD_PRELOAD makes the loader look for the runtime's functions in libcudart-sim.so first. It has no
- * effect on a program with a static runtime (nvcc's default), so the program's file is inspected
- * first: a clear message is better than error 35 from a missing driver.
+ * LD_PRELOAD makes the loader look for the runtime's functions in libcudart-sim.so first. A runtime
+ * inside the program (nvcc's default) is replaced by that library, too (runtime/program.c), unless
+ * the program has been stripped. So the program's file is inspected first: a clear message is
+ * better than error 35 from a missing driver.
  */
 #include "sim/tool.h"
 #include "sim/list.h"
@@ -27,17 +28,12 @@
 
 enum { USAGE = 2, COULD_NOT = 3, CANNOT_EXECUTE = 126, NOT_FOUND = 127, PROGRAM_BYTES = 1 << 30 };
 
-/* An environment variable needs no change to a Makefile, and no quoting. */
-#define FLAGS                                                                                      \
-    "-lineinfo -cudart shared --no-compress -gencode arch=compute_80,code=[sm_80,compute_80]"
-
 static const char usage[] =
     "usage: warpbook sim [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
     "\n"
     "Runs a CUDA program on a simulated GPU, which reports faults in its kernels and counts what\n"
-    "they do. Compile the program with\n"
-    "\n"
-    "  export NVCC_APPEND_FLAGS=\"" FLAGS "\"\n"
+    "they do. Compile it with -lineinfo, so that they name lines of your source: for example,\n"
+    "nvcc -lineinfo -o program program.cu\n"
     "\n"
     "  --device NAME       the GPU: teaching (if not given), another that --list names, or the "
     "path\n"
@@ -295,14 +291,13 @@ static bool check_elf(SimPlan *plan, const Elf *elf, bool *needs_library)
     if (!elf_host(elf, &host))
         return true;
     *needs_library = host.needs_libcudart || host.needs_libcuda;
-    if (!host.has_kernels || host.needs_libcudart || host.calls_registered)
+    if (!host.has_kernels || host.needs_libcudart || host.calls_registered || host.has_runtime)
         return true;
-    return refuse(
-        plan, COULD_NOT,
-        "%.300s contains its own copy of the CUDA runtime (nvcc's default), which cannot be "
-        "replaced. Recompile it after\n"
-        "  export NVCC_APPEND_FLAGS=\"" FLAGS "\"",
-        plan->program);
+    return refuse(plan, COULD_NOT,
+                  "%.300s contains a CUDA runtime (nvcc's default) that cannot be replaced, since "
+                  "it was stripped of its symbols. Link it without -s or strip, or with nvcc "
+                  "-cudart shared",
+                  plan->program);
 }
 
 /* Scripts are run, too: programs that they start use the simulated GPU. */

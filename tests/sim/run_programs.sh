@@ -33,9 +33,12 @@ flags_of()
     esac
 }
 
+# Half of the programs contain a runtime of their own, as nvcc links it by default.
 compile()
 {
-    local cc library libraries=()
+    local cc library libraries=() name
+    name=$(basename "$2")
+    [ $((${#name} % 2)) = 0 ] || libraries=(-cudart shared)
     cc=$(said architecture "$1")
     for library in $(said libraries "$1"); do
         read -ra flags <<< "$(flags_of "$library")"
@@ -44,7 +47,7 @@ compile()
     [ "$2" -nt "$1" ] && [ "$2" -nt "$here/programs/check.h" ] &&
         [ "$2" -nt "$here/programs/digest.h" ] && [ "$2" -nt "$here/programs/check_driver.h" ] && return
     rm -f "$2"
-    "$nvcc" -O3 -lineinfo --no-compress -cudart shared -std=c++17 \
+    "$nvcc" -O3 -lineinfo --no-compress -std=c++17 \
         -gencode "arch=compute_${cc:-80},code=[sm_${cc:-80},compute_${cc:-80}]" -o "$2" "$1" "${libraries[@]}"
 }
 

@@ -103,21 +103,49 @@ links()
     build shared "$vectors" -cudart shared --no-compress
     build by_path "$vectors" -cudart none --no-compress -L"$build/sim" \
         -Xlinker -rpath,"$build/sim" -Xlinker -l:libcudart.so.13
-    build static "$vectors" --no-compress
     build threads "$here/runtime/threads.cu" -cudart shared --no-compress
     try "LD_PRELOAD" 0 ok '' env LD_PRELOAD="$preload" ./shared
     try "LD_LIBRARY_PATH" 0 ok '' env LD_LIBRARY_PATH="$build/sim" ./shared
     try "rpath" 0 ok '' ./by_path
     try "both" 0 ok '' env LD_PRELOAD="$preload" LD_LIBRARY_PATH="$build/sim" ./by_path
     try "warpbook sim" 0 ok '*' "$build/warpbook" sim ./shared
-    try "static runtime" 3 '' 'contains its own copy of the CUDA runtime' "$build/warpbook" sim ./static
-    try "static runtime: what to do" 3 '' '-cudart shared' "$build/warpbook" sim ./static
     if [ -e "$build/sim/libcudart.so.12" ]; then
         gcc -std=c11 -D_GNU_SOURCE -I"$root/tests" "$here/runtime/abi12.c" -o abi12 \
             -L"$build/sim" -l:libcudart.so.12
         try "ABI of CUDA 12" 0 ok '' env LD_LIBRARY_PATH="$build/sim" ./abi12
         try "ABI of CUDA 12 by warpbook sim" 0 ok 'triple' "$build/warpbook" sim ./abi12
     fi
+}
+
+# Programs with a runtime of their own, which nvcc links by default: with its own flags only; with code
+# that the loader may not move; relocatable device code; a stream for each thread.
+own_runtime()
+{
+    local vectors=$here/programs/vector_add.cu
+    "$nvcc" -std=c++17 -o own "$vectors" || wrong "own does not compile"
+    build own_fixed "$vectors" -Xcompiler -no-pie
+    build own_linked "$here/runtime/linked.cu" -rdc=true "$here/runtime/linked_other.cu"
+    build own_per_thread "$here/runtime/per_thread.cu" --default-stream per-thread
+    strip -o stripped own
+    try "own runtime" 0 ok '' env LD_PRELOAD="$preload" ./own
+    try "own runtime by warpbook sim" 0 ok 'compile with -lineinfo' "$build/warpbook" sim ./own
+    try "own runtime, fixed addresses" 0 ok '' env LD_PRELOAD="$preload" ./own_fixed
+    try "own runtime, linked" 0 '*' '' env LD_PRELOAD="$preload" ./own_linked
+    try "own runtime, per-thread default stream" 0 ok '' env LD_PRELOAD="$preload" ./own_per_thread
+    try "own runtime, stripped" 3 '' 'cannot be replaced, since it was stripped' "$build/warpbook" sim ./stripped
+    try "own runtime, stripped: what to do" 3 '' '-cudart shared' "$build/warpbook" sim ./stripped
+    own_library
+}
+
+# A library with a runtime of its own may have used it before ours is there.
+own_library()
+{
+    echo 'extern "C" int use_gpu(void) { return cudaFree(0); }' > own_library.cu
+    echo 'int use_gpu(void); int main(void) { return use_gpu(); }' > uses_library.c
+    build libown.so own_library.cu -Xcompiler -fPIC -shared
+    gcc -o uses_library uses_library.c -L. -lown -Wl,-rpath,. || wrong "uses_library does not compile"
+    try "own runtime in a library" '*' '*' 'libown.so contains a CUDA runtime that cannot be replaced' \
+        env LD_PRELOAD="$preload" ./uses_library
 }
 
 # Without libzstd the message says what to do; LZ4 needs no library.
@@ -338,6 +366,7 @@ if [ -z "$nvcc" ]; then
     echo "simulated runtime: programs skipped, nvcc not found"
 else
     links
+    own_runtime
     compressed
     moved
     linked

@@ -120,12 +120,7 @@ static bool find_type(const Elf *elf, uint32_t type, ElfSection *section)
 
 /* ---- Symbols ---- */
 
-typedef struct ElfSymbols {
-    ElfSection table, names;
-    uint64_t count;
-} ElfSymbols;
-
-static bool find_symbols(const Elf *elf, uint32_t type, ElfSymbols *symbols)
+bool elf_symbols(const Elf *elf, uint32_t type, ElfSymbols *symbols)
 {
     if (!find_type(elf, type, &symbols->table) || !symbols->table.bytes ||
         !read_section(elf, symbols->table.link, &symbols->names))
@@ -144,6 +139,19 @@ static const char *symbol_name(const ElfSymbols *symbols, uint64_t number)
 static bool is_undefined(const ElfSymbols *symbols, uint64_t number)
 {
     return !number_at(symbols->table.bytes + number * SYMBOL_BYTES + 6, 2);
+}
+
+bool elf_function(const ElfSymbols *symbols, uint64_t number, ElfFunction *function)
+{
+    enum { FUNCTION = 2 };
+    const unsigned char *at = symbols->table.bytes + number * SYMBOL_BYTES;
+
+    if (number >= symbols->count || (at[4] & 15) != FUNCTION || is_undefined(symbols, number))
+        return false;
+    *function = (ElfFunction){ .name = symbol_name(symbols, number),
+                               .at = number_at(at + 8, 8),
+                               .bytes = number_at(at + 16, 8) };
+    return true;
 }
 
 /* ---- Relocations ---- */
@@ -182,7 +190,7 @@ bool elf_relocation(const Elf *elf, const char *name, uint64_t offset, ElfPlace 
     ElfSection section;
     ElfSymbols symbols;
 
-    if (!find_symbols(elf, ELF_SYMTAB, &symbols))
+    if (!elf_symbols(elf, ELF_SYMTAB, &symbols))
         return false;
     if (find_section(elf, ".rela", name, &section))
         return find_relocation(&section, RELOCATION_BYTES, &symbols, offset, place);
@@ -267,7 +275,7 @@ bool elf_resources(const Elf *elf, int arch, const char *kernel, KernelResources
     uint64_t shared = 0;
 
     if (!*kernel || !find_section(elf, ".text.", kernel, &text) ||
-        !find_symbols(elf, ELF_SYMTAB, &symbols))
+        !elf_symbols(elf, ELF_SYMTAB, &symbols))
         return false;
     if (elf_find(elf, ".nv.info", &section) && !take_attributes(&info, &section, &symbols, kernel))
         return false;
@@ -308,6 +316,19 @@ static bool needs(const Elf *elf, const char *library)
     return false;
 }
 
+static bool has_function(const Elf *elf, uint32_t type, const char *name)
+{
+    ElfSymbols symbols;
+    ElfFunction function;
+
+    if (!elf_symbols(elf, type, &symbols))
+        return false;
+    for (uint64_t i = 0; i < symbols.count; i++)
+        if (elf_function(&symbols, i, &function) && !strcmp(function.name, name))
+            return true;
+    return false;
+}
+
 bool elf_host(const Elf *elf, ElfHost *host)
 {
     ElfSection section;
@@ -319,7 +340,10 @@ bool elf_host(const Elf *elf, ElfHost *host)
     host->has_kernels = elf_find(elf, ".nv_fatbin", &section);
     host->needs_libcudart = needs(elf, "libcudart.so");
     host->needs_libcuda = needs(elf, "libcuda.so");
-    if (!find_symbols(elf, ELF_DYNSYM, &symbols))
+    host->has_runtime =
+        !host->needs_libcudart && has_function(elf, ELF_SYMTAB, "cudaRuntimeGetVersion");
+    host->exports_runtime = has_function(elf, ELF_DYNSYM, "cudaRuntimeGetVersion");
+    if (!elf_symbols(elf, ELF_DYNSYM, &symbols))
         return true;
     for (uint64_t i = 0; i < symbols.count && !host->calls_registered; i++)
         host->calls_registered = is_undefined(&symbols, i) &&

@@ -60,8 +60,27 @@ typedef struct ElfHost {
     bool needs_libcudart;  /* as a shared library */
     bool needs_libcuda;    /* the driver's */
     bool calls_registered; /* __cudaRegisterFatBinary is an undefined symbol */
+    bool has_runtime;      /* it contains one, whose functions its symbol table names, */
+    bool exports_runtime;  /* and other files can call them */
 } ElfHost;
 
 bool elf_host(const Elf *elf, ElfHost *host);
+
+/* A table of symbols: ELF_SYMTAB, which strip removes, or ELF_DYNSYM. */
+typedef struct ElfSymbols {
+    ElfSection table, names;
+    uint64_t count;
+} ElfSymbols;
+
+bool elf_symbols(const Elf *elf, uint32_t type, ElfSymbols *symbols);
+
+/* A function that the file defines. */
+typedef struct ElfFunction {
+    const char *name;
+    uint64_t at, bytes; /* its address, before the loader moves the file */
+} ElfFunction;
+
+/* Returns false if this symbol is anything else. */
+bool elf_function(const ElfSymbols *symbols, uint64_t number, ElfFunction *function);
 
 #endif

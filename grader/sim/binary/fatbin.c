@@ -48,8 +48,7 @@ enum {
 #define FATBIN_MOST   ((uint64_t) 1 << 31) /* nvcc does not write larger ones */
 #define UNPACKED_MOST ((size_t) 256 << 20) /* of all entries together */
 
-#define ADVICE                                                                                     \
-    "build with nvcc -cudart shared --no-compress -gencode arch=compute_80,code=compute_80"
+#define ADVICE "build with nvcc -gencode arch=compute_80,code=compute_80"
 
 /* ---- Reasons for a refusal ---- */
 

@@ -227,6 +227,20 @@ static void put_dearest(FILE *out, const Report *report, const Kernel *kernel)
     }
 }
 
+/* Whether the table names lines of the PTX. */
+static bool has_unknown_lines(const Report *report)
+{
+    const LineTotals *costliest[COSTLIEST + 1];
+
+    for (int i = 0; i < report->kernel_count && i < MOST_KERNELS; i++) {
+        const int count = find_costliest(report->kernels[i], costliest);
+        for (int k = 0; k < count; k++)
+            if (!costliest[k]->file)
+                return true;
+    }
+    return false;
+}
+
 /* ---- The table ---- */
 
 static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
@@ -263,6 +277,9 @@ void report_write_table(const Report *report, FILE *out)
     if (report->kernel_count > MOST_KERNELS)
         put_row(out, "and %d more kernels (see the JSON report)",
                 report->kernel_count - MOST_KERNELS);
+    if (has_unknown_lines(report))
+        put_row(out, "%s",
+                "PTX: a line of it. To see lines of your source, compile with -lineinfo");
     if (finding_count())
         put_row(out, "%d finding%s, reported above", finding_count(),
                 finding_count() == 1 ? "" : "s");

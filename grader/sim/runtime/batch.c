@@ -7,6 +7,7 @@
 #include "sim/runtime/array.h"
 #include "sim/runtime/graph.h"
 #include "sim/runtime/hint.h"
+#include "sim/runtime/program.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /* capture_query.c - what a program asks about a capture, and how it changes what the next captured
  * node runs after. Together they let it add nodes of its own to the graph. */
 #include "sim/runtime/graph.h"
+#include "sim/runtime/program.h"
 
 /* ---- Questions ---- */
 

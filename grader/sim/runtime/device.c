@@ -4,9 +4,9 @@
  * description is the same on all current GPUs, or 0 for a feature that is not simulated.
  */
 #include "sim/runtime/array.h"
+#include "sim/runtime/program.h"
 #include "sim/runtime/runtime.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -326,26 +326,16 @@ API cudaError_t cudaGetDeviceFlags(unsigned *flags)
     return CALL(give((int *) flags, (int) (rt.device_flags | cudaDeviceMapHost)));
 }
 
-/* ---- Versions: of the toolkit that built this library, or CUDA 12 for programs built with it ----
- */
-
-static int version(void)
-{
-    void *older = dlopen("libcudart.so.12", RTLD_LAZY | RTLD_NOLOAD);
-
-    if (older)
-        dlclose(older);
-    return older ? 12090 : CUDART_VERSION;
-}
+/* ---- Versions ---- */
 
 API cudaError_t cudaDriverGetVersion(int *number)
 {
-    return CALL_ALWAYS(give(number, version()));
+    return CALL_ALWAYS(give(number, program_version()));
 }
 
 API cudaError_t cudaRuntimeGetVersion(int *number)
 {
-    return CALL_ALWAYS(give(number, version()));
+    return CALL_ALWAYS(give(number, program_version()));
 }
 
 /* ---- Other questions, and profilers ---- */

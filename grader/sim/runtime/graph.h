@@ -54,9 +54,6 @@ void node_drop_edge(Node *node, int index);
 void nodes_mark_before(Graph *graph, Node *const *last, int count);
 int node_index(const Graph *graph, const Node *node);
 
-/* graph_edges.c: whether the program was built with CUDA 12, whose calls lack the data of edges. */
-bool is_program_of_12(void);
-
 bool is_plain_edge(const cudaGraphEdgeData *data);
 /* Whether an edge between these nodes may have the data (NULL: an ordinary edge). */
 bool edge_allows(const Node *from, const Node *to, const cudaGraphEdgeData *data);

@@ -1,7 +1,7 @@
 /* graph_edges.c - the shape of graphs: their nodes and edges, and updates of executable graphs. */
 #include "sim/runtime/graph.h"
+#include "sim/runtime/program.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,15 +193,6 @@ static cudaError_t remove_edges(Graph *graph, const cudaGraphNode_t *from,
 /* ---- The calls. CUDA 13 added the data of edges before the count, as the calls of CUDA 12 with
  * _v2 in their names have it. Programs that were built with CUDA 12 pass the count in its place to
  * the others ---- */
-
-bool is_program_of_12(void)
-{
-    void *older = dlopen("libcudart.so.12", RTLD_LAZY | RTLD_NOLOAD);
-
-    if (older)
-        dlclose(older);
-    return older;
-}
 
 #define FROM_TO cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to
 #define LISTS   cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to

@@ -1,6 +1,7 @@
 /* graph_generic.c - nodes of any kind by one call: the kind is part of the parameters. Each kind is
  * passed to its own call. */
 #include "sim/runtime/graph.h"
+#include "sim/runtime/program.h"
 
 static cudaError_t refuse_kind(const char *call)
 {

@@ -5,6 +5,7 @@
  */
 #include "sim/runtime/graph.h"
 #include "sim/runtime/hint.h"
+#include "sim/runtime/program.h"
 
 #include <sched.h>
 #include <stdio.h>
