@@ -144,9 +144,12 @@ static bool is_undefined(const ElfSymbols *symbols, uint64_t number)
 bool elf_function(const ElfSymbols *symbols, uint64_t number, ElfFunction *function)
 {
     enum { FUNCTION = 2 };
-    const unsigned char *at = symbols->table.bytes + number * SYMBOL_BYTES;
+    const unsigned char *at;
 
-    if (number >= symbols->count || (at[4] & 15) != FUNCTION || is_undefined(symbols, number))
+    if (number >= symbols->count)
+        return false;
+    at = symbols->table.bytes + number * SYMBOL_BYTES;
+    if ((at[4] & 15) != FUNCTION || is_undefined(symbols, number))
         return false;
     *function = (ElfFunction){ .name = symbol_name(symbols, number),
                                .at = number_at(at + 8, 8),
