@@ -9,7 +9,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../../../.."
-programs="units memory atomics kinds tensor traffic rows pipes sequences together managed calls starts"
+programs="units memory atomics kinds tensor traffic rows pipes sequences together managed calls starts copies"
 verb=${1:?build, run, model or compare}
 [ "$verb" = compare ] || build=$(cd "${2:?the build folder}" && pwd)
 work=${build:-}/sim/time/mechanisms
@@ -20,7 +20,7 @@ compile()
     local file=$work/$1.$2
     . grader/build/toolkit.sh # sets nvcc
     mkdir -p "$work"
-    [ ! -e "$file" ] || [ -n "$(find "$here" \( -name "$1.cu" -o -name measure.cuh \) -newer "$file")" ] || return 0
+    [ ! -e "$file" ] || [ -n "$(find "$here" \( -name "$1.cu" -o -name "*.cuh" \) -newer "$file")" ] || return 0
     "$nvcc" -O3 -lineinfo --no-compress -cudart "$2" -gencode 'arch=compute_90,code=[sm_90,compute_90]' \
         -o "$file" "$here/$1.cu"
 }
