@@ -143,6 +143,7 @@ static const Field fields[] = {
     FIELD(issue_us, REAL, 0, 1e4),
     FIELD(event_us, REAL, 0, 1e4),
     FIELD(copy_us, REAL, 0, 1e4),
+    FIELD(cross_us, REAL, 0, 1e4),
     FIELD(pcie_pinned_share, REAL, 0.01, 1),
     FIELD(pcie_both_share, REAL, 0.01, 1),
     FIELD(pcie_pageable_share, REAL, 0.01, 1),

@@ -40,7 +40,8 @@ typedef struct Device {
         memory_write_share, atomic_ns, integer_atomic_ns, launch_us;
     double atomic_pass_ns, issue_us, event_us, memory_rows_per_ns, blocks_per_ns;
     double follow_us, graph_follow_us, start_us, switch_us;
-    double copy_us, pcie_pinned_share, pcie_both_share, pcie_pageable_share, link_request_ns;
+    double copy_us, cross_us, pcie_pinned_share, pcie_both_share, pcie_pageable_share,
+        link_request_ns;
     double first_fault_us, split_fault_us, page_fault_us, page_chunk_us, page_copy_us,
         fresh_fault_us, fresh_chunk_us;
     double prefetch_us, prefetch_block_us, prefetch_fresh_us, prefetch_back_us, prefetch_back_gbps;

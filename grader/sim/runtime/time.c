@@ -99,8 +99,9 @@ static void set_parts(KernelUse *use, const KernelWork *kernel, const Occupancy 
 static void set_busy(KernelUse *use, const TimingResult *result)
 {
     static const int limits[SHARED_UNITS] = {
-        [UNIT_FP32] = AT_FP32, [UNIT_SHARED] = AT_SHARED, [UNIT_L1] = AT_L1,
-        [UNIT_L2] = AT_L2,     [UNIT_DRAM] = AT_DRAM,     [UNIT_ATOMICS] = AT_ATOMICS
+        [UNIT_FP32] = AT_FP32,    [UNIT_SHARED] = AT_SHARED, [UNIT_L1] = AT_L1,
+        [UNIT_L2] = AT_L2,        [UNIT_DRAM] = AT_DRAM,     [UNIT_ATOMICS] = AT_ATOMICS,
+        [UNIT_LINK] = AT_TRANSFER
     };
     const Device *d = &rt.device;
     const double runs = result->cycles * 1e3 / d->sm_mhz, ns = runs + result->moved_ms * 1e6;
@@ -108,6 +109,7 @@ static void set_busy(KernelUse *use, const TimingResult *result)
 
     for (int i = 0; i < SHARED_UNITS; i++)
         use->busy[i] = result->busy[limits[i]] / ns;
+    use->busy[UNIT_LINK] = fmin(1, use->busy[UNIT_LINK] * result->link_ways);
     use->busy[UNIT_OTHERS] = result->spent.at[AT_UNITS] / ns;
     use->busy[UNIT_ISSUE] = (double) result->instructions * (double) result->blocks /
                             (double) result->timed / result->cycles / slots * (runs / ns);
@@ -224,6 +226,11 @@ static TimelineJob job_alone(const Work *work)
     }
 }
 
+static bool is_of_copy_engine(const TimelineJob *job)
+{
+    return rt.device.copy_engines && (job->row == ROW_UP || job->row == ROW_DOWN);
+}
+
 /* How soon the work begins after other work, and other work after it. */
 TimelineJob time_job(const Work *work)
 {
@@ -232,7 +239,11 @@ TimelineJob time_job(const Work *work)
     const double switch_us = work->of_graph ? 0 : d->switch_us;
     TimelineJob job = job_alone(work);
 
-    job.follow_ps = llround(fmin((double) job.lead_ps, follow_us * 1e6));
+    if (job.row == ROW_MARK)
+        return job;
+    job.cross_ps = picoseconds(d->cross_us / 1e3);
+    job.follow_ps =
+        is_of_copy_engine(&job) ? 0 : llround(fmin((double) job.lead_ps, follow_us * 1e6));
     job.start_ps = picoseconds(d->start_us / 1e3);
     job.switch_ps = picoseconds(switch_us / 1e3);
     return job;

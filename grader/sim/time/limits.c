@@ -254,6 +254,13 @@ static void add_steps(Gpu *gpu, Spent *sum)
     }
 }
 
+static double link_ways(const Link *link)
+{
+    const double most = fmax(link->busy[LINK_READS], link->busy[LINK_WRITES]);
+
+    return most > 0 ? (link->busy[LINK_READS] + link->busy[LINK_WRITES]) / most : 1;
+}
+
 /* Cycles in which each unit was busy; for units of an SM, the mean. */
 static void add_busy(const Gpu *gpu, double fp32, double all, double *busy)
 {
@@ -300,6 +307,7 @@ void limits_end(Gpu *gpu, double left_out, TimingResult *result)
     for (int i = 0; i < WAITS; i++)
         result->waits[i] = gpu->waits[i] * factor;
     add_busy(gpu, sum.at[AT_FP32] / schedulers, played, result->busy);
+    result->link_ways = link_ways(&gpu->memory.link);
     for (int i = 0; i < LIMITS && played > 0; i++)
         result->busy[i] *= result->cycles / played * ns;
     result->steps = gpu->spent;

@@ -139,13 +139,16 @@ static double block_load(const Sharing *sharing, const KernelUse *use, int unit)
     return use->busy[unit] * sharing->sms / use->blocks;
 }
 
-static void add_load(Sharing *sharing, const KernelUse *use, const int *blocks, int placed)
+/* `wanted`: of all blocks that it has left. A few blocks may still occupy the whole link. */
+static void add_load(Sharing *sharing, const KernelUse *use, const int *blocks, int placed,
+                     int wanted)
 {
     for (int i = 0; i < sharing->sms; i++)
         for (int unit = 0; unit < UNITS_OF_SM; unit++)
             sharing->sm[i].load[unit] += blocks[i] * block_load(sharing, use, unit);
-    for (int unit = UNITS_OF_SM; unit < SHARED_UNITS; unit++)
+    for (int unit = UNITS_OF_SM; unit < UNIT_LINK; unit++)
         sharing->load[unit] += use->busy[unit] * placed / use->blocks;
+    sharing->load[UNIT_LINK] += use->busy[UNIT_LINK] * placed / wanted;
 }
 
 /* How much slower the kernel's blocks on this SM are than without the other kernels. */
@@ -208,22 +211,37 @@ static int place_kernels(Sharing *sharing, const Sharer *kernels, int count)
         const int wanted = blocks_at(use, kernels[k].done);
         int *blocks = &sharing->blocks[k * sharing->sms];
         const int placed = place_blocks(sharing, use, blocks, wanted);
-        add_load(sharing, use, blocks, placed);
+        add_load(sharing, use, blocks, placed, wanted);
         if (placed < wanted)
             return k + 1;
     }
     return count;
 }
 
-void sharing_set_speeds(Sharing *sharing, Sharer *kernels, int count)
+/* A kernel that has all SMs shares only the link. Returns the load of the link. */
+static double set_speed_alone(Sharer *kernel, bool copies)
 {
+    const double load = kernel->use->busy[UNIT_LINK] + copies;
+
+    kernel->speed = kernel->use->busy[UNIT_LINK] > 0 && load > 1 ? 1 / load : 1;
+    return load;
+}
+
+double sharing_set_speeds(Sharing *sharing, Sharer *kernels, int count, bool copies)
+{
+    double load = copies;
     int placed;
 
     for (int k = 0; k < count; k++)
         kernels[k].speed = k == 0;
-    if (count < 2 || !sharing || !make_room(sharing, count))
-        return;
-    placed = place_kernels(sharing, kernels, count);
-    for (int k = 0; k < placed; k++)
-        set_speed(sharing, &kernels[k], &sharing->blocks[k * sharing->sms]);
+    if (count == 1) {
+        load = set_speed_alone(kernels, copies);
+    } else if (count > 1 && sharing && make_room(sharing, count)) {
+        sharing->load[UNIT_LINK] = copies;
+        placed = place_kernels(sharing, kernels, count);
+        for (int k = 0; k < placed; k++)
+            set_speed(sharing, &kernels[k], &sharing->blocks[k * sharing->sms]);
+        load = sharing->load[UNIT_LINK];
+    }
+    return load > 1 ? 1 / load : 1;
 }

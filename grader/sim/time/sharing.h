@@ -7,9 +7,10 @@
  * a kernel is slower in proportion.
  *
  * A unit that would be busy for longer than there is time slows down all blocks that share it: the
- * issue slots, arithmetic units, shared memory and L1 of an SM; the L2 and memory of the GPU. A
- * kernel whose blocks all run at once ends with its slowest SM; one that has more blocks balances
- * them.
+ * issue slots, arithmetic units, shared memory and L1 of an SM; the L2, memory and link of the GPU,
+ * which copies use, too. Pieces of work do not use the link at the same time in both directions, as
+ * two copies do (tests/sim/time/mechanisms/copies.cu). A kernel whose blocks all run at once ends
+ * with its slowest SM; one that has more blocks balances them.
  *
  * Measured and modelled times: docs/simulator-time.md, section Timeline
  * (tests/sim/time/mechanisms/together.cu).
@@ -33,6 +34,7 @@ typedef enum SharedUnit {
     UNIT_L2 = UNITS_OF_SM,
     UNIT_DRAM,
     UNIT_ATOMICS,
+    UNIT_LINK,
     SHARED_UNITS
 } SharedUnit;
 
@@ -65,8 +67,9 @@ typedef struct Sharing Sharing;
 Sharing *sharing_open(int sms); /* NULL: out of memory */
 void sharing_close(Sharing *sharing);
 /* Sets the speeds of the kernels, which are in the order in which they began. Without memory: the
- * first one runs, the others wait. */
-void sharing_set_speeds(Sharing *sharing, Sharer *kernels, int count);
+ * first one runs, the others wait. `copies`: whether copies use the link at the same time; returns
+ * their speed relative to that without the kernels. */
+double sharing_set_speeds(Sharing *sharing, Sharer *kernels, int count, bool copies);
 /* The share of its work, greater than `done`, at which a kernel next releases places. */
 double sharing_next_release(const KernelUse *use, double done);
 

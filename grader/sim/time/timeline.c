@@ -4,8 +4,8 @@
  * lead, then for its engine) or runs. Each step starts all items that can start, in order of issue,
  * and advances to the next end of an item or of a lead, or to the next time at which a kernel
  * releases places. An engine takes the ready item that was issued first. Kernels share the SMs
- * (sharing.h). Copies to and from the device slow each other down while both run. At each of these
- * times the remaining time of what runs is recomputed.
+ * (sharing.h). Copies to and from the device slow each other down while both run, and copies and
+ * kernels that use the link. At each of these times the remaining time of what runs is recomputed.
  */
 #include "sim/time/timeline_items.h"
 
@@ -26,6 +26,7 @@ Timeline *timeline_open(int sms, int copy_engines)
     timeline->engines[ROW_UP] = (int) up;
     timeline->engines[ROW_DOWN] = (int) down;
     timeline->engines[ROW_KERNEL] = timeline->engines[ROW_FILL] = ENGINE_SMS;
+    timeline->engines[ROW_MARK] = NO_ENGINE;
     return timeline;
 }
 
@@ -50,6 +51,7 @@ TimelineItem *timeline_add(Timeline *timeline, int stream)
     item->timeline = timeline;
     item->stream = stream;
     item->queue = NO_QUEUE;
+    item->after = NO_ENGINE;
     item->number = ++timeline->numbers;
     item->waits = 1;
     item->users = 1;
@@ -74,12 +76,13 @@ void timeline_keep(TimelineItem **keep, TimelineItem *item)
 
 static void not_before(TimelineItem *item, const TimelineItem *earlier)
 {
-    const bool follows =
-        earlier->job.row == ROW_MARK ? earlier->follows : on_sms(item->timeline, earlier);
+    const Engine engine = earlier->job.row == ROW_MARK
+                              ? earlier->after
+                              : (Engine) item->timeline->engines[earlier->job.row];
 
     if (item->ready_ps > earlier->end_ps)
         return;
-    item->follows = follows && (item->follows || item->ready_ps < earlier->end_ps);
+    item->after = item->ready_ps < earlier->end_ps || item->after == engine ? engine : NO_ENGINE;
     item->ready_ps = earlier->end_ps;
 }
 
@@ -102,15 +105,34 @@ void timeline_after(TimelineItem *item, TimelineItem *earlier)
     item->waits++;
 }
 
+/* A copy after work of another engine occupies its own engine for half of that time
+ * (tests/sim/time/mechanisms/copies.cu, buffers). */
+static void set_ready(TimelineItem *item)
+{
+    TimelineJob *job = &item->job;
+    const int own = item->timeline->engines[job->row];
+
+    if (item->after == NO_ENGINE || job->row == ROW_MARK) {
+        item->ready_ps += job->lead_ps;
+    } else if (item->after == (Engine) own) {
+        item->ready_ps += job->follow_ps;
+    } else if (own == ENGINE_SMS) {
+        item->ready_ps += job->cross_ps;
+    } else {
+        item->ready_ps += job->cross_ps / 2;
+        job->ps += job->cross_ps - job->cross_ps / 2;
+    }
+}
+
 static void stop_waiting(TimelineItem *item)
 {
     TimelineItem **at = &item->timeline->active;
 
     if (--item->waits)
         return;
-    item->follows &= !item->job.on_host;
-    item->ready_ps +=
-        item->follows && on_sms(item->timeline, item) ? item->job.follow_ps : item->job.lead_ps;
+    if (item->job.on_host)
+        item->after = NO_ENGINE;
+    set_ready(item);
     while (*at && (*at)->number < item->number)
         at = &(*at)->next;
     item->next = *at;
@@ -204,7 +226,7 @@ static bool needs_switch(const Timeline *timeline, const TimelineItem *item)
     for (int i = 0; i < timeline->recents; i++)
         if (timeline->recent[i] == item->queue)
             return false;
-    return timeline->recents == RECENT && (item->follows || timeline->busy[ENGINE_SMS]);
+    return timeline->recents == RECENT && (item->after == ENGINE_SMS || timeline->busy[ENGINE_SMS]);
 }
 
 /* When the device can start the item, if the SMs have a place for it. Work of one or two queues of

@@ -33,8 +33,8 @@ typedef struct TimelineJob {
     TimelineRow row;
     KernelUse use; /* of work on the SMs */
     /* From being ready to requesting the engine, for which others need not wait: in general; if it
-     * is ready since work on the SMs has ended. */
-    int64_t lead_ps, follow_ps;
+     * is ready since work of this engine has ended; if that was work of another engine. */
+    int64_t lead_ps, follow_ps, cross_ps;
     /* From its start until other work on the SMs may start; how much later it starts if that is
      * another queue's turn. */
     int64_t start_ps, switch_ps;

@@ -7,7 +7,7 @@
 #include "sim/time/timeline.h"
 
 /* ENGINE_SMS runs several items at a time, the others one. */
-typedef enum Engine { ENGINE_UP, ENGINE_DOWN, ENGINE_SMS, ENGINES } Engine;
+typedef enum Engine { ENGINE_UP, ENGINE_DOWN, ENGINE_SMS, ENGINES, NO_ENGINE } Engine;
 
 typedef struct Edge {
     struct Edge *next;
@@ -31,7 +31,7 @@ struct TimelineItem {
     int waits; /* the number of items it waits for, + 1 until its job is known */
     int users;
     bool known, runs, ended; /* known: its job is */
-    bool follows;            /* it is ready since work on the SMs has ended */
+    Engine after;            /* it is ready since work of this engine has ended */
     uint64_t turn;           /* in the order in which items began */
     TimelineJob job;
     int64_t ready_ps; /* the last end of its predecessors; later with the lead added */

@@ -28,16 +28,22 @@ static bool runs_in(const Timeline *timeline, TimelineRow row)
     return false;
 }
 
-/* Copies are slower while the link is busy both ways. */
-static void set_speeds_of_copies(Timeline *timeline)
+/* Whether copies occupy the link, other than those that the SMs do. */
+static bool link_is_used(const Timeline *timeline)
+{
+    return timeline->busy[ENGINE_UP] || timeline->busy[ENGINE_DOWN];
+}
+
+/* Copies are slower while the link is busy both ways. `speed`: what kernels leave of the link. */
+static void set_speeds_of_copies(Timeline *timeline, double speed)
 {
     const bool both = runs_in(timeline, ROW_UP) && runs_in(timeline, ROW_DOWN);
 
     for (TimelineItem *item = timeline->active; item; item = item->next) {
         const bool copies = item->job.row == ROW_UP || item->job.row == ROW_DOWN;
-        const double speed = both ? item->job.shared : 1;
-        if (item->runs && copies && !on_sms(timeline, item) && item->speed != speed)
-            set_speed(item, timeline->now_ps, speed);
+        const double own = speed * (both ? item->job.shared : 1);
+        if (item->runs && copies && !on_sms(timeline, item) && item->speed != own)
+            set_speed(item, timeline->now_ps, own);
     }
 }
 
@@ -91,7 +97,7 @@ bool items_have_place(const Timeline *timeline, TimelineItem *item)
         return false;
     find_sharers(timeline, &all);
     add_sharer(&all, item, timeline->now_ps);
-    sharing_set_speeds(timeline->sharing, all.kernels, all.count);
+    sharing_set_speeds(timeline->sharing, all.kernels, all.count, link_is_used(timeline));
     return all.kernels[all.count - 1].speed > 0;
 }
 
@@ -104,16 +110,18 @@ static int64_t release_of(const TimelineItem *item, double done, int64_t now_ps)
     return next < 1 ? now_ps + (after_ps > 1 ? after_ps : 1) : INT64_MAX;
 }
 
-static void set_speeds_of_kernels(Timeline *timeline)
+/* Returns the speed that copies then have. */
+static double set_speeds_of_kernels(Timeline *timeline)
 {
     const double least = 1.0 / 1024; /* of a kernel that loses its last places to rounding */
+    double left;
     Sharers all;
 
     timeline->release_ps = INT64_MAX;
     if (!timeline->busy[ENGINE_SMS])
-        return;
+        return 1;
     find_sharers(timeline, &all);
-    sharing_set_speeds(timeline->sharing, all.kernels, all.count);
+    left = sharing_set_speeds(timeline->sharing, all.kernels, all.count, link_is_used(timeline));
     for (int i = 0; i < all.count; i++) {
         const double speed = fmax(least, all.kernels[i].speed);
         if (all.items[i]->speed != speed)
@@ -122,10 +130,10 @@ static void set_speeds_of_kernels(Timeline *timeline)
         if (ps < timeline->release_ps)
             timeline->release_ps = ps;
     }
+    return left;
 }
 
 void items_set_speeds(Timeline *timeline)
 {
-    set_speeds_of_copies(timeline);
-    set_speeds_of_kernels(timeline);
+    set_speeds_of_copies(timeline, set_speeds_of_kernels(timeline));
 }

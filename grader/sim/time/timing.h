@@ -47,8 +47,9 @@ typedef struct TimingResult {
      * which each unit was busy (limiter.h). */
     Spent spent;
     double waits[WAITS], busy[LIMITS];
-    int resident;    /* the number of blocks that run at the same time */
-    KernelTail tail; /* how they end */
+    double link_ways; /* the time of both directions of the link, relative to the busier one's */
+    int resident;     /* the number of blocks that run at the same time */
+    KernelTail tail;  /* how they end */
     /* By step, [function + 1][step], in units of `step_ns`. Valid until the next launch. May be
      * NULL. */
     const Spent *const *steps;

@@ -121,7 +121,7 @@ static const char sound[] =
     "memory_write_share: 0.826\n"
     "atomic_ns: 1.8\n"
     "launch_us: 2\nfollow_us: 1\ngraph_follow_us: 0.5\nstart_us: 0.2\nswitch_us: 0.8\n"
-    "copy_us: 3\n"
+    "copy_us: 3\ncross_us: 4\n"
     "pcie_pinned_share: 0.88\n"
     "pcie_both_share: 0.806\n"
     "pcie_pageable_share: 0.141\nlink_request_ns: 1.6\n"

@@ -76,7 +76,7 @@ static void kernels_have_the_speeds_of_the_table(void)
             uses[count] = use_of(&cases[i].kernels[count]);
             kernels[count] = (Sharer){ .use = &uses[count], .done = cases[i].kernels[count].done };
         }
-        sharing_set_speeds(sharing, kernels, count);
+        sharing_set_speeds(sharing, kernels, count, false);
         for (int k = 0; k < count; k++)
             if (kernels[k].speed < cases[i].speeds[k] - 1e-9 ||
                 kernels[k].speed > cases[i].speeds[k] + 1e-9) {
@@ -92,7 +92,7 @@ static void without_memory_the_first_one_runs(void)
     const KernelUse use = { .blocks = 1, .tail = { .begins = 1 } };
     Sharer kernels[] = { { .use = &use }, { .use = &use } };
 
-    sharing_set_speeds(NULL, kernels, 2);
+    sharing_set_speeds(NULL, kernels, 2, false);
     CU_ASSERT_EQUAL(kernels[0].speed, 1);
     CU_ASSERT_EQUAL(kernels[1].speed, 0);
 }
