@@ -87,6 +87,45 @@ static void kernels_have_the_speeds_of_the_table(void)
     sharing_close(sharing);
 }
 
+/* Kernels that need the link for shares of their time; the share of its work that each has done;
+ * whether copies use it, too; speeds of all kernels, and of copies. The tail of each kernel begins
+ * at 0.5: the few blocks left still need as much of the link. */
+static void the_link_is_shared(void)
+{
+    static const struct {
+        double link[2], done[2];
+        bool copies;
+        double speed, copy;
+    } rows[] = {
+        { { 0.8 }, { 0 }, false, 1, 1 },
+        { { 1 }, { 0 }, true, 0.5, 0.5 },
+        { { 0.6 }, { 0 }, true, 1 / 1.6, 1 / 1.6 },
+        { { 0 }, { 0 }, true, 1, 1 },
+        { { 1, 1 }, { 0 }, false, 0.5, 0.5 },
+        { { 1, 1 }, { 0.7, 0.6 }, false, 0.5, 0.5 },
+        { { 0.3, 0.5 }, { 0 }, false, 1, 1 },
+        { { 0.5, 1 }, { 0 }, true, 0.4, 0.4 },
+    };
+    Sharing *sharing = sharing_open(SMS);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(sharing);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const Kernel kernel = { .blocks = 8, .size = 1 };
+        KernelUse uses[2] = { use_of(&kernel), use_of(&kernel) };
+        Sharer kernels[2] = { { &uses[0], rows[i].done[0], 0 }, { &uses[1], rows[i].done[1], 0 } };
+        const int count = rows[i].link[1] > 0 ? 2 : 1;
+        double copy;
+        for (int k = 0; k < count; k++)
+            uses[k].busy[UNIT_LINK] = rows[i].link[k];
+        copy = sharing_set_speeds(sharing, kernels, count, rows[i].copies);
+        CU_ASSERT_DOUBLE_EQUAL(copy, rows[i].copy, 1e-9);
+        for (int k = 0; k < count; k++)
+            CU_ASSERT_DOUBLE_EQUAL(kernels[k].speed, rows[i].speed, 1e-9);
+    }
+    CU_ASSERT_EQUAL(sharing_set_speeds(sharing, NULL, 0, true), 1);
+    sharing_close(sharing);
+}
+
 static void without_memory_the_first_one_runs(void)
 {
     const KernelUse use = { .blocks = 1, .tail = { .begins = 1 } };
@@ -113,6 +152,7 @@ static void places_are_released_at_the_ends_of_parts(void)
 
 static CU_TestInfo tests[] = {
     { "kernels have the speeds of the table", kernels_have_the_speeds_of_the_table },
+    { "the link is shared", the_link_is_shared },
     { "without memory the first one runs", without_memory_the_first_one_runs },
     { "places are released at the ends of parts", places_are_released_at_the_ends_of_parts },
     CU_TEST_INFO_NULL,

@@ -343,6 +343,25 @@ static void the_report_tells_when_work_ran(void)
     finish(&p);
 }
 
+/* A kernel that uses the link all the time and a copy have half of it each, while both run. */
+static void kernels_and_copies_share_the_link(void)
+{
+    Program p = begin(2);
+    TimelineJob reads = job('K', 6);
+    const int kernel = add(&p, 1);
+    int copy, other;
+
+    reads.use.busy[UNIT_LINK] = 1;
+    timeline_done(p.items[kernel], &reads);
+    copy = issue(&p, 2, 'U', 4);
+    other = issue(&p, 1, 'K', 3);
+    timeline_play(p.timeline, NULL);
+    ENDS(copy, 8);
+    ENDS(kernel, 10);
+    ENDS(other, 13);
+    finish(&p);
+}
+
 static CU_TestInfo tests[] = {
     { "a stream is a queue", a_stream_is_a_queue },
     { "two streams overlap", two_streams_overlap },
@@ -350,6 +369,7 @@ static CU_TestInfo tests[] = {
     { "one copy engine per direction", copy_engines_are_by_direction },
     { "an engine takes a ready item", an_engine_takes_what_is_ready },
     { "copies in both directions are slower", both_ways_at_once_are_slower },
+    { "kernels and copies share the link", kernels_and_copies_share_the_link },
     { "kernels share the SMs if they fit", kernels_share_the_sms_if_they_fit },
     { "fills overlap with copies and share the SMs", fills_run_beside_copies_and_share_the_sms },
     { "a kernel begins in the tail of another", a_kernel_begins_in_the_tail_of_another },

@@ -24,37 +24,58 @@ static void a_lead_keeps_no_engine(void)
     finish(&p);
 }
 
-/* Work that waits behind a kernel starts sooner than work that the host has just issued, or that
- * waits for a copy. A mark between them, such as an event, changes nothing, unless it is the
- * host's. */
-static void what_follows_a_kernel_starts_sooner(void)
+/* Work that waits behind work of its own engine starts sooner than work that the host has just
+ * issued, and later behind work of another engine, of which a copy spends half on its engine. A
+ * mark between them, such as an event, changes nothing, unless it is the host's. */
+static void the_engine_before_decides_how_soon_work_starts(void)
 {
     static const struct {
-        char first;
+        char first, second;
         bool marked, by_host;
         double second_us;
-    } rows[] = { { 'K', false, false, 7 + 1 + 4 },
-                 { 'F', false, false, 7 + 1 + 4 },
-                 { 'U', false, false, 7 + 3 + 4 },
-                 { 'K', true, false, 7 + 1 + 4 },
-                 { 'K', true, true, 7 + 3 + 4 } };
+    } rows[] = {
+        { 'K', 'K', false, false, 7 + 1 + 4 },     { 'F', 'K', false, false, 7 + 1 + 4 },
+        { 'U', 'U', false, false, 7 + 1 + 4 },     { 'U', 'K', false, false, 7 + 6 + 4 },
+        { 'K', 'U', false, false, 7 + 3 + 3 + 4 }, { 'U', 'D', false, false, 7 + 3 + 3 + 4 },
+        { 'K', 'K', true, false, 7 + 1 + 4 },      { 'U', 'K', true, false, 7 + 6 + 4 },
+        { 'K', 'K', true, true, 7 + 3 + 4 }
+    };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         Program p = begin(2);
-        TimelineJob piece = job(rows[i].first, 4), mark = job('M', 0);
+        TimelineJob first_job = job(rows[i].first, 4), second_job = job(rows[i].second, 4),
+                    mark = job('M', 0);
         mark.on_host = rows[i].by_host;
-        piece.lead_ps = 3 * us;
-        piece.follow_ps = us;
-        timeline_done(p.items[add(&p, 1)], &piece);
+        first_job.lead_ps = second_job.lead_ps = 3 * us;
+        second_job.follow_ps = us;
+        second_job.cross_ps = 6 * us;
+        timeline_done(p.items[add(&p, 1)], &first_job);
         if (rows[i].marked)
             timeline_done(p.items[add(&p, 1)], &mark);
         const int second = add(&p, 1);
-        piece.row = ROW_KERNEL;
-        timeline_done(p.items[second], &piece);
+        timeline_done(p.items[second], &second_job);
         timeline_play(p.timeline, NULL);
         ENDS(second, rows[i].second_us);
         finish(&p);
     }
+}
+
+/* Others may use a copy's engine during the first half of its change from another engine. */
+static void a_change_of_the_engine_occupies_the_new_one_by_half(void)
+{
+    Program p = begin(2);
+    TimelineJob up = job('U', 4);
+    int late, other;
+
+    up.cross_ps = 6 * us;
+    issue(&p, 1, 'K', 2);
+    late = add(&p, 1);
+    timeline_done(p.items[late], &up);
+    other = issue(&p, 2, 'U', 5);
+    timeline_play(p.timeline, NULL);
+    ENDS(other, 5);
+    ENDS(late, 5 + 3 + 4);
+    finish(&p);
 }
 
 /* If work waits for a kernel and for the host, and both are there at the same time, the host has
@@ -158,7 +179,10 @@ static void starts_take_turns(void)
 
 static CU_TestInfo tests[] = {
     { "a lead does not occupy the engine", a_lead_keeps_no_engine },
-    { "work that follows a kernel starts sooner", what_follows_a_kernel_starts_sooner },
+    { "the engine before decides how soon work starts",
+      the_engine_before_decides_how_soon_work_starts },
+    { "a change of the engine occupies the new one by half",
+      a_change_of_the_engine_occupies_the_new_one_by_half },
     { "work that waits for the host does not follow", what_waits_for_the_host_does_not_follow },
     { "what waits holds up its queue", what_waits_holds_up_its_queue },
     { "what is not done holds up nothing", what_is_not_done_holds_up_nothing },
