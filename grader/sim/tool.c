@@ -284,13 +284,12 @@ static bool find_program(SimPlan *plan)
 }
 
 /* Checks an ELF file. A file without a section table cannot be checked, and is run. */
-static bool check_elf(SimPlan *plan, const Elf *elf, bool *needs_library)
+static bool check_elf(SimPlan *plan, const Elf *elf)
 {
     ElfHost host;
 
     if (!elf_host(elf, &host))
         return true;
-    *needs_library = host.needs_libcudart || host.needs_libcuda;
     if (!host.has_kernels || host.needs_libcudart || host.calls_registered || host.has_runtime)
         return true;
     return refuse(plan, COULD_NOT,
@@ -301,7 +300,7 @@ static bool check_elf(SimPlan *plan, const Elf *elf, bool *needs_library)
 }
 
 /* Scripts are run, too: programs that they start use the simulated GPU. */
-static bool check_program(SimPlan *plan, bool *needs_library)
+static bool check_program(SimPlan *plan)
 {
     struct stat about;
     size_t size;
@@ -321,7 +320,7 @@ static bool check_program(SimPlan *plan, bool *needs_library)
     if (!bytes)
         return true; /* executable but not readable */
     if (elf_open(&elf, bytes, size))
-        fine = check_elf(plan, &elf, needs_library);
+        fine = check_elf(plan, &elf);
     else if (size > 4 && !memcmp(bytes, "\177ELF\1", 5))
         fine = refuse(plan, COULD_NOT, "%.300s is a 32-bit program, which CUDA does not support",
                       plan->program);
@@ -331,15 +330,18 @@ static bool check_program(SimPlan *plan, bool *needs_library)
 
 /* ---- The simulated GPU ---- */
 
-/* Appends to a list that may already be in the environment. */
-static void set_list(SimPlan *plan, const char *name, const char *more)
+/* Adds to a list that may already be in the environment. */
+static void set_list(SimPlan *plan, const char *name, const char *first, const char *last)
 {
     const char *old = getenv(name);
 
-    SET(plan, name, "%s%s%s", old ? old : "", old && *old ? ":" : "", more);
+    SET(plan, name, "%s%s%s%s%s", first, *first && old && *old ? ":" : "", old ? old : "",
+        *last && old && *old ? ":" : "", last);
 }
 
-static bool find_library(SimPlan *plan, const char *build, bool needs_library)
+/* Libraries of ours come before the toolkit's: no driver or runtime may be installed, and NVIDIA's
+ * cuBLAS needs a GPU. A sanitizer in LD_PRELOAD must remain the first. */
+static bool find_library(SimPlan *plan, const char *build)
 {
     char path[SIM_PATH];
 
@@ -352,10 +354,10 @@ static bool find_library(SimPlan *plan, const char *build, bool needs_library)
             "%.300s: the loader cannot load a path that contains a blank or a colon; build "
             "elsewhere, for example: make B=$HOME/warpbook",
             path);
-    set_list(plan, "LD_PRELOAD", path);
+    set_list(plan, "LD_PRELOAD", "", path);
     PUT(path, "%s/sim", build);
-    if (needs_library && file_exists(path)) /* in case no toolkit or no driver is installed */
-        set_list(plan, "LD_LIBRARY_PATH", path);
+    if (file_exists(path))
+        set_list(plan, "LD_LIBRARY_PATH", path, "");
     return true;
 }
 
@@ -408,7 +410,6 @@ static void find_ptxas(SimPlan *plan, const char *build)
 bool sim_plan(SimPlan *plan, int argc, char **argv)
 {
     char build[SIM_PATH / 2];
-    bool needs_library = false;
 
     *plan = (SimPlan){ 0 };
     if (!take_options(plan, argc, argv))
@@ -420,8 +421,8 @@ bool sim_plan(SimPlan *plan, int argc, char **argv)
     SET(plan, "SIM_TABLE", "1");
     SET(plan, "SIM_PROGRESS", "1");
     find_ptxas(plan, build);
-    return find_program(plan) && check_program(plan, &needs_library) &&
-           find_library(plan, build, needs_library) && find_device(plan, build);
+    return find_program(plan) && check_program(plan) && find_library(plan, build) &&
+           find_device(plan, build);
 }
 
 static void set_environment(const SimPlan *plan)

@@ -342,7 +342,6 @@ bool elf_host(const Elf *elf, ElfHost *host)
         return false;
     host->has_kernels = elf_find(elf, ".nv_fatbin", &section);
     host->needs_libcudart = needs(elf, "libcudart.so");
-    host->needs_libcuda = needs(elf, "libcuda.so");
     host->has_runtime =
         !host->needs_libcudart && has_function(elf, ELF_SYMTAB, "cudaRuntimeGetVersion");
     host->exports_runtime = has_function(elf, ELF_DYNSYM, "cudaRuntimeGetVersion");

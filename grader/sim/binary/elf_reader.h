@@ -58,7 +58,6 @@ bool elf_resources(const Elf *elf, int arch, const char *kernel, KernelResources
 typedef struct ElfHost {
     bool has_kernels;      /* it contains a fat binary */
     bool needs_libcudart;  /* as a shared library */
-    bool needs_libcuda;    /* the driver's */
     bool calls_registered; /* __cudaRegisterFatBinary is an undefined symbol */
     bool has_runtime;      /* it contains one, whose functions its symbol table names, */
     bool exports_runtime;  /* and other files can call them */

@@ -327,20 +327,33 @@ static void run_arrive(Warp *warp, const Step *step, uint32_t mask)
     check(warp->block, barrier);
 }
 
+static void report_outside(Warp *warp, const Step *step, uint32_t lanes, uint32_t members)
+{
+    char who[100];
+
+    describe_lanes(lanes, who, sizeof who);
+    warn(warp, step, __builtin_ctz(lanes), FINDING_SHUFFLE,
+         "%s wait%s at this warp barrier, but the mask 0x%08x does not name them", who,
+         lanes_end(lanes, "s"), members);
+}
+
 /* Each lane has a mask of its own, and waits for the lanes that this names. */
 static void run_warp_sync(Warp *warp, const Step *step, uint32_t mask)
 {
     const uint32_t *masks = plane(warp, step->a);
-    uint32_t waiting = 0, members = 0;
+    uint32_t waiting = 0, members = 0, outside = 0;
 
     OBSERVE(warp->block->launch, warp_sync, warp, mask);
     for (uint32_t left = mask; left; left &= left - 1) {
         const int lane = __builtin_ctz(left);
+        outside |= (~masks[lane] >> lane & 1) << lane;
         if (masks[lane] & warp->alive & ~mask) {
             waiting |= 1u << lane;
             members |= masks[lane];
         }
     }
+    if (outside)
+        report_outside(warp, step, outside, masks[__builtin_ctz(outside)]);
     if (!waiting)
         return;
     if (warp->waiting_lanes && warp->barrier != WARP_SYNC)

@@ -21,6 +21,7 @@
 enum {
     MOST_THERE = 1024, /* used if the caller does not give the number that the GPU holds */
     SAMPLED = 4,
+    PATIENCE = 200000, /* warp instructions of a block that may wait for others */
 };
 
 /* ---- A block ---- */
@@ -403,18 +404,27 @@ static bool side_by_side(const Launch *launch)
     return launch->cooperative || launch->blocks_draw || launch->cluster[0];
 }
 
+/* Whether a block may go on without giving others a turn. One that polls in a loop with a barrier
+ * does not wait as a single warp would, since its warps make progress from barrier to barrier. */
+static bool keeps_on(const Launch *launch, const Block *block, uint64_t since)
+{
+    return !side_by_side(launch) && !block_waits(block) &&
+           !(launch->polls && launch->executed - since > PATIENCE);
+}
+
 /* Runs the i-th block until it ends or waits, or for one turn where blocks run side by side.
  * Returns true if it ended and was removed. */
 static bool go_on(Residents *residents, long i)
 {
     Block *block = residents->blocks[i];
+    const uint64_t since = residents->launch->executed;
     Turn turn;
 
     do {
         turn = block_turn(block, &residents->seed);
         residents->moved |= turn == TURN_MOVED;
         report_progress(residents);
-    } while (turn && !side_by_side(residents->launch) && !block_waits(block));
+    } while (turn && keeps_on(residents->launch, block, since));
     if (residents->launch->failed)
         return false;
     if (block_is_done(block)) {
@@ -533,11 +543,31 @@ static void find_draws(Launch *launch)
     }
 }
 
+/* Whether a block may wait for what another block writes, between barriers of its own. */
+static void find_polls(Launch *launch)
+{
+    const Code *code = launch->kernel;
+    bool reads = false, has_barrier = false;
+
+    for (int i = 0; i < code->step_count; i++) {
+        const Step *step = &code->steps[i];
+        const bool is_global = step->space != SPACE_SHARED && step->space != SPACE_LOCAL;
+        if (!step->in)
+            continue;
+        reads |= step->in->op == OP_call || (is_global && step->in->op == OP_atom) ||
+                 (is_global && step->in->op == OP_ld && is_strong(step->in));
+        has_barrier |=
+            step->in->op == OP_call || step->in->op == OP_bar || step->in->op == OP_barrier;
+    }
+    launch->polls = reads && has_barrier;
+}
+
 void blocks_run(Launch *launch, long count)
 {
     Residents residents;
 
     find_draws(launch);
+    find_polls(launch);
     if (!crew_open(&residents, launch, count))
         return;
     while (!launch->failed && residents.done < residents.total) {

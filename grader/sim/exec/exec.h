@@ -431,6 +431,7 @@ struct Launch {
     bool cooperative;
     /* Set by blocks_run: warps (blocks) take turns at atomics whose result is used. */
     bool warps_draw, blocks_draw;
+    bool polls;    /* blocks may wait for others between their own barriers */
     long resident; /* number of blocks of this kernel that the GPU holds at once; 0: unknown */
     Schedule schedule;
     uint64_t schedule_seed;
@@ -554,7 +555,10 @@ static inline bool atomic_draws(const Step *step)
 
 /* ---- sim/exec/ops/async.c ---- */
 
-void async_end(Warp *warp); /* at the end of the warp: frees warp->async */
+/* When the warp ends: frees warp->async, unless mbarriers still wait for its copies; when its block
+ * ends: frees it in any case. */
+void async_end_warp(Warp *warp);
+void async_end(Warp *warp);
 
 /* ---- sim/exec/ops/mbarrier.c, bulk.c ---- */
 

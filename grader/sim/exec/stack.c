@@ -245,7 +245,7 @@ static void end_warp(Warp *warp)
     if (warp->state == WARP_DONE) /* ended by a fatal finding */
         return;
     warp->state = WARP_DONE;
-    async_end(warp);
+    async_end_warp(warp);
     barrier_warp_done(warp);
 }
 

@@ -7,6 +7,16 @@ enum { UNARY = 11, ADDITIVE = 9 };
 
 static bool read_level(Parser *p, Constant *value, int level);
 
+/* After an exclamation mark there may be a predicate. */
+static bool negates_constant(const Parser *p)
+{
+    Lexer ahead = p->lexer;
+    Token next;
+
+    lex_next(&ahead, &next);
+    return next.kind != TOKEN_NAME || name_is(next.text, "WARP_SZ");
+}
+
 bool at_constant(const Parser *p)
 {
     switch (p->token.kind) {
@@ -17,7 +27,7 @@ bool at_constant(const Parser *p)
         return name_is(p->token.text, "WARP_SZ");
     case TOKEN_PUNCT:
         return p->token.punct == '-' || p->token.punct == '+' || p->token.punct == '~' ||
-               p->token.punct == '(';
+               p->token.punct == '(' || (p->token.punct == '!' && negates_constant(p));
     default:
         return false;
     }

@@ -269,7 +269,7 @@ bool read_operand(Parser *p)
     }
     if (take_punct(p, '{'))
         good = braces_operand(p, &operand);
-    else if (take_punct(p, '!'))
+    else if (at_punct(p, '!') && !at_constant(p) && take_punct(p, '!'))
         good = negated_operand(p, &operand);
     else
         good = simple_operand(p, &operand) &&

@@ -17,6 +17,8 @@
  *   says: cudaErrorLaunchFailure
  * case warp_barrier_lanes
  *   reported: shuffle @warp_barrier
+ * case warp_barrier_without_me
+ *   reported: shuffle @outside
  * case named_too_many
  *   reported: barrier @named
  *   says: cudaErrorLaunchFailure
@@ -132,6 +134,12 @@ __global__ void warp_barrier_kernel(int *out)
     else
         __syncwarp(0xffff0000);        // @warp_barrier_other
     out[threadIdx.x] = s[threadIdx.x]; // @warp_barrier_after
+}
+
+__global__ void outside_kernel(int *out)
+{
+    out[threadIdx.x] = threadIdx.x;
+    __syncwarp(0x0000ffff); // @outside
 }
 
 __global__ void named_kernel(int threads)
@@ -298,6 +306,11 @@ static void warp_barrier_lanes()
     warp_barrier_kernel<<<1, 32>>>(array<int>(32));
 }
 
+static void warp_barrier_without_me()
+{
+    outside_kernel<<<1, 32>>>(array<int>(32));
+}
+
 static void named_too_many()
 {
     named_kernel<<<1, 64>>>(128);
@@ -387,6 +400,7 @@ int main(int argc, char **argv)
         { "two_barriers", two_barriers },
         { "loop_counts_differ", loop_counts_differ },
         { "warp_barrier_lanes", warp_barrier_lanes },
+        { "warp_barrier_without_me", warp_barrier_without_me },
         { "named_too_many", named_too_many },
         { "named_odd", named_odd },
         { "shuffle_in_branch", shuffle_in_branch },

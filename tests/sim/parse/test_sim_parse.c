@@ -62,6 +62,8 @@ static const struct {
     { "mov.u64 %rd1, 0xFFFFFFFFFFFFFFFF;", "mov u64: %rd1 -1" },
     { "mov.u32 %r1, -(1+2)*3 << 1;", "mov u32: %r1 -18" },
     { "mov.u32 %r1, (5 > 3 ? ~0 : 1) & 6;", "mov u32: %r1 6" },
+    { "mov.u32 %r1, !0 + 1;", "mov u32: %r1 2" },
+    { "mov.u32 %r1, !(2 > 1);", "mov u32: %r1 0" },
     { "mov.u64 %rd1, -7 / 2;", "mov u64: %rd1 -3" },
     { "mov.u64 %rd1, (.u64) -8 / 2 == 0x7FFFFFFFFFFFFFFC;", "mov u64: %rd1 1" },
     { "mov.u64 %rd1, (.s64) 9223372036854775808 / -1;", "mov u64: %rd1 -9223372036854775808" },

@@ -112,6 +112,32 @@ static __global__ void staged(const int *in, int *out)
     out[threadIdx.x] = sum;
 }
 
+/* Warp 0 only copies, and ends before the others have waited for its last copies: these arrivals
+ * were once lost. */
+static __global__ void roles(const int *in, int *out)
+{
+    __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+    __shared__ int tiles[2][THREADS];
+    const int t = (int) threadIdx.x - 32;
+    const auto role = t < 0 ? cuda::pipeline_role::producer : cuda::pipeline_role::consumer;
+    auto pipeline = cuda::make_pipeline(cg::this_thread_block(), &state, role);
+    int sum = 0;
+
+    for (int i = 0; i < TILES && t < 0; i++) {
+        pipeline.producer_acquire();
+        for (int k = threadIdx.x; k < THREADS; k += 32)
+            cuda::memcpy_async(&tiles[i % 2][k], &in[i * THREADS + k], sizeof(int), pipeline);
+        pipeline.producer_commit();
+    }
+    for (int i = 0; i < TILES && t >= 0; i++) {
+        pipeline.consumer_wait();
+        sum += tiles[i % 2][THREADS - 1 - t];
+        pipeline.consumer_release();
+    }
+    if (t >= 0)
+        out[t] = sum;
+}
+
 int main()
 {
     std::vector<int> in(TILES * THREADS), out(THREADS);
@@ -138,9 +164,9 @@ int main()
         CHECK(out[t] == want);
     }
 
-    void (*const kernels[])(const int *, int *) = { copies, staged };
+    void (*const kernels[])(const int *, int *) = { copies, staged, roles };
     for (auto kernel : kernels) {
-        kernel<<<1, THREADS>>>(device_in, device_out);
+        kernel<<<1, kernel == roles ? THREADS + 32 : THREADS>>>(device_in, device_out);
         OK(cudaMemcpy(out.data(), device_out, out.size() * 4, cudaMemcpyDeviceToHost));
         for (int t = 0; t < THREADS; t++) {
             int want = 0;

@@ -358,6 +358,14 @@ static void run_wait_all(Warp *warp, const Step *step, uint32_t mask)
     land_all(warp, mask, 0, true);
 }
 
+void async_end_warp(Warp *warp)
+{
+    const Async *async = warp->async;
+
+    if (async && !async->promised)
+        async_end(warp);
+}
+
 void async_end(Warp *warp)
 {
     Async *async = warp->async;
