@@ -22,26 +22,6 @@ typedef struct Touched {
     bool dynamic;          /* extern __shared__ */
 } Touched;
 
-/* The last part of a mangled name: _ZZ10sum_kernelPfPKflE4part -> part. */
-static void source_name(Name name, char *text, size_t size)
-{
-    const char *at = name.at, *end = name.at + name.length, *last = at;
-
-    if (name.length > 2 && !strncmp(at, "_Z", 2))
-        for (const char *p = at; p < end; p++) {
-            size_t length = 0;
-            const char *digit = p;
-            while (digit < end && *digit >= '0' && *digit <= '9')
-                length = 10 * length + (size_t) (*digit++ - '0');
-            if (digit > p && length && length <= (size_t) (end - digit)) {
-                last = digit;
-                name.length = (int) length;
-                p = digit + length - 1;
-            }
-        }
-    snprintf(text, size, "%.*s", name.length, last);
-}
-
 static int element_of(const Access *x, int align)
 {
     const Step *step = x->step;
@@ -92,7 +72,8 @@ static bool shared_touched(const Access *x, int lane, Touched *t)
     if (variable < 0)
         return false;
     const Variable *v = &code->module->variables[variable];
-    source_name(v->name, t->name, sizeof t->name);
+    const Name name = name_in_source(v->name);
+    snprintf(t->name, sizeof t->name, "%.*s", name.length, name.at);
     t->dynamic = v->is_extern;
     t->offset = at - code->variable_offset[variable];
     t->bytes = x->bytes;

@@ -404,8 +404,8 @@ static bool side_by_side(const Launch *launch)
     return launch->cooperative || launch->blocks_draw || launch->cluster[0];
 }
 
-/* Whether a block may go on without giving others a turn. One that polls in a loop with a barrier
- * does not wait as a single warp would, since its warps make progress from barrier to barrier. */
+/* Whether a block may go on without giving others a turn. One that polls does not always wait as
+ * block_waits() finds: its warps make progress from barrier to barrier, or count their tries. */
 static bool keeps_on(const Launch *launch, const Block *block, uint64_t since)
 {
     return !side_by_side(launch) && !block_waits(block) &&
@@ -543,23 +543,19 @@ static void find_draws(Launch *launch)
     }
 }
 
-/* Whether a block may wait for what another block writes, between barriers of its own. */
+/* Whether a block may wait for what another block writes. */
 static void find_polls(Launch *launch)
 {
     const Code *code = launch->kernel;
-    bool reads = false, has_barrier = false;
 
+    launch->polls = false;
     for (int i = 0; i < code->step_count; i++) {
         const Step *step = &code->steps[i];
         const bool is_global = step->space != SPACE_SHARED && step->space != SPACE_LOCAL;
-        if (!step->in)
-            continue;
-        reads |= step->in->op == OP_call || (is_global && step->in->op == OP_atom) ||
-                 (is_global && step->in->op == OP_ld && is_strong(step->in));
-        has_barrier |=
-            step->in->op == OP_call || step->in->op == OP_bar || step->in->op == OP_barrier;
+        launch->polls |= step->in && (step->in->op == OP_call ||
+                                      (is_global && step->in->op == OP_atom) ||
+                                      (is_global && step->in->op == OP_ld && is_strong(step->in)));
     }
-    launch->polls = reads && has_barrier;
 }
 
 void blocks_run(Launch *launch, long count)

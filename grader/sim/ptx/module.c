@@ -11,6 +11,34 @@ bool name_is(Name name, const char *text)
     return strlen(text) == length && !memcmp(name.at, text, length);
 }
 
+static bool is_digit(Name name, int at)
+{
+    return name.at[at] >= '0' && name.at[at] <= '9';
+}
+
+/* The part after the number that begins at `at`, if it is as long as that says and the last one. */
+static Name part_after(Name name, int at)
+{
+    int length = 0;
+
+    for (; at < name.length && is_digit(name, at) && length < name.length; at++)
+        length = 10 * length + name.at[at] - '0';
+    return (Name){ name.at + at, length == name.length - at ? length : 0 };
+}
+
+Name name_in_source(Name name)
+{
+    if (name.length < 2 || memcmp(name.at, "_Z", 2))
+        return name;
+    for (int at = name.length - 1; at > 1; at--)
+        if (is_digit(name, at) && !is_digit(name, at - 1)) {
+            const Name part = part_after(name, at);
+            if (part.length > 0)
+                return part;
+        }
+    return name;
+}
+
 /* ---- Types ---- */
 
 static const struct {

@@ -51,21 +51,6 @@ static void copy_name(char to[RECORD_NAME], const char *from, int length)
             *c = '?';
 }
 
-/* "_ZZ9transposePfE4tile" becomes "tile": the last part that has a length prefix. */
-static void copy_variable_name(char to[RECORD_NAME], Name name)
-{
-    for (int at = name.length - 1; at > 0; at--) {
-        char *end;
-        if (!isdigit((unsigned char) name.at[at]) || isdigit((unsigned char) name.at[at - 1]))
-            continue;
-        if (strtol(name.at + at, &end, 10) == name.at + name.length - end) {
-            copy_name(to, end, (int) (name.at + name.length - end));
-            return;
-        }
-    }
-    copy_name(to, name.at, name.length);
-}
-
 /* The line of a .cu file that is charged; 0 for other files and unknown lines. */
 static int line_of(const Launch *launch, const Step *step)
 {
@@ -94,7 +79,8 @@ static void add_variables(const Launch *launch)
                                 .offset = launch->kernel->variable_offset[i],
                                 .bytes =
                                     v->size ? (int) v->size : (int) launch->dynamic_shared_bytes };
-        copy_variable_name(to->name, v->name);
+        const Name name = name_in_source(v->name);
+        copy_name(to->name, name.at, name.length);
         records->variable_count++;
     }
 }

@@ -460,11 +460,13 @@ API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *access, cudaMemPoo
 
 /* ---- The memory of graphs ---- */
 
+/* Memory is used by graphs until it is trimmed, also while nothing in it is allocated
+ * (tests/sim/programs/pools.cu on an H200). */
 static cudaError_t graph_attribute(int device, enum cudaGraphMemAttributeType attribute,
                                    void *value, bool set)
 {
-    uint64_t *const counts[] = { [cudaGraphMemAttrUsedMemCurrent] = &graphs.used,
-                                 [cudaGraphMemAttrUsedMemHigh] = &graphs.used_high,
+    uint64_t *const counts[] = { [cudaGraphMemAttrUsedMemCurrent] = &graphs.reserved,
+                                 [cudaGraphMemAttrUsedMemHigh] = &graphs.reserved_high,
                                  [cudaGraphMemAttrReservedMemCurrent] = &graphs.reserved,
                                  [cudaGraphMemAttrReservedMemHigh] = &graphs.reserved_high };
 
@@ -474,9 +476,8 @@ static cudaError_t graph_attribute(int device, enum cudaGraphMemAttributeType at
         return cudaErrorInvalidValue;
     if (!set)
         *(uint64_t *) value = *counts[attribute];
-    else if (attribute == cudaGraphMemAttrUsedMemHigh)
-        return reset_high(&graphs.used_high, *(const uint64_t *) value, graphs.used);
-    else if (attribute == cudaGraphMemAttrReservedMemHigh)
+    else if (attribute == cudaGraphMemAttrUsedMemHigh ||
+             attribute == cudaGraphMemAttrReservedMemHigh)
         return reset_high(&graphs.reserved_high, *(const uint64_t *) value, graphs.reserved);
     else
         return cudaErrorInvalidValue;

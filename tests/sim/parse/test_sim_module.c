@@ -397,6 +397,29 @@ static void real_ptx_is_read(void)
     globfree(&files);
 }
 
+static void variables_have_their_names_of_the_source(void)
+{
+    static const char *const rows[][2] = {
+        { "tile", "tile" },
+        { "_ZZ9transposePfE4tile", "tile" },
+        { "_ZZ10sum_kernelPfPKflE4part", "part" },
+        { "_ZZ9AWBarrierILi16EEvPfPKfS2_iiE3bar", "bar" }, /* S2_ once passed for a length */
+        { "_ZZ1kPfE12twelve_chars", "twelve_chars" },
+        { "_ZZ1kPfE2a9", "a9" },
+        { "_Z5total", "total" },
+        { "_ZN1n5countE", "_ZN1n5countE" },
+        { "_Z0", "_Z0" },
+        { "_Z99999999999x", "_Z99999999999x" },
+        { "v3abc", "v3abc" },
+        { "_", "_" },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const Name name = name_in_source((Name){ rows[i][0], (int) strlen(rows[i][0]) });
+        CU_ASSERT(name_is(name, rows[i][1]));
+    }
+}
+
 /* Parsing is too fast for a user to notice: 933 instructions take less than 1 ms on an idle
  * machine. The limit here leaves room for a slow one. */
 static void reading_is_fast(void)
@@ -423,6 +446,8 @@ CU_SuiteInfo test_sim_module = {
             { "unknown directives are skipped", unknown_directives_are_skipped },
             { "texts are linked", texts_are_linked },
             { "real PTX is read", real_ptx_is_read },
+            { "variables have their names of the source",
+              variables_have_their_names_of_the_source },
             { "reading is fast", reading_is_fast },
             CU_TEST_INFO_NULL,
         },
