@@ -339,8 +339,8 @@ static void set_list(SimPlan *plan, const char *name, const char *first, const c
         *last && old && *old ? ":" : "", last);
 }
 
-/* Libraries of ours come before the toolkit's: no driver or runtime may be installed, and NVIDIA's
- * cuBLAS needs a GPU. A sanitizer in LD_PRELOAD must remain the first. */
+/* This build's libraries come before the toolkit's: no driver or runtime may be installed, and
+ * NVIDIA's cuBLAS needs a GPU. A sanitizer in LD_PRELOAD must remain the first. */
 static bool find_library(SimPlan *plan, const char *build)
 {
     char path[SIM_PATH];

@@ -404,7 +404,7 @@ static bool side_by_side(const Launch *launch)
     return launch->cooperative || launch->blocks_draw || launch->cluster[0];
 }
 
-/* Whether a block may go on without giving others a turn. One that polls does not always wait as
+/* Whether a block continues before others get a turn. One that polls does not always wait as
  * block_waits() finds: its warps make progress from barrier to barrier, or count their tries. */
 static bool keeps_on(const Launch *launch, const Block *block, uint64_t since)
 {
@@ -552,9 +552,9 @@ static void find_polls(Launch *launch)
     for (int i = 0; i < code->step_count; i++) {
         const Step *step = &code->steps[i];
         const bool is_global = step->space != SPACE_SHARED && step->space != SPACE_LOCAL;
-        launch->polls |= step->in && (step->in->op == OP_call ||
-                                      (is_global && step->in->op == OP_atom) ||
-                                      (is_global && step->in->op == OP_ld && is_strong(step->in)));
+        launch->polls |=
+            step->in && (step->in->op == OP_call || (is_global && step->in->op == OP_atom) ||
+                         (is_global && step->in->op == OP_ld && is_strong(step->in)));
     }
 }
 

@@ -12,7 +12,7 @@ static const struct {
     { "add.s32", "PTX line 11: expected an operand, found '}'" },
     { "@%r1 ret;", "PTX line 10: '%r1' is not a predicate" },
     { "@5 ret;", "PTX line 10: expected a predicate, found '5'" },
-    { "add.s32 %r1, !5, 1;", "PTX line 10: expected a predicate, found '5'" },
+    { "add.s32 %r1, !, 1;", "PTX line 10: expected a constant, found ','" },
     { "and.pred %p1, !g, %p2;", "PTX line 10: only a predicate can be negated" },
     { "bra L;", "PTX line 10: 'L' is not declared" },
     { "\nbra L;\n { L: }", "PTX line 11: 'L' is not declared" },
