@@ -2,9 +2,10 @@
  *
  * A block of an ordinary launch runs to its end; then the next one starts in the same memory
  * (registers, local and shared memory). If all warps of a block only wait in loops, the next block
- * starts as well, up to the number that the GPU holds at once; then all of these take turns. If
- * none of them makes progress, a GPU would hang too. In a cooperative launch all blocks are present
- * from the start. Where time is modelled and the kernel may distribute its work by atomics, as many
+ * starts as well, up to the number that the GPU holds at once; then all of these take turns. So
+ * does a block that may wait for others in ways that are not recognised, after a while. If none of
+ * them makes progress, a GPU would hang too. In a cooperative launch all blocks are present from
+ * the start. Where time is modelled and the kernel may distribute its work by atomics, as many
  * blocks as fit are present from the start.
  *
  * A GPU starts blocks in the order of their numbers, and programs rely on that (a scan that waits
