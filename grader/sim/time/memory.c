@@ -170,9 +170,10 @@ uint64_t memory_up(double cycle)
 }
 
 /* Some lines arrive later than others, since their channel is farther away or has to open a row
- * first. Every line has a delay of its own from an exponential distribution: with it, loads of an
- * H200 that wait for the latest of 1 to 32 lines take what was measured
- * (tests/sim/time/mechanisms/traffic.cu, later.memory). */
+ * first. Every row has a delay of its own from an exponential distribution: with it, loads of an
+ * H200 that wait for the latest of 1 to 32 lines at random take what was measured
+ * (tests/sim/time/mechanisms/traffic.cu, later.memory), and so do blocks that copy a row each
+ * (copy.float and occupancy in tests/sim/time/h200-all.txt). */
 static void fill_delays(Memory *memory, int mean)
 {
     for (int i = 0; i < DELAYS; i++)
@@ -189,7 +190,7 @@ static uint64_t mixed(uint64_t line)
 
 static double delay_of(const Memory *memory, uint64_t line)
 {
-    return memory->delays[mixed(line) % DELAYS];
+    return memory->delays[mixed(line / ROW_LINES) % DELAYS];
 }
 
 /* The latency that DRAM adds to that of the L2. Reads wait while its banks are written, the longer
