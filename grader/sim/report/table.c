@@ -117,6 +117,18 @@ static void put_textures(FILE *out, const Totals *totals)
                     quotient(totals->texture[k].passes, totals->texture[k].requests, 2).text);
 }
 
+/* Lanes that read the same words ask for more bytes than are moved. */
+static void describe_use(const Traffic *traffic, char *text, size_t size)
+{
+    const uint64_t moved = traffic->passes * 32;
+
+    if (traffic->asked <= moved)
+        snprintf(text, size, "%s %% of their bytes used",
+                 quotient(traffic->asked * 100, moved, 1).text);
+    else
+        snprintf(text, size, "their bytes used %s times", quotient(traffic->asked, moved, 1).text);
+}
+
 static void put_global(FILE *out, const Totals *totals)
 {
     static const char *const labels[KINDS] = { "global loads", "global stores", "global atomics",
@@ -124,11 +136,12 @@ static void put_global(FILE *out, const Totals *totals)
 
     for (int k = 0; k < KINDS; k++) {
         const Traffic *t = &totals->global[k];
+        char use[96];
         if (!t->requests)
             continue;
-        put_row(out, "  %-*s %7s    sectors per request, %s %% of their bytes used", LABEL,
-                labels[k], quotient(t->passes, t->requests, 2).text,
-                quotient(t->asked * 100, t->passes * 32, 1).text);
+        describe_use(t, use, sizeof use);
+        put_row(out, "  %-*s %7s    sectors per request, %s", LABEL, labels[k],
+                quotient(t->passes, t->requests, 2).text, use);
     }
 }
 

@@ -66,7 +66,7 @@ static const Count sound_counts[] = {
     { .executed = 8, .lanes = 248, .requests = 8, .sectors = 248, .bytes = 992 },
     { .executed = 16, .lanes = 512, .wavefronts = 32, .ideal = 16 },
     { .executed = 8, .lanes = 256 },
-    { .executed = 4, .lanes = 4, .requests = 4, .sectors = 4, .bytes = 16 },
+    { .executed = 4, .lanes = 4, .requests = 4, .sectors = 4, .bytes = 192 },
 };
 
 static Module module = { .files = files, .file_count = COUNT(files), .function_count = 2 };
@@ -196,7 +196,7 @@ static void one_kernel(void)
         "\"cost\":376,\"classes\":{\"fp32\":16,\"control\":8,\"load\":24,\"store\":8,\"atomic\":4},"
         "\"global\":{\"load\":{\"requests\":8,\"sectors\":32,\"bytes\":1024},"
         "\"store\":{\"requests\":8,\"sectors\":248,\"bytes\":992},"
-        "\"atomic\":{\"requests\":4,\"sectors\":4,\"bytes\":16}},"
+        "\"atomic\":{\"requests\":4,\"sectors\":4,\"bytes\":192}},"
         "\"shared\":{\"load\":{\"requests\":16,\"wavefronts\":32,\"ideal\":16}},"
         "\"shared_loop_wavefronts\":0,\"shared_loop_ideal\":0,"
         "\"arrays\":[{\"allocation\":1,\"address\":\"0x700000000000\",\"bytes\":1000,"
@@ -237,7 +237,7 @@ static void one_kernel(void)
         "\"machine_instructions\":8,\"machine_threads\":8,\"ffma_threads\":0,\"divergent_"
         "branches\":0,"
         "\"cost\":8,\"classes\":{\"atomic\":4},"
-        "\"global\":{\"atomic\":{\"requests\":4,\"sectors\":4,\"bytes\":16}},\"shared\":{},"
+        "\"global\":{\"atomic\":{\"requests\":4,\"sectors\":4,\"bytes\":192}},\"shared\":{},"
         "\"shared_loop_wavefronts\":0,\"shared_loop_ideal\":0}]}");
 }
 
@@ -445,7 +445,7 @@ static const char table[] =
     "  threads per warp     28.80    of 32, in 120 warp instructions\n"
     "  global loads          4.00    sectors per request, 100.0 % of their bytes used\n"
     "  global stores        31.00    sectors per request, 12.5 % of their bytes used\n"
-    "  global atomics        1.00    sectors per request, 12.5 % of their bytes used\n"
+    "  global atomics        1.00    sectors per request, their bytes used 1.5 times\n"
     "  shared loads          2.00    wavefronts per request, 1.00 without conflicts\n"
     "  costs most            68.1 %  tile.cu:12  31.0 sectors per request\n"
     "                        17.0 %  tile.cu:11\n"
