@@ -374,7 +374,7 @@ static void collatz_with_growth(Flow &flow)
 // ---- Smallest, largest and total value between a fork and a join ----
 
 struct Marks {
-    enum { COUNT = 128 << 10, ROUNDS = 6, LEAST = 0, MOST, TOTAL, FIGURES };
+    enum { COUNT = 128 << 10, ROUNDS = 8, LEAST = 0, MOST, TOTAL, FIGURES };
 };
 
 __host__ __device__ inline int remarked(int mark, const int *figures)
@@ -430,26 +430,38 @@ static std::vector<int> remarked_on_host(std::vector<int> marks)
     return marks;
 }
 
+// The figures of all rounds, before the first one.
+static std::vector<int> no_figures()
+{
+    std::vector<int> figures(Marks::ROUNDS * Marks::FIGURES);
+
+    for (int r = 0; r < Marks::ROUNDS; r++)
+        figures[r * Marks::FIGURES + Marks::LEAST] = 1 << 20;
+    return figures;
+}
+
+static void issue_round(Flow &flow, int *marks, int *figures)
+{
+    const int blocks = Marks::COUNT / 256;
+
+    flow.hand(0, 1);
+    flow.hand(0, 2);
+    least_mark<<<blocks, 256, 0, flow.stream[0]>>>(marks, figures);
+    most_mark<<<blocks, 256, 0, flow.stream[1]>>>(marks, figures);
+    total_mark<<<blocks, 256, 0, flow.stream[2]>>>(marks, figures);
+    flow.hand(1, 0);
+    flow.hand(2, 0);
+    remark<<<blocks, 256, 0, flow.stream[0]>>>(marks, figures);
+}
+
 static void marks_fork_join(Flow &flow)
 {
     const auto start = integers(Marks::COUNT, 1000, 195);
-    int *marks = flow.upload(start), blocks = Marks::COUNT / 256;
-    std::vector<int> first(Marks::ROUNDS * Marks::FIGURES);
+    int *marks = flow.upload(start), *figures = flow.upload(no_figures());
 
-    for (int r = 0; r < Marks::ROUNDS; r++)
-        first[r * Marks::FIGURES + Marks::LEAST] = 1 << 20;
-    int *figures = flow.upload(first);
     flow.time(3, [&] {
-        for (int r = 0; r < Marks::ROUNDS; r++, figures += Marks::FIGURES) {
-            flow.hand(0, 1);
-            flow.hand(0, 2);
-            least_mark<<<blocks, 256, 0, flow.stream[0]>>>(marks, figures);
-            most_mark<<<blocks, 256, 0, flow.stream[1]>>>(marks, figures);
-            total_mark<<<blocks, 256, 0, flow.stream[2]>>>(marks, figures);
-            flow.hand(1, 0);
-            flow.hand(2, 0);
-            remark<<<blocks, 256, 0, flow.stream[0]>>>(marks, figures);
-        }
+        for (int r = 0; r < Marks::ROUNDS; r++)
+            issue_round(flow, marks, figures + r * Marks::FIGURES);
     });
     const auto wanted = remarked_on_host(start);
     flow.expect_some(flow.download(marks, Marks::COUNT), Marks::COUNT, 31,

@@ -7,7 +7,7 @@
 
 // ---- The darkest of a pixel and its neighbours ----
 
-enum { SCENE_WIDE = 1536, SCENE_HIGH = 768, SCENE = SCENE_WIDE * SCENE_HIGH };
+enum { SCENE_WIDE = 1536, SCENE_HIGH = 640, SCENE = SCENE_WIDE * SCENE_HIGH };
 
 __host__ __device__ inline float eroded(const float *picture, int i)
 {
