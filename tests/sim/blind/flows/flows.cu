@@ -8,12 +8,15 @@
 // Exit status 1: a result differs from the host's, a call failed, or a name is unknown.
 #include "batches.cuh"
 #include "branches.cuh"
+#include "lanes.cuh"
 #include "managed.cuh"
 #include "mapped.cuh"
 #include "mixed.cuh"
 #include "overlap.cuh"
 #include "paging.cuh"
 #include "pinned.cuh"
+#include "reach.cuh"
+#include "turns.cuh"
 
 #include <cstring>
 
