@@ -75,6 +75,7 @@
 #include "optics.cuh"
 #include "orbitals.cuh"
 #include "packing.cuh"
+#include "packs.cuh"
 #include "painters.cuh"
 #include "patterns.cuh"
 #include "photo.cuh"
