@@ -105,6 +105,7 @@
 #include "rings.cuh"
 #include "risks.cuh"
 #include "robots.cuh"
+#include "scales.cuh"
 #include "scanners.cuh"
 #include "scenes.cuh"
 #include "science.cuh"
