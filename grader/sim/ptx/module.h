@@ -18,8 +18,8 @@ typedef struct Name {
 } Name;
 
 bool name_is(Name name, const char *text);
-/* What a variable is called in the source: of _ZZ9transposePfE4tile it is tile, the last part that
- * has its length in front. Other names remain as they are. */
+/* A variable's name in the source. A mangled name ends with it, after its length: tile of
+ * _ZZ9transposePfE4tile. Other names remain as they are. */
 Name name_in_source(Name name);
 
 /* ---- Types ---- */

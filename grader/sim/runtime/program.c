@@ -77,13 +77,14 @@ static void find_code(Image *image, const struct dl_phdr_info *info)
 
 /* ---- Their functions ---- */
 
-/* This library. */
-static void *own_handle(void)
+void *own_library(void)
 {
+    static void *handle;
     Dl_info info;
 
-    return dladdr((void *) own_handle, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
-                                              : NULL;
+    if (!handle && dladdr((void *) own_library, &info))
+        handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    return handle;
 }
 
 /* Whether this symbol is a function of the runtime that has room for a jump. */
@@ -163,7 +164,7 @@ static void write_near_jump(unsigned char *at, const unsigned char *target)
 /* Lets each function of the file's runtime jump to this library's function of that name. */
 static void write_jumps(const Image *image, unsigned char *far)
 {
-    void *own = own_handle();
+    void *own = own_library();
     ElfFunction function;
 
     for (uint64_t i = 0; i < image->symbols.count; i++) {

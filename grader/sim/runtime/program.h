@@ -12,4 +12,7 @@ int program_version(void);
 /* Some calls and structures of CUDA 12 and before have other parameters or another layout. */
 bool is_program_of_12(void);
 
+/* A handle of this library, for dlsym(); NULL: it is part of the program. */
+void *own_library(void);
+
 #endif

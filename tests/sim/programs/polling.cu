@@ -1,5 +1,5 @@
 /* polling.cu - a block waits for what a later block writes, in loops of many kinds. Loops with a
- * barrier once never gave the later block a turn.
+ * barrier, and those that count their rounds, once never gave the later block a turn.
  *
  * expect: ok
  * schedules: forward reverse

@@ -1,5 +1,6 @@
 /* entry.c - the addresses of calls by name, and the names of results. */
 #include "sim/runtime/driver/driver.h"
+#include "sim/runtime/program.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -7,23 +8,12 @@
 
 /* ---- Addresses ---- */
 
-/* This library. */
-static void *own_handle(void)
-{
-    static void *handle;
-    Dl_info info;
-
-    if (!handle && dladdr((void *) own_handle, &info))
-        handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    return handle;
-}
-
 static void *find(const char *name, const char *version, const char *thread)
 {
     char whole[200];
 
     snprintf(whole, sizeof whole, "%.150s%s%s", name, version, thread);
-    return dlsym(own_handle(), whole);
+    return dlsym(own_library(), whole);
 }
 
 /* Programs give the name of the header, and get the newest version of the call: cuMemAlloc is
@@ -44,7 +34,7 @@ static void *newest(const char *name, bool per_thread, int skip)
 
 void *entry_find(const char *name, int version, bool per_thread)
 {
-    if (!own_handle())
+    if (!own_library())
         return NULL;
     if (!strcmp(name, "cuCtxCreate"))
         return newest(name, false, version >= 12050 ? 0 : version >= 11040 ? 1 : 2);
