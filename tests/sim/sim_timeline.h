@@ -62,6 +62,7 @@ static inline TimelineJob job(char row, double length_us)
                                  : row == 'M' ? ROW_MARK
                                               : ROW_KERNEL,
                           .use = { .blocks = row == 'k' ? SMS / 2 : SMS,
+                                   .waves = 1,
                                    .part = { [PART_WARPS] = 1 },
                                    .tail = { .begins = 1 } },
                           .ps = (int64_t) (length_us * 1e6),

@@ -44,7 +44,7 @@
 #define SIM_DEVICES "grader/sim/devices"
 #endif
 
-enum { MOST_THREADS = 64, MOST_QUEUES = TIMELINE_QUEUES, USUAL_QUEUES = 8 };
+enum { MOST_THREADS = 64, MOST_QUEUES = 32, USUAL_QUEUES = 8 };
 
 /* About five minutes. */
 #define DEFAULT_BUDGET 20000000000ull

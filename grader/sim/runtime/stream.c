@@ -7,15 +7,15 @@
 
 /* ---- Making streams ---- */
 
-/* Streams that the program creates share the device's queues in turn, those of each priority by
- * themselves. */
+/* Streams that the program creates share the device's queues in turn; each priority has queues of
+ * its own. */
 static int queue_of(const Stream *stream)
 {
-    enum { PRIORITIES = 8 };
+    enum { PRIORITIES = 1 - GREATEST_PRIORITY };
     static int streams[PRIORITIES];
-    const int priority = abs(stream->priority) % PRIORITIES;
+    const int priority = abs(stream->priority) % PRIORITIES, queues = rt.settings.queues;
 
-    return streams[priority]++ % rt.settings.queues;
+    return priority * queues + streams[priority]++ % queues;
 }
 
 static Stream *new_stream(bool blocking, int priority)

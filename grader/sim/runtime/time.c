@@ -73,10 +73,10 @@ void time_written(uint64_t to, uint64_t from, size_t bytes)
 /* Fills, and copies that no copy engine does, are kernels of small blocks that keep memory busy. */
 static KernelUse use_of_copying(void)
 {
-    enum { BLOCKS = 8 }; /* per SM */
+    enum { BLOCKS = 8, MANY = 1000 }; /* per SM; waves */
 
     return (KernelUse){ .blocks = BLOCKS * rt.device.sms,
-                        .in_waves = true,
+                        .waves = MANY,
                         .part = { [PART_WARPS] = 1.0 / BLOCKS },
                         .busy = { [UNIT_DRAM] = 1 },
                         .tail = { .begins = 1 } };
@@ -121,7 +121,7 @@ KernelUse time_use(const KernelWork *kernel, const Occupancy *occupancy, const T
 
     if (result->cycles <= 0 || result->timed <= 0) /* no time is known: it takes none */
         return use_of_copying();
-    use.in_waves = result->blocks > result->resident;
+    use.waves = (double) result->blocks / result->resident;
     set_parts(&use, kernel, occupancy);
     set_busy(&use, result);
     return use;
@@ -241,6 +241,7 @@ TimelineJob time_job(const Work *work)
 
     if (job.row == ROW_MARK)
         return job;
+    job.priority = work->kind == WORK_KERNEL ? work->kernel.hints.priority : work->stream->priority;
     job.cross_ps = picoseconds(d->cross_us / 1e3);
     job.follow_ps =
         is_of_copy_engine(&job) ? 0 : llround(fmin((double) job.lead_ps, follow_us * 1e6));

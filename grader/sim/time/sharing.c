@@ -89,6 +89,30 @@ double sharing_next_release(const KernelUse *use, double done)
     return fmin(1, begins + (floor(part + 1e-6) + 1) / TAIL_PARTS * (1 - begins));
 }
 
+/* ---- Waves ---- */
+
+/* Times are rounded, so waves do not end exactly; and the last blocks begin one after the other. */
+static const double NEARLY = 1e-4, LAST_BLOCKS = 0.05; /* in waves */
+
+bool sharing_has_blocks(const KernelUse *use, double done)
+{
+    return use->waves > 1 && (done - use->tail.begins) * use->waves <= LAST_BLOCKS;
+}
+
+double sharing_next_wave(const KernelUse *use, double done)
+{
+    const double next = use->waves > 1 ? (floor(done * use->waves + NEARLY) + 1) / use->waves : 1;
+
+    return sharing_has_blocks(use, next) ? next : 1;
+}
+
+bool sharing_wave_ends(const KernelUse *use, double done)
+{
+    const double waves = done * use->waves;
+
+    return round(waves) >= 1 && fabs(waves - round(waves)) < NEARLY;
+}
+
 /* ---- Places ---- */
 
 static bool fits(const SharedSm *sm, const KernelUse *use)
@@ -174,7 +198,7 @@ static double slower_on_sms(const Sharing *sharing, const KernelUse *use, const 
         most = fmax(most, slower);
         sum += slower * blocks[i];
     }
-    return use->in_waves ? sum / placed : most;
+    return use->waves > 1 ? sum / placed : most;
 }
 
 static double slower_on_gpu(const Sharing *sharing, const KernelUse *use)

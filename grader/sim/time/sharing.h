@@ -1,10 +1,10 @@
 /* sharing.h - kernels that run at the same time: which of their blocks have places on the SMs, and
  * how much the kernels slow each other down.
  *
- * Kernels get places in the order in which they began. Each block goes to the SM with the fewest
- * blocks, of those where it fits. While blocks of a kernel wait for places, later kernels wait,
- * too: they begin when places become free in its tail. With fewer places than it would have alone,
- * a kernel is slower in proportion.
+ * Kernels get places in the order in which they are given. Each block goes to the SM with the
+ * fewest blocks, of those where it fits. While blocks of a kernel wait for places, later kernels
+ * wait, too: they begin when places become free in its tail. With fewer places than it would have
+ * alone, a kernel is slower in proportion.
  *
  * A unit that would be busy for longer than there is time slows down all blocks that share it: the
  * issue slots, arithmetic units, shared memory and L1 of an SM; the L2, memory and link of the GPU,
@@ -49,7 +49,7 @@ typedef struct KernelTail {
 /* What a kernel needs. */
 typedef struct KernelUse {
     int blocks;                /* that run at the same time if it runs alone */
-    bool in_waves;             /* it has more blocks than these */
+    double waves;              /* all its blocks, in multiples of these */
     double part[SM_PARTS];     /* shares of an SM that a block occupies */
     double busy[SHARED_UNITS]; /* shares of its time in which the units are busy if it runs alone */
     KernelTail tail;
@@ -66,11 +66,18 @@ typedef struct Sharing Sharing;
 
 Sharing *sharing_open(int sms); /* NULL: out of memory */
 void sharing_close(Sharing *sharing);
-/* Sets the speeds of the kernels, which are in the order in which they began. Without memory: the
- * first one runs, the others wait. `copies`: whether copies use the link at the same time; returns
- * their speed relative to that without the kernels. */
+/* Sets the speeds of the kernels, which are in the order in which they get places. Without memory:
+ * the first one runs, the others wait. `copies`: whether copies use the link at the same time;
+ * returns their speed relative to that without the kernels. */
 double sharing_set_speeds(Sharing *sharing, Sharer *kernels, int count, bool copies);
 /* The share of its work, greater than `done`, at which a kernel next releases places. */
 double sharing_next_release(const KernelUse *use, double done);
+/* If all blocks of a kernel take equally long, they begin and end in waves. sharing_has_blocks:
+ * whether some have not begun. sharing_next_wave: the share of its work, greater than `done`, at
+ * which a wave ends and the next one begins; 1: there is none. sharing_wave_ends: whether it does
+ * at `done`. */
+bool sharing_has_blocks(const KernelUse *use, double done);
+double sharing_next_wave(const KernelUse *use, double done);
+bool sharing_wave_ends(const KernelUse *use, double done);
 
 #endif

@@ -1,11 +1,12 @@
 /* timeline.c - schedules work in time, event by event.
  *
  * An item is active once its predecessors have ended and its duration is known: it waits (for its
- * lead, then for its engine) or runs. Each step starts all items that can start, in order of issue,
- * and advances to the next end of an item or of a lead, or to the next time at which a kernel
- * releases places. An engine takes the ready item that was issued first. Kernels share the SMs
- * (sharing.h). Copies to and from the device slow each other down while both run, and copies and
- * kernels that use the link. At each of these times the remaining time of what runs is recomputed.
+ * lead, then for its engine) or runs. Each step starts all items that can start, by their
+ * priorities, then in order of issue, and advances to the next end of an item or of a lead, or to
+ * the next time at which a kernel releases places. An engine takes the first of the ready items.
+ * Kernels share the SMs (sharing.h). Copies to and from the device slow each other down while both
+ * run, and copies and kernels that use the link. At each of these times the remaining time of what
+ * runs is recomputed.
  */
 #include "sim/time/timeline_items.h"
 
@@ -124,6 +125,14 @@ static void set_ready(TimelineItem *item)
     }
 }
 
+static bool comes_before(const TimelineItem *item, const TimelineItem *other)
+{
+    const int priority = priority_of(item->timeline, item);
+    const int others = priority_of(item->timeline, other);
+
+    return priority == others ? item->number < other->number : priority < others;
+}
+
 static void stop_waiting(TimelineItem *item)
 {
     TimelineItem **at = &item->timeline->active;
@@ -133,7 +142,7 @@ static void stop_waiting(TimelineItem *item)
     if (item->job.on_host)
         item->after = NO_ENGINE;
     set_ready(item);
-    while (*at && (*at)->number < item->number)
+    while (*at && !comes_before(item, *at))
         at = &(*at)->next;
     item->next = *at;
     *at = item;

@@ -5,6 +5,10 @@
  * of an item is often known only after it was executed, which may be much later. Items are not
  * scheduled before timeline_play().
  *
+ * Work on the SMs of a higher priority begins before other work that waits. Of a kernel of lower
+ * priority that runs and has more blocks, it takes the places when a wave of blocks has ended
+ * (tests/sim/time/mechanisms/priorities.cu).
+ *
  * The device takes the work of its queues in the order of issue: an item begins after all items of
  * its queue that were added before it and whose duration is known have begun. So one that waits
  * holds up those behind it, even of other streams. Work on the SMs starts one after the other, and
@@ -20,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TIMELINE_QUEUES = 32 };
+enum { TIMELINE_QUEUES = 192 };
 
 typedef struct Timeline Timeline;
 typedef struct TimelineItem TimelineItem;
@@ -32,6 +36,7 @@ typedef enum TimelineRow { ROW_UP, ROW_KERNEL, ROW_FILL, ROW_DOWN, ROW_MARK, ROW
 typedef struct TimelineJob {
     TimelineRow row;
     KernelUse use; /* of work on the SMs */
+    int priority;  /* of work on the SMs: lower numbers come first */
     /* From being ready to requesting the engine, for which others need not wait: in general; if it
      * is ready since work of this engine has ended; if that was work of another engine. */
     int64_t lead_ps, follow_ps, cross_ps;

@@ -45,7 +45,7 @@ struct Timeline {
     int engines[ROWS]; /* of each row */
     int busy[ENGINES]; /* the number of items that run */
     Sharing *sharing;
-    TimelineItem *active; /* by number */
+    TimelineItem *active; /* by priority, then by number */
     ItemQueue queues[TIMELINE_QUEUES];
     uint64_t numbers, turns;
     int64_t release_ps;          /* when a kernel next releases places for which others wait */
@@ -60,6 +60,12 @@ struct Timeline {
 static inline bool on_sms(const Timeline *timeline, const TimelineItem *item)
 {
     return item->job.row != ROW_MARK && timeline->engines[item->job.row] == ENGINE_SMS;
+}
+
+/* The priority of work on the SMs; other work has none. */
+static inline int priority_of(const Timeline *timeline, const TimelineItem *item)
+{
+    return on_sms(timeline, item) ? item->job.priority : 0;
 }
 
 /* Whether the SMs have a place for an item that is ready. */

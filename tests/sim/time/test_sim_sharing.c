@@ -19,7 +19,7 @@ static KernelUse use_of(const Kernel *kernel)
 {
     KernelUse use = {
         .blocks = kernel->blocks,
-        .in_waves = kernel->in_waves,
+        .waves = kernel->in_waves ? 12 : 1,
         .part = { [PART_WARPS] = kernel->size / 8.0, [PART_SHARED] = kernel->shared / 8.0 },
         .busy = { [UNIT_FP32] = kernel->fp32, [UNIT_DRAM] = kernel->dram },
         .tail = { .begins = 0.5 }

@@ -171,6 +171,59 @@ static void a_kernel_begins_in_the_tail_of_another(void)
     finish(&p);
 }
 
+/* A kernel of 8 us fills the SMs; after 3 us another one of 1 us is ready. With a higher priority
+ * it begins after the wave that runs, if there is another wave, and takes only the places that it
+ * needs. */
+static void a_higher_priority_is_first_after_a_wave(void)
+{
+    static const struct {
+        double waves;
+        char row;
+        int priority;
+        double end_us, other_end_us;
+    } rows[] = { { 4, 'K', 0, 9, 8 },
+                 { 4, 'K', -1, 5, 9 },
+                 { 1, 'K', -1, 9, 8 },
+                 { 4, 'k', -1, 5, 8.5 },
+                 { 2.5, 'K', -1, 4.2, 9 } };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Program p = begin(2);
+        TimelineJob others = job('K', 8), own = job(rows[i].row, 1);
+        const int other = add(&p, 0), before = issue(&p, 1, 'U', 3), kernel = add(&p, 1);
+        others.use.waves = rows[i].waves;
+        others.use.tail.begins = 1 - 1 / rows[i].waves;
+        for (int part = 0; part < TAIL_PARTS; part++)
+            others.use.tail.places[part] = 1;
+        own.priority = rows[i].priority;
+        timeline_done(p.items[other], &others);
+        timeline_done(p.items[kernel], &own);
+        timeline_play(p.timeline, NULL);
+        ENDS(before, 3);
+        ENDS(kernel, rows[i].end_us);
+        ENDS(other, rows[i].other_end_us);
+        finish(&p);
+    }
+}
+
+/* Of those that wait, too: the last one runs before the second one. */
+static void a_higher_priority_is_first_of_those_that_wait(void)
+{
+    Program p = begin(2);
+    TimelineJob own = job('K', 1);
+    const int first = issue(&p, 0, 'K', 2), second = issue(&p, 1, 'K', 3);
+    const int before = issue(&p, 2, 'U', 1), last = add(&p, 2);
+
+    own.priority = -5;
+    timeline_done(p.items[last], &own);
+    timeline_play(p.timeline, NULL);
+    ENDS(before, 1);
+    ENDS(first, 2);
+    ENDS(last, 3);
+    ENDS(second, 6);
+    finish(&p);
+}
+
 /* ---- Waiting ---- */
 
 /* Stream 2 waits for a mark between two kernels of stream 1, not for the whole stream. */
@@ -373,6 +426,9 @@ static CU_TestInfo tests[] = {
     { "kernels share the SMs if they fit", kernels_share_the_sms_if_they_fit },
     { "fills overlap with copies and share the SMs", fills_run_beside_copies_and_share_the_sms },
     { "a kernel begins in the tail of another", a_kernel_begins_in_the_tail_of_another },
+    { "a higher priority is first after a wave", a_higher_priority_is_first_after_a_wave },
+    { "a higher priority is first of those that wait",
+      a_higher_priority_is_first_of_those_that_wait },
     { "a mark is where it was put", a_mark_is_where_it_was_put },
     { "issued work comes after the host's waits", what_the_host_issues_comes_after_its_waits },
     { "a pause changes nothing", a_pause_changes_nothing },

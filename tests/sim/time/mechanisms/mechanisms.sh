@@ -9,7 +9,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../../../.."
-programs="units memory atomics kinds tensor traffic rows pipes sequences together managed calls starts copies paging"
+programs="units memory atomics kinds tensor traffic rows pipes sequences together managed calls starts copies paging priorities narrow"
 verb=${1:?build, run, model or compare}
 [ "$verb" = compare ] || build=$(cd "${2:?the build folder}" && pwd)
 work=${build:-}/sim/time/mechanisms
