@@ -28,6 +28,7 @@
 #include "codecs.cuh"
 #include "codes.cuh"
 #include "columnar.cuh"
+#include "columns.cuh"
 #include "contests.cuh"
 #include "contours.cuh"
 #include "control.cuh"
