@@ -43,6 +43,7 @@
 #include "finance.cuh"
 #include "friends.cuh"
 #include "genes.cuh"
+#include "glyphs.cuh"
 #include "grammars.cuh"
 #include "graphs.cuh"
 #include "grids.cuh"
