@@ -32,6 +32,7 @@
 #include "contests.cuh"
 #include "contours.cuh"
 #include "control.cuh"
+#include "couplings.cuh"
 #include "crystals.cuh"
 #include "dense.cuh"
 #include "drawing.cuh"
