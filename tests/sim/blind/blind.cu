@@ -60,6 +60,7 @@
 #include "lessons.cuh"
 #include "linear.cuh"
 #include "locks.cuh"
+#include "lookup.cuh"
 #include "losses.cuh"
 #include "machines.cuh"
 #include "maps.cuh"
