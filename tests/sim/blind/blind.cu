@@ -110,6 +110,7 @@
 #include "scenes.cuh"
 #include "science.cuh"
 #include "searching.cuh"
+#include "sensors.cuh"
 #include "sequences.cuh"
 #include "serials.cuh"
 #include "series.cuh"
