@@ -77,6 +77,7 @@
 #include "packing.cuh"
 #include "packs.cuh"
 #include "painters.cuh"
+#include "parcels.cuh"
 #include "patterns.cuh"
 #include "photo.cuh"
 #include "photons.cuh"
