@@ -134,6 +134,7 @@
 #include "terrain.cuh"
 #include "texts.cuh"
 #include "tides.cuh"
+#include "tissue.cuh"
 #include "tokens.cuh"
 #include "tracking.cuh"
 #include "training.cuh"
