@@ -106,6 +106,7 @@
 #include "rings.cuh"
 #include "risks.cuh"
 #include "robots.cuh"
+#include "routes.cuh"
 #include "scales.cuh"
 #include "scanners.cuh"
 #include "scenes.cuh"

@@ -315,7 +315,7 @@ __global__ void tissue_fibre_block_kernel(const double *start, double *out)
     out[blockIdx.x * FIBRE_CELLS + cell] = v;
 }
 
-// A lane has four cells in a row; their neighbours come from the lanes beside it.
+// A lane has four cells in a row; their neighbours come from adjacent lanes.
 __global__ void tissue_fibre_warp_kernel(const double *start, double *out)
 {
     const int lane = threadIdx.x, at = blockIdx.x * FIBRE_CELLS + 4 * lane;
