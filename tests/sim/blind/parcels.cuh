@@ -6,7 +6,7 @@
 
 // ---- Keys go to 64 bins: written where they belong at once, or sorted in shared memory first ----
 
-enum { BIN_KEYS = 7 << 19, BIN_TILE = 2048, BIN_THREADS = 256, BIN_COUNT = 64 };
+enum { CHUTE_KEYS = 7 << 19, CHUTE_TILE = 2048, CHUTE_THREADS = 256, CHUTE_COUNT = 64 };
 
 __host__ __device__ inline int parcel_bin(uint32_t key)
 {
@@ -16,13 +16,13 @@ __host__ __device__ inline int parcel_bin(uint32_t key)
 // `offsets`: where each block's keys of each bin begin.
 __global__ void parcel_bins_direct_kernel(const uint32_t *in, const int *offsets, uint32_t *out)
 {
-    __shared__ int next[BIN_COUNT];
+    __shared__ int next[CHUTE_COUNT];
     const int thread = threadIdx.x;
-    if (thread < BIN_COUNT)
-        next[thread] = offsets[blockIdx.x * BIN_COUNT + thread];
+    if (thread < CHUTE_COUNT)
+        next[thread] = offsets[blockIdx.x * CHUTE_COUNT + thread];
     __syncthreads();
-    for (int k = thread; k < BIN_TILE; k += BIN_THREADS) {
-        const uint32_t key = in[blockIdx.x * BIN_TILE + k];
+    for (int k = thread; k < CHUTE_TILE; k += CHUTE_THREADS) {
+        const uint32_t key = in[blockIdx.x * CHUTE_TILE + k];
         out[atomicAdd(&next[parcel_bin(key)], 1)] = key;
     }
 }
@@ -44,54 +44,54 @@ __device__ inline void parcel_bin_starts(const int *counts, int *starts)
 
 __global__ void parcel_bins_staged_kernel(const uint32_t *in, const int *offsets, uint32_t *out)
 {
-    __shared__ int counts[BIN_COUNT], starts[BIN_COUNT], shifts[BIN_COUNT];
-    __shared__ uint32_t sorted[BIN_TILE];
+    __shared__ int counts[CHUTE_COUNT], starts[CHUTE_COUNT], shifts[CHUTE_COUNT];
+    __shared__ uint32_t sorted[CHUTE_TILE];
     const int thread = threadIdx.x;
-    uint32_t keys[BIN_TILE / BIN_THREADS];
-    int ranks[BIN_TILE / BIN_THREADS];
-    if (thread < BIN_COUNT)
+    uint32_t keys[CHUTE_TILE / CHUTE_THREADS];
+    int ranks[CHUTE_TILE / CHUTE_THREADS];
+    if (thread < CHUTE_COUNT)
         counts[thread] = 0;
     __syncthreads();
 #pragma unroll
-    for (int k = 0; k < BIN_TILE / BIN_THREADS; k++) {
-        keys[k] = in[blockIdx.x * BIN_TILE + k * BIN_THREADS + thread];
+    for (int k = 0; k < CHUTE_TILE / CHUTE_THREADS; k++) {
+        keys[k] = in[blockIdx.x * CHUTE_TILE + k * CHUTE_THREADS + thread];
         ranks[k] = atomicAdd(&counts[parcel_bin(keys[k])], 1);
     }
     __syncthreads();
     if (thread < 32)
         parcel_bin_starts(counts, starts);
     __syncthreads();
-    if (thread < BIN_COUNT)
-        shifts[thread] = offsets[blockIdx.x * BIN_COUNT + thread] - starts[thread];
+    if (thread < CHUTE_COUNT)
+        shifts[thread] = offsets[blockIdx.x * CHUTE_COUNT + thread] - starts[thread];
 #pragma unroll
-    for (int k = 0; k < BIN_TILE / BIN_THREADS; k++)
+    for (int k = 0; k < CHUTE_TILE / CHUTE_THREADS; k++)
         sorted[starts[parcel_bin(keys[k])] + ranks[k]] = keys[k];
     __syncthreads();
-    for (int k = thread; k < BIN_TILE; k += BIN_THREADS)
+    for (int k = thread; k < CHUTE_TILE; k += CHUTE_THREADS)
         out[shifts[parcel_bin(sorted[k])] + k] = sorted[k];
 }
 
 // Low bins are the fullest: a key is the smaller one of two.
 static std::vector<uint32_t> parcel_keys()
 {
-    std::vector<uint32_t> keys = words(BIN_KEYS, 16100);
-    const std::vector<uint32_t> others = words(BIN_KEYS, 16101);
-    for (int i = 0; i < BIN_KEYS; i++)
+    std::vector<uint32_t> keys = words(CHUTE_KEYS, 16100);
+    const std::vector<uint32_t> others = words(CHUTE_KEYS, 16101);
+    for (int i = 0; i < CHUTE_KEYS; i++)
         keys[i] = std::min(keys[i], others[i]);
     return keys;
 }
 
 static std::vector<int> parcel_offsets(const std::vector<uint32_t> &keys)
 {
-    const int blocks = BIN_KEYS / BIN_TILE;
-    std::vector<int> counts(blocks * BIN_COUNT, 0), offsets(counts.size());
-    for (int i = 0; i < BIN_KEYS; i++)
-        counts[i / BIN_TILE * BIN_COUNT + parcel_bin(keys[i])]++;
+    const int blocks = CHUTE_KEYS / CHUTE_TILE;
+    std::vector<int> counts(blocks * CHUTE_COUNT, 0), offsets(counts.size());
+    for (int i = 0; i < CHUTE_KEYS; i++)
+        counts[i / CHUTE_TILE * CHUTE_COUNT + parcel_bin(keys[i])]++;
     int sum = 0;
-    for (int bin = 0; bin < BIN_COUNT; bin++)
+    for (int bin = 0; bin < CHUTE_COUNT; bin++)
         for (int b = 0; b < blocks; b++) {
-            offsets[b * BIN_COUNT + bin] = sum;
-            sum += counts[b * BIN_COUNT + bin];
+            offsets[b * CHUTE_COUNT + bin] = sum;
+            sum += counts[b * CHUTE_COUNT + bin];
         }
     return offsets;
 }
@@ -100,17 +100,17 @@ static std::vector<int> parcel_offsets(const std::vector<uint32_t> &keys)
 static void parcel_bins_check(Run &run, const std::vector<uint32_t> &keys,
                               const std::vector<int> &offsets, const uint32_t *to)
 {
-    const std::vector<uint32_t> got = run.output(to, BIN_KEYS);
-    for (int b = 0; b < BIN_KEYS / BIN_TILE; b += 13) {
-        double sums[BIN_COUNT] = {}, found[BIN_COUNT] = {};
-        int ends[BIN_COUNT];
-        for (int bin = 0; bin < BIN_COUNT; bin++)
-            ends[bin] = offsets[b * BIN_COUNT + bin];
-        for (int i = b * BIN_TILE; i < (b + 1) * BIN_TILE; i++) {
+    const std::vector<uint32_t> got = run.output(to, CHUTE_KEYS);
+    for (int b = 0; b < CHUTE_KEYS / CHUTE_TILE; b += 13) {
+        double sums[CHUTE_COUNT] = {}, found[CHUTE_COUNT] = {};
+        int ends[CHUTE_COUNT];
+        for (int bin = 0; bin < CHUTE_COUNT; bin++)
+            ends[bin] = offsets[b * CHUTE_COUNT + bin];
+        for (int i = b * CHUTE_TILE; i < (b + 1) * CHUTE_TILE; i++) {
             sums[parcel_bin(keys[i])] += keys[i];
             found[parcel_bin(keys[i])] += got[ends[parcel_bin(keys[i])]++];
         }
-        for (int bin = 0; bin < BIN_COUNT; bin++)
+        for (int bin = 0; bin < CHUTE_COUNT; bin++)
             run.expect(found[bin], sums[bin], 0);
     }
 }
@@ -121,8 +121,8 @@ static void parcel_bins(Run &run, void (*kernel)(const uint32_t *, const int *, 
     const std::vector<int> offsets = parcel_offsets(keys);
     const uint32_t *from = run.upload(keys);
     const int *starts = run.upload(offsets);
-    uint32_t *to = run.zeros<uint32_t>(BIN_KEYS);
-    run.measure([=] { kernel<<<BIN_KEYS / BIN_TILE, BIN_THREADS>>>(from, starts, to); });
+    uint32_t *to = run.zeros<uint32_t>(CHUTE_KEYS);
+    run.measure([=] { kernel<<<CHUTE_KEYS / CHUTE_TILE, CHUTE_THREADS>>>(from, starts, to); });
     parcel_bins_check(run, keys, offsets, to);
 }
 

@@ -7,7 +7,7 @@
 // ---- Cheapest paths from the corner of small maps: one thread per cell, or a warp that sweeps
 // ----
 
-enum { MAPS = 140, MAP_SIDE = 32, MAP_CELLS = MAP_SIDE * MAP_SIDE, MAP_FAR = 1 << 28 };
+enum { MAP_COUNT = 140, MAP_SIDE = 32, MAP_CELLS = MAP_SIDE * MAP_SIDE, MAP_FAR = 1 << 28 };
 
 // All cells are relaxed from their neighbours until none improves. `tolls`: to enter a cell.
 __global__ void routes_map_cells_kernel(const int *tolls, int *out)
@@ -102,14 +102,14 @@ static std::vector<int> routes_map_costs(const int *tolls)
 // Some maps have walls, which cost much more.
 static void routes_map(Run &run, void (*kernel)(const int *, int *), dim3 block)
 {
-    std::vector<int> tolls = integers(MAPS * MAP_CELLS, 20, 16300);
-    for (int i = 0; i < MAPS * MAP_CELLS; i++)
+    std::vector<int> tolls = integers(MAP_COUNT * MAP_CELLS, 20, 16300);
+    for (int i = 0; i < MAP_COUNT * MAP_CELLS; i++)
         tolls[i] += mix(i + 16301) % 1000 < i / MAP_CELLS * 2 ? 300 : 1;
     const int *from = run.upload(tolls);
     int *to = run.zeros<int>(tolls.size());
-    run.measure([=] { kernel<<<MAPS, block>>>(from, to); });
+    run.measure([=] { kernel<<<MAP_COUNT, block>>>(from, to); });
     const std::vector<int> got = run.output(to, tolls.size());
-    for (int map = 0; map < MAPS; map += 9) {
+    for (int map = 0; map < MAP_COUNT; map += 9) {
         const std::vector<int> costs = routes_map_costs(&tolls[map * MAP_CELLS]);
         for (int i = 0; i < MAP_CELLS; i++)
             run.expect(got[map * MAP_CELLS + i], costs[i], 0);
