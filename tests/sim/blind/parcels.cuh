@@ -301,7 +301,7 @@ static void parcel_heavy_block(Run &run)
 
 // ---- Weights by truck, sorted by truck: each parcel is added, or a warp's sums by shuffles ----
 
-enum { LOAD_COUNT = 5 << 19 };
+enum { LOAD_COUNT = 7 << 19 };
 
 __global__ void parcel_loads_atomic_kernel(const int *trucks, const float *weights, float *out)
 {

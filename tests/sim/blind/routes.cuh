@@ -234,7 +234,7 @@ static void routes_flood_tiles(Run &run)
 // ---- The best load of each truck, by a table of capacities: one block per truck, or one thread
 // ----
 
-enum { TRUCKS = 2560, TRUCK_ROOM = 256, TRUCK_ITEMS = 32 };
+enum { TRUCKS = 3520, TRUCK_ROOM = 256, TRUCK_ITEMS = 32 };
 
 // An item of a truck: weight and value. The value of the best load of each capacity is written.
 __global__ void routes_load_block_kernel(const int2 *items, const int *counts, int *out)
