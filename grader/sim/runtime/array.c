@@ -178,7 +178,7 @@ static cudaError_t free_array(cudaArray_t handle)
         return cudaSuccess;
     if (!array || array->is_level)
         return cudaErrorInvalidValue;
-    error = any_capture_refuses();
+    error = any_capture_refuses("cudaFreeArray");
     if (error)
         return error;
     error = finish_all();
@@ -189,13 +189,13 @@ static cudaError_t free_array(cudaArray_t handle)
 API cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format,
                                 size_t width, size_t height, unsigned flags)
 {
-    return CALL(allocate_array(array, format, (struct cudaExtent){ width, height, 0 }, flags));
+    return MAY_WAIT(allocate_array(array, format, (struct cudaExtent){ width, height, 0 }, flags));
 }
 
 API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format,
                                   struct cudaExtent extent, unsigned flags)
 {
-    return CALL(allocate_array(array, format, extent, flags));
+    return MAY_WAIT(allocate_array(array, format, extent, flags));
 }
 
 API cudaError_t cudaFreeArray(cudaArray_t array)

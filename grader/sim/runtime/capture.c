@@ -97,17 +97,51 @@ static cudaError_t spoil(Graph *graph, cudaError_t error)
     return error;
 }
 
+static cudaError_t spoil_by(Graph *graph, const char *call)
+{
+    graph->invalidated = true;
+    rt_finding(FINDING_LAUNCH, true, NULL,
+               "the program called %s() during a stream capture. A GPU refuses calls then that "
+               "may wait for it. The capture is invalidated. Call it before, or begin the capture "
+               "with cudaStreamCaptureModeThreadLocal, which allows it in other threads, or "
+               "cudaStreamCaptureModeRelaxed",
+               call);
+    return cudaErrorStreamCaptureUnsupported;
+}
+
 cudaError_t capture_refuses(const Stream *stream)
 {
     return stream->capture ? spoil(stream->capture, cudaErrorStreamCaptureUnsupported)
                            : cudaSuccess;
 }
 
-cudaError_t any_capture_refuses(void)
+cudaError_t device_refuses(void)
 {
     for (Graph *graph = rt.graphs; graph; graph = graph->next)
-        if (graph->capturing && !graph->relaxed)
+        if (graph->capturing)
             return spoil(graph, cudaErrorStreamCaptureUnsupported);
+    return cudaSuccess;
+}
+
+static _Thread_local enum cudaStreamCaptureMode of_thread = cudaStreamCaptureModeGlobal;
+
+/* Whether this thread may make calls that may wait (tests/sim/programs/capture_modes.cu has what an
+ * H200 refuses). */
+static bool allows_calls(const Graph *graph)
+{
+    const bool own = pthread_equal(graph->capturer, pthread_self());
+
+    if (of_thread == cudaStreamCaptureModeRelaxed || graph->mode == cudaStreamCaptureModeRelaxed)
+        return true;
+    return !own && (of_thread == cudaStreamCaptureModeThreadLocal ||
+                    graph->mode == cudaStreamCaptureModeThreadLocal);
+}
+
+cudaError_t any_capture_refuses(const char *call)
+{
+    for (Graph *graph = rt.graphs; graph; graph = graph->next)
+        if (graph->capturing && !allows_calls(graph))
+            return spoil_by(graph, call);
     return cudaSuccess;
 }
 
@@ -135,7 +169,8 @@ static cudaError_t check_begin(const Stream *stream)
 static void begin_in(Stream *stream, Graph *graph, enum cudaStreamCaptureMode mode)
 {
     graph->capturing = true;
-    graph->relaxed = mode == cudaStreamCaptureModeRelaxed;
+    graph->mode = mode;
+    graph->capturer = pthread_self();
     stream->capture = graph;
     stream->is_origin = true;
     last_clear(&stream->last_nodes);
@@ -273,3 +308,14 @@ STREAM_CALL(cudaStreamBeginCaptureToGraph, per_thread,
             begin_to(stream_of(stream, per_thread), graph_of(graph), before, edges, count, mode))
 STREAM_CALL(cudaStreamEndCapture, per_thread, (cudaStream_t stream, cudaGraph_t *graph),
             end(stream_of(stream, per_thread), graph))
+
+API cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
+{
+    enum cudaStreamCaptureMode before = of_thread;
+
+    if (!mode)
+        return cudaErrorInvalidValue;
+    of_thread = *mode;
+    *mode = before;
+    return cudaSuccess;
+}

@@ -160,15 +160,3 @@ STREAM_CALL(cudaStreamUpdateCaptureDependencies, per_thread,
             (cudaStream_t stream, cudaGraphNode_t *nodes, size_t count, unsigned flags),
             update(stream_of(stream, per_thread), nodes, NULL, count, flags))
 #endif
-
-API cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
-{
-    static _Thread_local enum cudaStreamCaptureMode of_thread = cudaStreamCaptureModeGlobal;
-    enum cudaStreamCaptureMode before = of_thread;
-
-    if (!mode)
-        return cudaErrorInvalidValue;
-    of_thread = *mode;
-    *mode = before;
-    return cudaSuccess;
-}

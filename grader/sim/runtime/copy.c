@@ -263,8 +263,6 @@ cudaError_t copy_in(Stream *stream, const CopyCall *copy, bool blocking)
     error = check_shape(copy);
     if (!error)
         error = legacy_refuses(stream);
-    if (!error && blocking)
-        error = any_capture_refuses();
     if (error)
         return error;
     if (!copy->width || !copy->height || !copy->depth)

@@ -152,6 +152,8 @@ static cudaError_t synchronize(const Event *event)
         return cudaErrorInvalidResourceHandle;
     if (event->capture)
         return cudaErrorCapturedEvent;
+    if (any_capture_refuses("cudaEventSynchronize"))
+        return cudaErrorStreamCaptureUnsupported;
     return event->record ? finish_record(event->record) : rt.sticky;
 }
 
@@ -161,6 +163,8 @@ static cudaError_t query(const Event *event)
         return cudaErrorInvalidResourceHandle;
     if (event->capture)
         return cudaErrorCapturedEvent;
+    if (any_capture_refuses("cudaEventQuery"))
+        return cudaErrorStreamCaptureUnsupported;
     if (!event->record)
         return rt.sticky;
     if (event->record->done)

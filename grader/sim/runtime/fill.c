@@ -47,8 +47,6 @@ cudaError_t fill_with(Stream *stream, const char *call, const struct cudaMemsetP
     if (!stream)
         return cudaErrorInvalidResourceHandle;
     error = legacy_refuses(stream);
-    if (!error && blocking)
-        error = any_capture_refuses();
     if (error)
         return error;
     if (!fill->width || !fill->height)

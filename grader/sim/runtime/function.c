@@ -41,6 +41,7 @@ static cudaError_t get_attributes(struct cudaFuncAttributes *attributes, const v
     attributes->binaryVersion = rt.device.cc;
     attributes->maxDynamicSharedSizeBytes = function_most_dynamic(function);
     attributes->preferredShmemCarveout = function->carveout;
+    attributes->nonPortableClusterSizeAllowed = function->large_clusters;
     return cudaSuccess;
 }
 
@@ -77,7 +78,12 @@ static cudaError_t set_attribute(const void *host, int attribute, int value)
             return cudaErrorInvalidValue;
         function->carveout = value;
         return cudaSuccess;
-    default: /* clusters */
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+        if (rt.device.cc < 90)
+            return cudaErrorNotSupported;
+        function->large_clusters = value;
+        return cudaSuccess;
+    default: /* other attributes of clusters */
         return attribute > 0 && attribute < cudaFuncAttributeMax ? cudaErrorNotSupported
                                                                  : cudaErrorInvalidValue;
     }
@@ -233,9 +239,14 @@ static cudaError_t active_clusters(int *clusters, const void *host,
 
     if (blocks < 1)
         return cudaErrorInvalidValue;
-    const cudaError_t error = most_blocks(
-        &on_sm, host, (int) (config->blockDim.x * config->blockDim.y * config->blockDim.z),
-        config->dynamicSmemBytes);
+    RtFunction *function;
+    cudaError_t error = get(host, &function);
+    if (!error && blocks > function_most_in_cluster(function))
+        return cudaErrorInvalidClusterSize;
+    if (!error)
+        error = most_blocks(&on_sm, host,
+                            (int) (config->blockDim.x * config->blockDim.y * config->blockDim.z),
+                            config->dynamicSmemBytes);
     if (!error)
         *clusters = (int) (on_sm * (int64_t) rt.device.sms / blocks);
     return error;
@@ -247,17 +258,27 @@ API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *kernel
     return CALL(active_clusters(clusters, kernel, config));
 }
 
-/* The largest size that is portable. */
+/* Every device with clusters has those of 8 blocks. More have been tried on an H200 only. */
+unsigned function_most_in_cluster(const RtFunction *function)
+{
+    const bool has_large = rt.device.cc >= 90 && rt.device.cc < 110;
+
+    return has_large && function->large_clusters ? MOST_IN_CLUSTER : 8;
+}
+
 static cudaError_t cluster_size(int *size, const void *host, const cudaLaunchConfig_t *config)
 {
     RtFunction *function;
+    cudaError_t error;
 
     if (!size || !config)
         return cudaErrorInvalidValue;
     if (rt.device.cc < 90)
         return cudaErrorNotSupported;
-    *size = 8;
-    return get(host, &function);
+    error = get(host, &function);
+    if (!error)
+        *size = (int) function_most_in_cluster(function);
+    return error;
 }
 
 API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *kernel,

@@ -421,7 +421,7 @@ static cudaError_t create(cudaGraph_t *handle, unsigned flags)
     return cudaSuccess;
 }
 
-static cudaError_t clone(cudaGraph_t *handle, const Graph *graph)
+static cudaError_t clone_graph(cudaGraph_t *handle, const Graph *graph)
 {
     Graph *copy;
 
@@ -441,7 +441,7 @@ API cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags)
 
 API cudaError_t cudaGraphClone(cudaGraph_t *clone_of, cudaGraph_t graph)
 {
-    return CALL(clone(clone_of, graph_of(graph)));
+    return CALL(clone_graph(clone_of, graph_of(graph)));
 }
 
 API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,

@@ -130,7 +130,7 @@ static dim3 cluster_of(const RtFunction *function, const LaunchRequest *request)
 
 static cudaError_t check_cluster(const RtFunction *function, dim3 grid, dim3 cluster)
 {
-    const unsigned most_portable = 8;
+    const unsigned most = function_most_in_cluster(function);
     const uint64_t blocks = (uint64_t) cluster.x * cluster.y * cluster.z;
 
     if (!cluster.x)
@@ -141,10 +141,13 @@ static cudaError_t check_cluster(const RtFunction *function, dim3 grid, dim3 clu
                "has %d.%d",
                rt.device.cc / 10, rt.device.cc % 10);
     if (!blocks || cluster.x > MOST_IN_CLUSTER || cluster.y > MOST_IN_CLUSTER ||
-        cluster.z > MOST_IN_CLUSTER || blocks > most_portable)
+        cluster.z > MOST_IN_CLUSTER || blocks > most)
         REFUSE(function, cudaErrorInvalidClusterSize,
-               "clusters of (%u,%u,%u) blocks: at most %u blocks are allowed", cluster.x, cluster.y,
-               cluster.z, most_portable);
+               "clusters of (%u,%u,%u) blocks: at most %u blocks are allowed%s", cluster.x,
+               cluster.y, cluster.z, most,
+               function->large_clusters ? ""
+                                        : ", unless cudaFuncAttributeNonPortableClusterSizeAllowed "
+                                          "is set, and the device has more");
     if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
         REFUSE(function, cudaErrorInvalidClusterSize,
                "a grid of (%u,%u,%u) blocks is not a multiple of its clusters of (%u,%u,%u)",

@@ -107,24 +107,24 @@ static cudaError_t allocate_box(struct cudaPitchedPtr *box, struct cudaExtent ex
 
 API cudaError_t cudaMalloc(void **pointer, size_t bytes)
 {
-    return CALL(allocate(pointer, bytes, ALLOCATED));
+    return MAY_WAIT(allocate(pointer, bytes, ALLOCATED));
 }
 
 API cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
 {
-    return CALL(flags == cudaMemAttachGlobal || flags == cudaMemAttachHost
-                    ? allocate(pointer, bytes, MANAGED)
-                    : cudaErrorInvalidValue);
+    return MAY_WAIT(flags == cudaMemAttachGlobal || flags == cudaMemAttachHost
+                        ? allocate(pointer, bytes, MANAGED)
+                        : cudaErrorInvalidValue);
 }
 
 API cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
 {
-    return CALL(allocate_rows(pointer, pitch, width, height));
+    return MAY_WAIT(allocate_rows(pointer, pitch, width, height));
 }
 
 API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *box, struct cudaExtent extent)
 {
-    return CALL(allocate_box(box, extent));
+    return MAY_WAIT(allocate_box(box, extent));
 }
 
 /* ---- Freeing ---- */
@@ -165,12 +165,10 @@ static cudaError_t release(void *pointer)
 {
     cudaError_t error;
 
-    if (!pointer)
-        return cudaSuccess;
-    error = check_free(pointer, "cudaFree", false);
+    error = pointer ? check_free(pointer, "cudaFree", false) : cudaSuccess;
     if (!error)
-        error = any_capture_refuses();
-    if (error)
+        error = any_capture_refuses("cudaFree");
+    if (error || !pointer)
         return error;
     error = finish_all();
     pool_free((uint64_t) (uintptr_t) pointer);
@@ -265,27 +263,27 @@ static cudaError_t host_flags(unsigned *flags, void *host)
 
 API cudaError_t cudaMallocHost(void **pointer, size_t bytes)
 {
-    return CALL(allocate_host(pointer, bytes));
+    return MAY_WAIT(allocate_host(pointer, bytes));
 }
 
 API cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
 {
-    return CALL(flags & ~7u ? cudaErrorInvalidValue : allocate_host(pointer, bytes));
+    return MAY_WAIT(flags & ~7u ? cudaErrorInvalidValue : allocate_host(pointer, bytes));
 }
 
 API cudaError_t cudaFreeHost(void *pointer)
 {
-    return CALL(release_host(pointer));
+    return MAY_WAIT(release_host(pointer));
 }
 
 API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 {
-    return CALL(flags & ~15u ? cudaErrorInvalidValue : register_host(pointer, bytes));
+    return MAY_WAIT(flags & ~15u ? cudaErrorInvalidValue : register_host(pointer, bytes));
 }
 
 API cudaError_t cudaHostUnregister(void *pointer)
 {
-    return CALL(unregister_host(pointer));
+    return MAY_WAIT(unregister_host(pointer));
 }
 
 API cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags)

@@ -120,7 +120,7 @@ static cudaError_t free_mipmap(cudaMipmappedArray_t handle)
         return cudaSuccess;
     if (!mipmap)
         return cudaErrorInvalidValue;
-    error = any_capture_refuses();
+    error = any_capture_refuses("cudaFreeMipmappedArray");
     if (error)
         return error;
     error = finish_all();
@@ -140,7 +140,7 @@ API cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array,
                                          const struct cudaChannelFormatDesc *format,
                                          struct cudaExtent extent, unsigned levels, unsigned flags)
 {
-    return CALL(allocate_mipmap(array, format, extent, levels, flags));
+    return MAY_WAIT(allocate_mipmap(array, format, extent, levels, flags));
 }
 
 API cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array)

@@ -137,6 +137,8 @@ static cudaError_t allocate_in(void **pointer, size_t bytes, Pool *pool, Stream 
         return cudaErrorInvalidValue;
     if (pool->most && bytes > pool->most - pool->used)
         return cudaErrorMemoryAllocation;
+    if (!stream->capture && any_capture_refuses("cudaMallocAsync"))
+        return cudaErrorStreamCaptureUnsupported;
     error = allocate(pointer, bytes, ALLOCATED);
     if (error || !*pointer)
         return error;

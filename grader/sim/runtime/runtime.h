@@ -25,6 +25,7 @@
 #include "sim/time/sharing.h"
 
 #include <cuda_runtime_api.h>
+#include <pthread.h>
 
 #define API __attribute__((visibility("default")))
 
@@ -33,7 +34,11 @@
 /* Enters the library, evaluates `expression` (a cudaError_t) unless the GPU is unusable, leaves. */
 #define CALL(expression) rt_leave(rt_enter(true) ? rt.refused : (expression))
 
-/* The same for calls that also work after a kernel has failed. */
+/* The same for a call that may wait, and so is refused during a capture. */
+#define MAY_WAIT(expression)                                                                       \
+    CALL(any_capture_refuses(__func__) ? cudaErrorStreamCaptureUnsupported : (expression))
+
+/* The same as CALL for calls that also work after a kernel has failed. */
 #define CALL_ALWAYS(expression) rt_leave(rt_enter(false) ? rt.refused : (expression))
 
 /* A call that takes a stream, and its twin for programs with per-thread default streams.
@@ -87,6 +92,7 @@ typedef struct RtFunction {
     bool has_resources;
     int dynamic_shared_bytes; /* cudaFuncAttributeMaxDynamicSharedMemorySize; -1: not set */
     int carveout;
+    bool large_clusters; /* cudaFuncAttributeNonPortableClusterSizeAllowed */
 } RtFunction;
 
 typedef struct RtVariable {
@@ -239,9 +245,11 @@ struct Graph {
     unsigned long long flags; /* of an executable graph */
     bool of_node;             /* it belongs to a node of another graph */
     bool is_programs;         /* a capture adds to a graph that the program had made */
-    bool capturing, relaxed;  /* relaxed: calls may wait during the capture */
-    bool invalidated;         /* the program made a call that cannot be captured */
-    Held *held;               /* user objects */
+    bool capturing;
+    enum cudaStreamCaptureMode mode; /* of the capture */
+    pthread_t capturer;              /* the thread that began it */
+    bool invalidated;                /* the program made a call that cannot be captured */
+    Held *held;                      /* user objects */
 };
 
 typedef struct Event {
@@ -371,6 +379,7 @@ Occupancy function_unspilled(const RtFunction *function, int threads, size_t dyn
 int function_most_threads(const RtFunction *function);
 int function_registers(const RtFunction *function);
 int function_most_dynamic(const RtFunction *function);
+unsigned function_most_in_cluster(const RtFunction *function); /* blocks */
 void plain_kernel_name(const char *mangled, char *text, size_t size);
 char *read_whole(const char *path, size_t *bytes); /* with a 0 at the end; NULL: it cannot be */
 /* The index of a variable of the module; -1: there is none. */
@@ -509,9 +518,13 @@ void last_clear(LastNodes *last);
 bool last_join(LastNodes *to, const LastNodes *from);  /* false: out of memory */
 cudaError_t graph_capture(Stream *stream, Work *work); /* takes ownership of the work */
 Graph *graph_capturing(uint64_t id);                   /* NULL: that capture has ended */
-cudaError_t capture_refuses(const Stream *stream); /* a call that waits during a capture fails */
-cudaError_t any_capture_refuses(void);
-cudaError_t legacy_refuses(const Stream *stream); /* the default stream would wait for a capture */
+/* During a capture fail: calls that wait for its stream; for the device, or for the default stream,
+ * if that would wait for the captured one; and `call`, which may wait, unless the modes of the
+ * capture and the thread allow it. */
+cudaError_t capture_refuses(const Stream *stream);
+cudaError_t device_refuses(void);
+cudaError_t legacy_refuses(const Stream *stream);
+cudaError_t any_capture_refuses(const char *call);
 void graphs_drop(void);
 
 /* sim/runtime/state.c */

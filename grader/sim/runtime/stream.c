@@ -184,6 +184,8 @@ static cudaError_t synchronize(Stream *stream)
 {
     cudaError_t error = stream ? capture_refuses(stream) : cudaErrorInvalidResourceHandle;
 
+    if (!error)
+        error = any_capture_refuses("cudaStreamSynchronize");
     return error ? error : finish_stream(stream);
 }
 
@@ -201,6 +203,8 @@ static cudaError_t query(Stream *stream)
 {
     cudaError_t error = stream ? capture_refuses(stream) : cudaErrorInvalidResourceHandle;
 
+    if (!error)
+        error = any_capture_refuses("cudaStreamQuery");
     if (error)
         return error;
     if (!has_work(stream)) {
@@ -221,7 +225,7 @@ STREAM_CALL(cudaStreamQuery, per_thread, (cudaStream_t stream),
 
 static cudaError_t synchronize_device(void)
 {
-    cudaError_t error = any_capture_refuses();
+    cudaError_t error = device_refuses();
 
     if (!error)
         error = finish_all();

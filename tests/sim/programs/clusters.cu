@@ -2,6 +2,7 @@
  * histogram, and bulk copies.
  *
  * expect: ok
+ * stderr: at most 8 blocks are allowed, unless
  * architecture: 90
  * device: h200
  */
@@ -15,7 +16,7 @@
 namespace cg = cooperative_groups;
 namespace ptx = cuda::ptx;
 
-enum { BINS = 64, THREADS = 128, BLOCKS = 8, N = 5000 };
+enum { BINS = 64, THREADS = 128, BLOCKS = 16, N = 5000 };
 
 /* Each block of the cluster holds a part of the bins. */
 static __global__ void histogram(int *bins, const int *in, int n, int bins_per_block)
@@ -92,12 +93,11 @@ static __global__ void bulk(const int *in, int *out)
     }
 }
 
-static void check_histogram(const std::vector<int> &in, int *device_in, int *device_out)
+static void check_histogram(const std::vector<int> &in, int *device_in, int *device_out, int size)
 {
     std::vector<int> bins(BINS), want(BINS);
     cudaLaunchConfig_t config = {};
     cudaLaunchAttribute attribute;
-    const int size = 4;
 
     config.gridDim = BLOCKS;
     config.blockDim = THREADS;
@@ -109,7 +109,7 @@ static void check_histogram(const std::vector<int> &in, int *device_in, int *dev
     config.numAttrs = 1;
     int clusters = 0, most = 0;
     OK(cudaOccupancyMaxPotentialClusterSize(&most, histogram, &config));
-    CHECK(most == 8);
+    CHECK(most == (size > 8 ? 16 : 8));
     OK(cudaOccupancyMaxActiveClusters(&clusters, histogram, &config));
     CHECK(clusters > 0);
     OK(cudaMemset(device_out, 0, BINS * 4));
@@ -119,6 +119,27 @@ static void check_histogram(const std::vector<int> &in, int *device_in, int *dev
     for (int word : in)
         want[word % BINS]++;
     CHECK(bins == want);
+}
+
+/* Clusters of more than 8 blocks are not portable, so a program has to say that it wants them. */
+static void check_large(const std::vector<int> &in, int *device_in, int *device_out)
+{
+    cudaLaunchConfig_t config = {};
+    cudaLaunchAttribute attribute;
+
+    config.gridDim = config.blockDim = 16;
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = 16;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    EXPECT(cudaErrorInvalidClusterSize,
+           cudaLaunchKernelEx(&config, histogram, device_out, (const int *) device_in, (int) N, 4));
+    OK(cudaFuncSetAttribute(histogram, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    cudaFuncAttributes attributes;
+    OK(cudaFuncGetAttributes(&attributes, histogram));
+    CHECK(attributes.nonPortableClusterSizeAllowed == 1);
+    check_histogram(in, device_in, device_out, 16);
 }
 
 static void check_ring(int *device_out)
@@ -152,7 +173,8 @@ int main()
     OK(cudaMemcpy(device_in, in.data(), N * 4, cudaMemcpyHostToDevice));
     OK(cudaDeviceGetAttribute(&has_clusters, cudaDevAttrClusterLaunch, 0));
     CHECK(has_clusters);
-    check_histogram(in, device_in, device_out);
+    check_histogram(in, device_in, device_out, 4);
+    check_large(in, device_in, device_out);
     check_ring(device_out);
     bulk<<<BLOCKS, THREADS>>>(device_in, device_out);
     OK(cudaMemcpy(out.data(), device_out, out.size() * 4, cudaMemcpyDeviceToHost));
