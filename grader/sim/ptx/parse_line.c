@@ -124,17 +124,31 @@ void read_loc(Parser *p)
         p->lines.current = add_line(p, place);
 }
 
+/* The character after a backslash: three octal digits of a byte that is not ASCII, or itself. */
+static char unescape(Name text, int *i)
+{
+    int byte = 0, digits = 0;
+
+    while (digits < 3 && *i + digits < text.length && text.at[*i + digits] >= '0' &&
+           text.at[*i + digits] <= '7')
+        byte = byte * 8 + text.at[*i + digits++] - '0';
+    if (digits < 3)
+        return text.at[*i];
+    *i += 2;
+    return (char) byte;
+}
+
 /* The text of a string token, with the escapes that occur in file names replaced. */
 static char *copy_string(Name text)
 {
     char *copy = malloc((size_t) text.length + 1);
     int length = 0;
 
-    for (int i = 0; copy && i < text.length; i++) {
-        if (text.at[i] == '\\' && i + 1 < text.length)
-            i++;
-        copy[length++] = text.at[i];
-    }
+    for (int i = 0; copy && i < text.length; i++)
+        if (text.at[i] == '\\' && ++i < text.length)
+            copy[length++] = unescape(text, &i);
+        else if (i < text.length)
+            copy[length++] = text.at[i];
     if (copy)
         copy[length] = 0;
     return copy;

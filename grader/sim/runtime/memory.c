@@ -138,7 +138,10 @@ static cudaError_t not_freeable(const void *pointer, const char *call, const cha
     char where[200];
 
     memory_describe((uint64_t) (uintptr_t) pointer, 1, where, sizeof where);
-    rt_finding(kind, true, NULL, "%s(%p): %s: %s", call, pointer, reason, where);
+    if (!strcmp(reason, where))
+        rt_finding(kind, true, NULL, "%s(%p): %s", call, pointer, reason);
+    else
+        rt_finding(kind, true, NULL, "%s(%p): %s: %s", call, pointer, reason, where);
     return cudaErrorInvalidValue;
 }
 

@@ -237,7 +237,8 @@ static void lines_are_the_users(void)
              ".file 1 \"a/k.cu\", 123, 456\n"
              ".file 2 \"/usr/local/cuda/targets/x86_64-linux/include/x.hpp\"\n"
              ".file 3 \"/usr/local/cuda/targets/x86_64-linux/include/y.hpp\"\n"
-             ".file 4 \"a/\\\"mine\\\".h\"\n";
+             ".file 4 \"a/\\\"mine\\\".h\"\n"
+             ".file 5 \"m\\303\\274ller/\\1\\\\.cu\"\n";
     static const int want[][5] = { { 0, 0, 5, 0, 0 },  { 1, 5, 7, 1, 5 },  { 1, 5, 8, 1, 5 },
                                    { 1, 6, 10, 1, 6 }, { 1, 6, 12, 1, 6 }, { 4, 2, 14, 1, 7 },
                                    { 4, 3, 16, 1, 7 }, { 4, 8, 18, 4, 8 }, { 4, 8, 20, 4, 8 },
@@ -254,9 +255,10 @@ static void lines_are_the_users(void)
         CU_ASSERT_EQUAL(in->charged_file, want[i][3]);
         CU_ASSERT_EQUAL(in->charged_line, want[i][4]);
     }
-    CU_ASSERT_EQUAL(module->file_count, 5);
+    CU_ASSERT_EQUAL(module->file_count, 6);
     CU_ASSERT_PTR_NULL(module->files[0]);
     CU_ASSERT_STRING_EQUAL(module->files[4], "a/\"mine\".h");
+    CU_ASSERT_STRING_EQUAL(module->files[5], "m\xc3\xbcller/1\\.cu");
     module_free(module);
 }
 

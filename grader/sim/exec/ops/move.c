@@ -4,6 +4,7 @@
  * their planes. It unpacks if step->d is vector_at[0]; otherwise it packs into d. An unused element
  * (_) is < 0.
  */
+#include "sim/exec/access.h"
 #include "sim/exec/ops/handlers.h"
 
 HANDLER1(mov_16, Lane32, Lane32, (uint16_t) a)
@@ -158,7 +159,7 @@ static bool is_in(Space space, uint64_t address)
 {
     switch (space) {
     case SPACE_SHARED:
-        return in_window(address, SHARED_WINDOW);
+        return address - SHARED_WINDOW < PEER_SHARED;
     case SPACE_LOCAL:
         return in_window(address, LOCAL_WINDOW);
     case SPACE_PARAM:
@@ -183,12 +184,25 @@ static void isspacep(Warp *warp, const Step *step, uint32_t mask)
     set_predicate(warp, step->d, mask, result);
 }
 
+/* Shared memory of all blocks of the cluster. */
+static void isspacep_cluster(Warp *warp, const Step *step, uint32_t mask)
+{
+    const Lane64 *a = plane(warp, step->a);
+    uint32_t result = 0;
+
+    FOR_LANES (i, mask)
+        result |= (uint32_t) in_window(a[i], SHARED_WINDOW) << i;
+    set_predicate(warp, step->d, mask, result);
+}
+
 static bool bind_isspacep(Step *step, const Instruction *in)
 {
-    if (in->mods[0] != MOD_cta && in->mod_count)
+    const bool of_cluster = in->space == SPACE_SHARED && has_mod(in, MOD_cluster);
+
+    if (in->mod_count && in->mods[0] != MOD_cta && !of_cluster)
         return false;
     step->space = (uint8_t) in->space;
-    step->run = isspacep;
+    step->run = of_cluster ? isspacep_cluster : isspacep;
     return true;
 }
 
