@@ -7,7 +7,7 @@
 # (stderr: a part of it; stderr-any: anything; default: empty), exit status (status: default 0), the
 # orders of blocks (schedules: default forward), the compute capability (architecture: default 80), and
 # the device (device: default teaching), and libraries (libraries: cuda, cublas: ours; nvrtc: the toolkit's, without
-# which the program is skipped; cudadevrt: kernels launch kernels). Digest lines (programs/digest.h) are compared with those
+# which the program is skipped; cudadevrt: kernels launch kernels), and further options (compiler: -G). Digest lines (programs/digest.h) are compared with those
 # of a real GPU (outputs.expected, made by outputs.sh). BUILD holds the library.
 . "$(dirname "$0")/prelude.sh"
 begin programs "simulated programs" "${1:?the build folder}"
@@ -46,9 +46,10 @@ compile()
     done
     [ "$2" -nt "$1" ] && [ "$2" -nt "$here/programs/check.h" ] &&
         [ "$2" -nt "$here/programs/digest.h" ] && [ "$2" -nt "$here/programs/check_driver.h" ] && return
+    read -ra flags <<< "$(said compiler "$1")"
     rm -f "$2"
     "$nvcc" -O3 -lineinfo --no-compress -std=c++17 \
-        -gencode "arch=compute_${cc:-80},code=[sm_${cc:-80},compute_${cc:-80}]" -o "$2" "$1" "${libraries[@]}"
+        -gencode "arch=compute_${cc:-80},code=[sm_${cc:-80},compute_${cc:-80}]" -o "$2" "$1" "${flags[@]}" "${libraries[@]}"
 }
 
 # digests NAME OUTPUT: prints the differences from the GPU's digests. The values of digest~ may have a

@@ -64,9 +64,11 @@ static uint8_t role_at(const Access *x)
     const Instruction *in = x->step->in;
 
     if (x->kind == ACCESS_LOAD)
-        return uses_for_swap(code->function, in) ? EXPECTS : 0;
-    return in->op == OP_atom && code->uses && uses_of(code, x->step, 0) & USE_COMPUTES ? OBSERVES
-                                                                                       : 0;
+        return uses_for_swap(code->module, code->function, in) ? EXPECTS : 0;
+    return in->op == OP_atom && code->uses &&
+                   uses_of(code, x->step, 0) & (USE_COMPUTES | USE_PASSES)
+               ? OBSERVES
+               : 0;
 }
 
 uint32_t race_site(const Access *x)

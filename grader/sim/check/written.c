@@ -127,7 +127,7 @@ static bool load_is_reported(const Access *x, int lane, const uint8_t *written, 
 }
 
 /* Whether to report a lane that accesses unwritten bytes. An atomicExch() whose result is unused
- * only writes. */
+ * only writes; if it is only returned, as from the functions of nvcc -G, it may be unused. */
 static bool is_reported(const Access *x, int lane, const uint8_t *written, size_t at)
 {
     const Instruction *in = x->step->in;
@@ -135,7 +135,7 @@ static bool is_reported(const Access *x, int lane, const uint8_t *written, size_
     if (in->op == OP_ld && (size_t) x->bytes == (size_t) x->step->size * x->step->vector)
         return load_is_reported(x, lane, written, at);
     if (in->op == OP_atom && has_mod(in, MOD_exch))
-        return uses_of(x->warp->code, x->step, 0) != 0;
+        return uses_of(x->warp->code, x->step, 0) & ~(USE_STORES | USE_PASSES);
     return in->op != OP_cp_async || none_written(written, at, (size_t) x->bytes);
 }
 

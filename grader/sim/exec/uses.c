@@ -31,6 +31,8 @@ static void add_operand(uint8_t *uses, const Function *f, const Operand *operand
 
 static int use_of(const Instruction *in, int i)
 {
+    if (in->op == OP_st && i == 1 && in->space == SPACE_PARAM)
+        return USE_STORES | USE_PASSES;
     if (in->op == OP_st && i == 1)
         return in->space == SPACE_SHARED || in->space == SPACE_LOCAL ? USE_KEEPS : USE_STORES;
     return op_is(in->op, MOVES_BITS) ? USE_COMPUTES : USE_COMPUTES | USE_ALL_OF_IT;
@@ -79,12 +81,49 @@ bool uses_one_place(const Function *f, const Instruction *load, const Instructio
            same_place(f, operand_of(f, load, 1), operand_of(f, store, 0));
 }
 
-bool uses_for_swap(const Function *f, const Instruction *load)
+static bool is_swap(const Instruction *in)
+{
+    return in->op == OP_atom && has_mod(in, MOD_cas);
+}
+
+static const Function *callee_of(const Module *module, const Function *f, const Instruction *call)
+{
+    const Operand *target = operand_of(f, call, call->call_returns);
+
+    return call->op == OP_call && target && target->kind == OPERAND_FUNCTION &&
+                   target->index < module->function_count
+               ? &module->functions[target->index]
+               : NULL;
+}
+
+/* Whether the function is like atomicCAS() as nvcc -G compiles it: without loops, it leads to an
+ * atom.cas of `bytes` bytes. */
+static bool is_call_of_swap(const Module *module, const Function *f, int bytes, int depth)
+{
+    enum { MOST_INSTRUCTIONS = 64, MOST_DEPTH = 3 };
+    bool finds = false;
+
+    if (f->instruction_count > MOST_INSTRUCTIONS || depth == MOST_DEPTH)
+        return false;
+    for (int i = 0; i < f->instruction_count; i++) {
+        const Instruction *in = &f->instructions[i];
+        const Function *callee = callee_of(module, f, in);
+        if (in->op == OP_bra && in->guard >= 0)
+            return false;
+        finds |= is_swap(in) && type_size(in->types[0]) == bytes;
+        finds |= callee && is_call_of_swap(module, callee, bytes, depth + 1);
+    }
+    return finds;
+}
+
+bool uses_for_swap(const Module *module, const Function *f, const Instruction *load)
 {
     for (int i = 0; i < f->instruction_count && load->op == OP_ld; i++) {
         const Instruction *in = &f->instructions[i];
-        if (in->op == OP_atom && has_mod(in, MOD_cas) &&
-            same_place(f, operand_of(f, load, 1), operand_of(f, in, 1)))
+        const Function *callee = callee_of(module, f, in);
+        if (is_swap(in) && same_place(f, operand_of(f, load, 1), operand_of(f, in, 1)))
+            return true;
+        if (callee && is_call_of_swap(module, callee, type_size(load->types[0]), 0))
             return true;
     }
     return false;

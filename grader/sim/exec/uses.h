@@ -10,6 +10,7 @@ enum {
     USE_ALL_OF_IT = 2, /* used other than by moving it or extracting bits */
     USE_STORES = 4,    /* stored to memory that outlives the block */
     USE_KEEPS = 8,     /* stored to shared or local memory */
+    USE_PASSES = 16,   /* and this was to pass it to a function, or to return it */
 };
 
 /* The uses of each register, by its number, for code_make(). The caller frees it; NULL: out of
@@ -19,8 +20,10 @@ uint8_t *uses_make(const Function *f);
 /* The uses of element `element` (0 if not a vector) that this step of the code loads. */
 int uses_of(const Code *code, const Step *step, int element);
 
-/* True if an atom.cas expects the loaded value at the same address. */
-bool uses_for_swap(const Function *f, const Instruction *load);
+/* True if an atom.cas expects the loaded value at the same address, or, in programs compiled with
+ * nvcc -G, if a function called there is an atom.cas of such values: whose addresses, is not known.
+ */
+bool uses_for_swap(const Module *module, const Function *f, const Instruction *load);
 
 /* True if a load and a store have the same address, as far as their operands show. */
 bool uses_one_place(const Function *f, const Instruction *load, const Instruction *store);
