@@ -287,9 +287,15 @@ static bool find_program(SimPlan *plan)
 static bool check_elf(SimPlan *plan, const Elf *elf)
 {
     ElfHost host;
+    ElfSection section;
 
     if (!elf_host(elf, &host))
         return true;
+    if (host.has_kernels && !elf_find(elf, ".interp", &section))
+        return refuse(plan, COULD_NOT,
+                      "%.300s is linked statically as a whole, so the loader cannot give it the "
+                      "simulated GPU. Link it without -static",
+                      plan->program);
     if (!host.has_kernels || host.needs_libcudart || host.calls_registered || host.has_runtime)
         return true;
     return refuse(plan, COULD_NOT,
@@ -340,7 +346,8 @@ static void set_list(SimPlan *plan, const char *name, const char *first, const c
 }
 
 /* This build's libraries come before the toolkit's: no driver or runtime may be installed, and
- * NVIDIA's cuBLAS needs a GPU. A sanitizer in LD_PRELOAD must remain the first. */
+ * NVIDIA's cuBLAS needs a GPU. A sanitizer in LD_PRELOAD must remain the first; one that the
+ * program is linked with comes behind, which AddressSanitizer refuses unless told not to. */
 static bool find_library(SimPlan *plan, const char *build)
 {
     char path[SIM_PATH];
@@ -355,6 +362,7 @@ static bool find_library(SimPlan *plan, const char *build)
             "elsewhere, for example: make B=$HOME/warpbook",
             path);
     set_list(plan, "LD_PRELOAD", "", path);
+    set_list(plan, "ASAN_OPTIONS", "verify_asan_link_order=0", "");
     PUT(path, "%s/sim", build);
     if (file_exists(path))
         set_list(plan, "LD_LIBRARY_PATH", path, "");

@@ -134,6 +134,10 @@ own_runtime()
     try "own runtime, per-thread default stream" 0 ok '' env LD_PRELOAD="$preload" ./own_per_thread
     try "own runtime, stripped" 3 '' 'cannot be replaced, since it was stripped' "$build/warpbook" sim ./stripped
     try "own runtime, stripped: what to do" 3 '' '-cudart shared' "$build/warpbook" sim ./stripped
+    build own_static "$vectors" -Xcompiler -static -Xlinker -static
+    try "linked statically as a whole" 3 '' 'Link it without -static' "$build/warpbook" sim ./own_static
+    build own_asan "$vectors" -Xcompiler -fsanitize=address
+    try "AddressSanitizer" 0 ok '*' env ASAN_OPTIONS=detect_leaks=0 "$build/warpbook" sim ./own_asan
     own_library
 }
 
@@ -146,6 +150,11 @@ own_library()
     gcc -o uses_library uses_library.c -L. -lown -Wl,-rpath,. || wrong "uses_library does not compile"
     try "own runtime in a library" '*' '*' 'libown.so contains a CUDA runtime that cannot be replaced' \
         env LD_PRELOAD="$preload" ./uses_library
+    echo '#include <dlfcn.h>' > loads_library.c
+    echo 'int main(void) { return ((int (*)(void)) dlsym(dlopen("./libown.so", RTLD_NOW), "use_gpu"))(); }' >> loads_library.c
+    gcc -o loads_library loads_library.c -ldl || wrong "loads_library does not compile"
+    try "own runtime in a library that is loaded later" '*' '*' \
+        'libown.so contains a CUDA runtime that cannot be replaced once the program runs' "$build/warpbook" sim ./loads_library
 }
 
 # Without libzstd the message says what to do; LZ4 needs no library.

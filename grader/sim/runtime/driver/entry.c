@@ -151,3 +151,32 @@ API CUresult CUDAAPI cuGetErrorString(CUresult result, const char **text)
     *text = name_of(result) ? cudaGetErrorString((cudaError_t) result) : NULL;
     return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
+
+/* ---- Tables that only NVIDIA's libraries know ---- */
+
+/* A static runtime in a library asks for such tables first. NVRTC does without them. */
+static cudaError_t refuse_table(const char *file)
+{
+    if (strstr(file, "libnvrtc"))
+        return cudaErrorNotSupported;
+    if (strstr(file, "/libcu") || strstr(file, "/libnv"))
+        rt_finding(FINDING_UNKNOWN_CALL, true, NULL,
+                   "%s asks the driver for functions that are not documented, and so not simulated",
+                   file);
+    else
+        rt_finding(FINDING_UNKNOWN_CALL, true, NULL,
+                   "%s contains a CUDA runtime that cannot be replaced once the program runs: link "
+                   "it with nvcc -cudart shared",
+                   file);
+    return cudaErrorNotSupported;
+}
+
+API CUresult CUDAAPI cuGetExportTable(const void **table, const CUuuid *id)
+{
+    Dl_info caller;
+    (void) table;
+    (void) id;
+
+    return driver_result(refuse_table(
+        dladdr(__builtin_return_address(0), &caller) && caller.dli_fname ? caller.dli_fname : ""));
+}
