@@ -291,7 +291,7 @@ static bool check_elf(SimPlan *plan, const Elf *elf)
 
     if (!elf_host(elf, &host))
         return true;
-    if (host.has_kernels && !elf_find(elf, ".interp", &section))
+    if (host.has_kernels && !elf_find(elf, ".dynamic", &section))
         return refuse(plan, COULD_NOT,
                       "%.300s is linked statically as a whole, so the loader cannot give it the "
                       "simulated GPU. Link it without -static",

@@ -54,9 +54,10 @@ static size_t add_function(Image *image, unsigned name, unsigned section)
 }
 
 /* A program. `kernels`: it has kernels; `needs`: it needs libcudart; `calls`: it imports the
- * registration functions; `contains`: a runtime of its own, whose functions it names. */
+ * registration functions; `contains`: a runtime of its own, whose functions it names; `whole`: it
+ * needs no library at all. */
 typedef struct Host {
-    bool kernels, needs, calls, contains;
+    bool kernels, needs, calls, contains, whole;
 } Host;
 
 static void write_host(const char *name, Host host)
@@ -84,7 +85,7 @@ static void write_host(const char *name, Host host)
     image_set(&image, 62, 6, 2);
     elf_section_add(&image, 0, 0, 0, 0, 0);
     elf_section_add(&image, host.kernels ? 1 : 0, 1, 64, 0, 0);
-    elf_section_add(&image, 12, 6, dynamic, 16, 5);
+    elf_section_add(&image, host.whole ? 0 : 12, 6, dynamic, 16, 5);
     elf_section_add(&image, 21, 11, symbols, 48, 5);
     elf_section_add(&image, 29, 2, own, 48, 5);
     elf_section_add(&image, 29, 3, text, sizeof strings, 0);
@@ -287,15 +288,16 @@ static void programs(void)
 {
     static const struct {
         Host host;
-        bool fine;
+        const char *why; /* NULL: it is run */
     } rows[] = {
-        { { .kernels = true, .needs = true, .calls = true }, true }, /* nvcc -cudart shared */
+        { { .kernels = true, .needs = true, .calls = true }, NULL }, /* nvcc -cudart shared */
         { { .kernels = true, .calls = true },
-          true }, /* -cudart none, the library loaded in another way */
-        { { .kernels = true, .contains = true }, true }, /* nvcc's default */
-        { { .kernels = true }, false },                  /* the same, stripped */
-        { { .needs = true }, true },                     /* it calls kernels of a library */
-        { { 0 }, true }, /* no CUDA: it may start programs with CUDA */
+          NULL }, /* -cudart none, the library loaded in another way */
+        { { .kernels = true, .contains = true }, NULL },   /* nvcc's default */
+        { { .kernels = true }, "-cudart shared" },         /* the same, stripped */
+        { { .kernels = true, .whole = true }, "-static" }, /* linked statically as a whole */
+        { { .needs = true }, NULL },                       /* it calls kernels of a library */
+        { { 0 }, NULL }, /* no CUDA: it may start programs with CUDA */
     };
 
     begin();
@@ -303,10 +305,10 @@ static void programs(void)
         char path[200];
         write_host("program", rows[i].host);
         PUT(path, "%s", in_folder("program"));
-        CU_ASSERT_EQUAL(plan_for(path), rows[i].fine);
-        if (!rows[i].fine) {
+        CU_ASSERT_EQUAL(plan_for(path), !rows[i].why);
+        if (rows[i].why) {
             CU_ASSERT_EQUAL(plan.status, 3);
-            CU_ASSERT_PTR_NOT_NULL(strstr(plan.why, "-cudart shared"));
+            CU_ASSERT_PTR_NOT_NULL(strstr(plan.why, rows[i].why));
         } else {
             CU_ASSERT_STRING_EQUAL(setting("LD_LIBRARY_PATH"), in_folder("sim"));
         }
@@ -330,7 +332,7 @@ static void damaged_programs(void)
     size_t size;
 
     begin();
-    write_host("program", (Host){ true, true, true, true });
+    write_host("program", (Host){ true, true, true, true, false });
     bytes = read_file(in_folder("program"), 1 << 20, &size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
     for (int round = 0; round < 300; round++) {

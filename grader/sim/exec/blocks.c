@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     MOST_THERE = 1024, /* used if the caller does not give the number that the GPU holds */
@@ -270,6 +271,7 @@ typedef struct Residents {
     long done, total;
     bool moved; /* a block made progress in this round */
     int idle;   /* consecutive rounds without progress */
+    int pauses; /* since the last progress */
     Batch batch;
     long clusters; /* that have begun */
     uint64_t seed; /* for the order of the warps */
@@ -518,13 +520,30 @@ static void report_all_wait(const Residents *residents)
     report_endless(residents->blocks[0], hint);
 }
 
+/* All blocks may wait for a thread of the host, which has some time to write what they wait for.
+ * Returns false if that has passed. */
+static bool wait_for_host(Residents *residents)
+{
+    enum { MOST_PAUSES = 1000 };
+    static const struct timespec pause = { .tv_nsec = 1000 * 1000 };
+
+    if (!residents->launch->shares || residents->pauses == MOST_PAUSES)
+        return false;
+    nanosleep(&pause, NULL);
+    residents->pauses++;
+    residents->idle = 0;
+    return true;
+}
+
 static void take_turns(Residents *residents)
 {
     residents->moved = false;
     for (long i = 0; i < residents->there && !residents->launch->failed;)
         i += !go_on(residents, i);
     residents->idle = residents->moved ? 0 : residents->idle + 1;
-    if (residents->idle >= IDLE_ROUNDS && !residents->launch->failed)
+    if (residents->moved)
+        residents->pauses = 0;
+    if (residents->idle >= IDLE_ROUNDS && !residents->launch->failed && !wait_for_host(residents))
         report_all_wait(residents);
 }
 

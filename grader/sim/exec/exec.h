@@ -432,6 +432,7 @@ struct Launch {
     /* Set by blocks_run: warps (blocks) take turns at atomics whose result is used. */
     bool warps_draw, blocks_draw;
     bool polls;    /* blocks may wait for others */
+    bool shares;   /* the host may meanwhile write to memory that they use */
     long resident; /* number of blocks of this kernel that the GPU holds at once; 0: unknown */
     Schedule schedule;
     uint64_t schedule_seed;

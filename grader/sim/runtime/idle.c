@@ -3,8 +3,10 @@
  * Work is executed when a call waits for it. But a program may wait elsewhere, for example for a
  * semaphore that a host function of a stream posts, or the destructor of a user object. So once one
  * of those is queued, a thread periodically checks whether the program has stopped making calls,
- * and then executes the work up to that function. While the program makes calls, the thread does
- * nothing, so the order is the same in each run.
+ * and then executes the work up to that function. It may also wait for what a kernel writes to
+ * memory that both use, so if there is such memory, all work is executed once the program has made
+ * no call for longer. While the program makes calls, the thread does nothing, so the order is the
+ * same in each run.
  */
 #include "sim/runtime/runtime.h"
 
@@ -12,7 +14,11 @@
 #include <signal.h>
 #include <time.h>
 
+enum { LOOKS_BEFORE_ALL = 8 };
+
 static const struct timespec between_looks = { .tv_nsec = 250 * 1000 * 1000 };
+
+static bool has_shared_memory; /* that the host and kernels use */
 
 /* The stream with the earliest host function, or with the earliest work whose end may destroy a
  * user object; *number: the number of that work. */
@@ -31,13 +37,26 @@ static Stream *waiting_stream(uint64_t *number)
     return first;
 }
 
-static void do_waiting(void)
+/* The stream with the earliest work. */
+static Stream *first_stream(uint64_t *number)
+{
+    Stream *first = NULL;
+
+    for (Stream *stream = rt.streams; stream; stream = stream->next)
+        if (stream->first && !stream->busy && (!first || stream->first->number < *number)) {
+            first = stream;
+            *number = stream->first->number;
+        }
+    return first;
+}
+
+static void do_waiting(bool all)
 {
     Stream *stream;
     uint64_t number;
 
     rt_inside = true;
-    while ((stream = waiting_stream(&number)))
+    while ((stream = all ? first_stream(&number) : waiting_stream(&number)))
         stream_do(stream, number);
     rt_inside = false;
 }
@@ -45,14 +64,16 @@ static void do_waiting(void)
 static void *look_now_and_then(void *unused)
 {
     uint64_t calls = 0;
+    int looks = 0; /* since the last call */
     struct UserObject *gone;
 
     (void) unused;
     for (;;) {
         nanosleep(&between_looks, NULL);
         rt_lock();
-        if (rt.calls == calls)
-            do_waiting();
+        looks = rt.calls == calls ? looks + 1 : 0;
+        if (looks)
+            do_waiting(has_shared_memory && looks >= LOOKS_BEFORE_ALL);
         calls = rt.calls;
         gone = objects_take();
         rt_unlock();
@@ -79,4 +100,15 @@ void idle_watch(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, begin);
+}
+
+void idle_watch_memory(void)
+{
+    has_shared_memory = true;
+    idle_watch();
+}
+
+bool idle_watches_memory(void)
+{
+    return has_shared_memory;
 }

@@ -79,6 +79,8 @@ cudaError_t allocate(void **pointer, size_t bytes, AllocationKind kind)
         allocation = memory_allocate(bytes, kind, NULL);
     if (!allocation)
         return cudaErrorMemoryAllocation;
+    if (kind == MANAGED)
+        idle_watch_memory();
     *pointer = (void *) (uintptr_t) allocation->base;
     return cudaSuccess;
 }
@@ -200,6 +202,7 @@ static cudaError_t allocate_host(void **pointer, size_t bytes)
         free(memory);
         return cudaErrorMemoryAllocation;
     }
+    idle_watch_memory();
     *pointer = memory;
     return handle_set(HANDLE_PINNED, memory, memory) ? cudaSuccess : cudaErrorMemoryAllocation;
 }

@@ -86,6 +86,7 @@ static Launch launch_of(Work *work)
                       .unwritten = unwritten[rt.settings.schedule],
                       .sample = next_sample(),
                       .budget = rt.settings.budget,
+                      .shares = idle_watches_memory(),
                       .heap_bytes = heap_limit(),
                       .children = children_begin(work),
                       .sms = rt.device.sms,

@@ -352,6 +352,10 @@ void settings_devices(const Settings *settings, char *folder, size_t size);
 
 /* sim/runtime/idle.c. From now on host functions also run while the program makes no call. */
 void idle_watch(void);
+/* From now on there is memory that the host and kernels use: all work is also executed while the
+ * program makes no call for long. */
+void idle_watch_memory(void);
+bool idle_watches_memory(void);
 
 /* sim/runtime/progress.c */
 void progress_begin(Launch *launch);
