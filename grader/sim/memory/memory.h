@@ -63,6 +63,7 @@ typedef struct Allocation {
     void *pool;         /* the runtime's memory pool; NULL: none */
     bool on_host;       /* it is the host's memory, which kernels access over the link */
     bool followed;      /* managed memory whose use pages.h tells */
+    unsigned flags;     /* of pinned memory, as cudaHostGetFlags returns them */
     void *chunks;       /* where its parts are: the runtime's, from one malloc; NULL: none yet */
     void *advised;      /* hints for its pages: the runtime's, from one malloc; NULL: none yet */
 } Allocation;

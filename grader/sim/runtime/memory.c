@@ -187,7 +187,17 @@ API cudaError_t cudaFree(void *pointer)
 
 /* ---- Pinned memory ---- */
 
-static cudaError_t allocate_host(void **pointer, size_t bytes)
+/* With unified addressing, pinned memory is always mapped and portable. */
+static bool adopt_host(void *memory, size_t bytes, unsigned flags)
+{
+    Allocation *allocation = memory_adopt(memory, bytes, HOST_PINNED);
+
+    if (allocation)
+        allocation->flags = flags | cudaHostAllocMapped | cudaHostAllocPortable;
+    return allocation;
+}
+
+static cudaError_t allocate_host(void **pointer, size_t bytes, unsigned flags)
 {
     void *memory;
 
@@ -198,7 +208,7 @@ static cudaError_t allocate_host(void **pointer, size_t bytes)
         return cudaSuccess;
     if (posix_memalign(&memory, HOST_PAGE, bytes))
         return cudaErrorMemoryAllocation;
-    if (!memory_adopt(memory, bytes, HOST_PINNED)) {
+    if (!adopt_host(memory, bytes, flags)) {
         free(memory);
         return cudaErrorMemoryAllocation;
     }
@@ -225,13 +235,13 @@ static cudaError_t release_host(void *pointer)
     return error;
 }
 
-static cudaError_t register_host(void *pointer, size_t bytes)
+static cudaError_t register_host(void *pointer, size_t bytes, unsigned flags)
 {
     if (!pointer || !bytes)
         return cudaErrorInvalidValue;
     if (allocation_at(pointer))
         return cudaErrorHostMemoryAlreadyRegistered;
-    return memory_adopt(pointer, bytes, HOST_PINNED) ? cudaSuccess : cudaErrorInvalidValue;
+    return adopt_host(pointer, bytes, flags) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 static cudaError_t unregister_host(void *pointer)
@@ -263,18 +273,18 @@ static cudaError_t host_flags(unsigned *flags, void *host)
 
     if (!flags || !allocation || allocation->kind != HOST_PINNED)
         return cudaErrorInvalidValue;
-    *flags = cudaHostAllocMapped | cudaHostAllocPortable;
+    *flags = allocation->flags;
     return cudaSuccess;
 }
 
 API cudaError_t cudaMallocHost(void **pointer, size_t bytes)
 {
-    return MAY_WAIT(allocate_host(pointer, bytes));
+    return MAY_WAIT(allocate_host(pointer, bytes, 0));
 }
 
 API cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
 {
-    return MAY_WAIT(flags & ~7u ? cudaErrorInvalidValue : allocate_host(pointer, bytes));
+    return MAY_WAIT(flags & ~7u ? cudaErrorInvalidValue : allocate_host(pointer, bytes, flags));
 }
 
 API cudaError_t cudaFreeHost(void *pointer)
@@ -284,7 +294,7 @@ API cudaError_t cudaFreeHost(void *pointer)
 
 API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 {
-    return MAY_WAIT(flags & ~15u ? cudaErrorInvalidValue : register_host(pointer, bytes));
+    return MAY_WAIT(flags & ~15u ? cudaErrorInvalidValue : register_host(pointer, bytes, flags));
 }
 
 API cudaError_t cudaHostUnregister(void *pointer)

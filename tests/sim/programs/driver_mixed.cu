@@ -6,6 +6,7 @@
  */
 #include "check_driver.h"
 
+#include <cstring>
 #include <dlfcn.h>
 #include <vector>
 
@@ -126,6 +127,54 @@ static void check_hints()
     DRIVER(cuMemFree(x));
 }
 
+/* Several attributes at once are 0, and no error, where they do not apply. */
+static void check_pointers()
+{
+    CUpointer_attribute kinds[] = { CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                    CU_POINTER_ATTRIBUTE_HOST_POINTER,
+                                    CU_POINTER_ATTRIBUTE_RANGE_SIZE };
+    CUcontext context, current;
+    unsigned type;
+    size_t bytes;
+    void *host, *values[] = { &context, &type, &host, &bytes };
+    CUdeviceptr x;
+
+    DRIVER(cuCtxGetCurrent(&current));
+    DRIVER(cuMemAlloc(&x, 100));
+    DRIVER(cuPointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, x));
+    CHECK(context == current);
+    context = NULL, host = &x;
+    DRIVER(cuPointerGetAttributes(4, kinds, values, x + 8));
+    CHECK(context == current && type == CU_MEMORYTYPE_DEVICE && !host && bytes == 100);
+    DRIVER_SAYS(CUDA_ERROR_INVALID_VALUE, cuPointerGetAttribute(&host, kinds[2], x));
+    DRIVER(cuPointerGetAttributes(4, kinds, values, (CUdeviceptr) &x));
+    CHECK(!context && !type && !host && !bytes);
+    DRIVER_SAYS(CUDA_ERROR_INVALID_VALUE, cuPointerGetAttribute(&type, kinds[1], (CUdeviceptr) &x));
+    DRIVER_SAYS(CUDA_ERROR_INVALID_VALUE, cuPointerGetAttributes(0, kinds, values, x));
+    DRIVER(cuMemFree(x));
+}
+
+static void check_resources()
+{
+    CUDA_RESOURCE_DESC given = {}, got;
+    const CUDA_TEXTURE_DESC how = {};
+    CUtexObject texture;
+    CUdeviceptr x;
+
+    DRIVER(cuMemAlloc(&x, 1024));
+    given.resType = CU_RESOURCE_TYPE_LINEAR;
+    given.res.linear.devPtr = x;
+    given.res.linear.format = CU_AD_FORMAT_UNSIGNED_INT16;
+    given.res.linear.numChannels = 2;
+    given.res.linear.sizeInBytes = 1024;
+    DRIVER(cuTexObjectCreate(&texture, &given, &how, NULL));
+    DRIVER(cuTexObjectGetResourceDesc(&got, texture));
+    CHECK(!memcmp(&got, &given, sizeof got));
+    DRIVER_SAYS(CUDA_ERROR_INVALID_VALUE, cuSurfObjectGetResourceDesc(&got, texture));
+    DRIVER(cuTexObjectDestroy(texture));
+    DRIVER(cuMemFree(x));
+}
+
 static void check_contexts()
 {
     CUcontext primary, current;
@@ -155,6 +204,8 @@ int main()
     check_last_error();
     check_names();
     check_hints();
+    check_pointers();
+    check_resources();
     check_contexts();
     puts("ok");
 }

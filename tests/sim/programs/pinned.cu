@@ -17,6 +17,33 @@ static __global__ void slowly_double(int *x, int loops)
         x[i] = x[i] * 2 + (lost == 999999999);
 }
 
+/* Pinned memory is always mapped and portable; further flags are those of the call. */
+static unsigned flags_of(void *host)
+{
+    unsigned flags = 0;
+
+    OK(cudaHostGetFlags(&flags, host));
+    return flags;
+}
+
+static void check_flags()
+{
+    static char page[4096];
+    void *plain, *combined;
+
+    OK(cudaMallocHost(&plain, 64));
+    CHECK(flags_of(plain) == (cudaHostAllocPortable | cudaHostAllocMapped));
+    OK(cudaHostAlloc(&combined, 64, cudaHostAllocWriteCombined));
+    CHECK(flags_of(combined) ==
+          (cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined));
+    OK(cudaHostRegister(page, sizeof page, cudaHostRegisterReadOnly));
+    CHECK(flags_of(page) ==
+          (cudaHostAllocPortable | cudaHostAllocMapped | cudaHostRegisterReadOnly));
+    OK(cudaHostUnregister(page));
+    OK(cudaFreeHost(plain));
+    OK(cudaFreeHost(combined));
+}
+
 int main()
 {
     const size_t bytes = COUNT * sizeof(int);
@@ -69,6 +96,7 @@ int main()
     CHECK(pageable[7] == 70);
     OK(cudaHostUnregister(pageable));
     free(pageable);
+    check_flags();
     OK(cudaFree(device));
     OK(cudaFreeHost(in));
     OK(cudaFreeHost(out));

@@ -35,11 +35,11 @@ static struct cudaChannelFormatDesc channels_of(CUarray_format format, unsigned 
     return channels;
 }
 
-static CUarray_format format_of(const RtArray *array, unsigned *count)
+static CUarray_format format_of(const struct cudaChannelFormatDesc *channels, unsigned *count)
 {
-    *count = array->texels.channels;
+    *count = (channels->x > 0) + (channels->y > 0) + (channels->z > 0) + (channels->w > 0);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (formats[i].kind == array->format.f && formats[i].bits == array->format.x)
+        if (formats[i].kind == channels->f && formats[i].bits == channels->x)
             return formats[i].format;
     return CU_AD_FORMAT_FLOAT;
 }
@@ -75,7 +75,7 @@ static cudaError_t describe(CUDA_ARRAY3D_DESCRIPTOR *about, CUarray handle)
 
     if (!about || !array)
         return array ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
-    const CUarray_format format = format_of(array, &count);
+    const CUarray_format format = format_of(&array->format, &count);
     *about = (CUDA_ARRAY3D_DESCRIPTOR){ .Width = array->extent.width,
                                         .Height = array->extent.height,
                                         .Depth = array->extent.depth,
@@ -267,6 +267,32 @@ static cudaError_t resource_of(const CUDA_RESOURCE_DESC *from, struct cudaResour
     }
 }
 
+/* The inverse of resource_of; a mipmapped array of the runtime keeps its handle. */
+static void describe_resource(const struct cudaResourceDesc *from, CUDA_RESOURCE_DESC *to)
+{
+    memset(to, 0, sizeof *to);
+    to->resType = (CUresourcetype) from->resType;
+    switch (from->resType) {
+    case cudaResourceTypeLinear:
+        to->res.linear.devPtr = (CUdeviceptr) from->res.linear.devPtr;
+        to->res.linear.format = format_of(&from->res.linear.desc, &to->res.linear.numChannels);
+        to->res.linear.sizeInBytes = from->res.linear.sizeInBytes;
+        break;
+    case cudaResourceTypePitch2D:
+        to->res.pitch2D.devPtr = (CUdeviceptr) from->res.pitch2D.devPtr;
+        to->res.pitch2D.format = format_of(&from->res.pitch2D.desc, &to->res.pitch2D.numChannels);
+        to->res.pitch2D.width = from->res.pitch2D.width;
+        to->res.pitch2D.height = from->res.pitch2D.height;
+        to->res.pitch2D.pitchInBytes = from->res.pitch2D.pitchInBytes;
+        break;
+    case cudaResourceTypeMipmappedArray:
+        to->res.mipmap.hMipmappedArray = (CUmipmappedArray) from->res.mipmap.mipmap;
+        break;
+    default:
+        to->res.array.hArray = (CUarray) from->res.array.array;
+    }
+}
+
 /* Integers of 8 and 16 bits are read as floats unless a flag says otherwise. */
 static bool reads_as_floats(const struct cudaResourceDesc *resource, unsigned flags)
 {
@@ -308,11 +334,28 @@ static cudaError_t create_surface(CUsurfObject *object, const CUDA_RESOURCE_DESC
                                                      : cudaErrorInvalidValue;
 }
 
+typedef cudaError_t ResourceCall(struct cudaResourceDesc *, unsigned long long);
+
+static cudaError_t give_resource(CUDA_RESOURCE_DESC *to, unsigned long long object,
+                                 ResourceCall *call)
+{
+    struct cudaResourceDesc what;
+    cudaError_t error = to ? call(&what, object) : cudaErrorInvalidValue;
+
+    if (!error)
+        describe_resource(&what, to);
+    return error;
+}
+
 DRIVER_CALL(cuTexObjectCreate,
             (CUtexObject * object, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *how,
              const CUDA_RESOURCE_VIEW_DESC *view),
             create_texture(object, resource, how, view))
 DRIVER_CALL(cuTexObjectDestroy, (CUtexObject object), cudaDestroyTextureObject(object))
+DRIVER_CALL(cuTexObjectGetResourceDesc, (CUDA_RESOURCE_DESC * to, CUtexObject object),
+            give_resource(to, object, cudaGetTextureObjectResourceDesc))
 DRIVER_CALL(cuSurfObjectCreate, (CUsurfObject * object, const CUDA_RESOURCE_DESC *resource),
             create_surface(object, resource))
 DRIVER_CALL(cuSurfObjectDestroy, (CUsurfObject object), cudaDestroySurfaceObject(object))
+DRIVER_CALL(cuSurfObjectGetResourceDesc, (CUDA_RESOURCE_DESC * to, CUsurfObject object),
+            give_resource(to, object, cudaGetSurfaceObjectResourceDesc))

@@ -40,7 +40,7 @@ static bool uses_runtime(void)
     return rt.user_calls > 0;
 }
 
-static CUcontext current(void)
+CUcontext context_current(void)
 {
     if (depth)
         return stack[depth - 1];
@@ -49,7 +49,7 @@ static CUcontext current(void)
 
 bool context_is_current(void)
 {
-    return current() != NULL;
+    return context_current() != NULL;
 }
 
 static void set_current(CUcontext context)
@@ -106,7 +106,7 @@ static cudaError_t destroy(CUcontext context)
         return (cudaError_t) CUDA_ERROR_INVALID_CONTEXT;
     cudaDeviceSynchronize();
     *at = context->next;
-    if (current() == context)
+    if (context_current() == context)
         depth--;
     free(context);
     reset_if_unused();
@@ -127,7 +127,7 @@ static cudaError_t give_current(CUcontext *context)
 {
     if (!context)
         return cudaErrorInvalidValue;
-    *context = current();
+    *context = context_current();
     return cudaSuccess;
 }
 
@@ -229,7 +229,7 @@ static cudaError_t give_flags(unsigned *flags)
 {
     if (!flags)
         return cudaErrorInvalidValue;
-    *flags = current()->flags;
+    *flags = context_current()->flags;
     return cudaSuccess;
 }
 
@@ -245,7 +245,7 @@ static cudaError_t give_id(CUcontext context, unsigned long long *id)
 {
     if (!id || (context && !is_live(context)))
         return cudaErrorInvalidValue;
-    *id = (context ? context : current())->id;
+    *id = (context ? context : context_current())->id;
     return cudaSuccess;
 }
 

@@ -63,6 +63,7 @@ CUresult driver_leave(int error);
 CUresult driver_result(cudaError_t error);
 
 /* context.c */
+CUcontext context_current(void); /* NULL: none */
 bool context_is_current(void);
 
 /* entry.c: the address of a call by its name in the header, for a version of CUDA such as 12000;

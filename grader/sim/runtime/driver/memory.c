@@ -129,46 +129,73 @@ static unsigned memory_type(const Allocation *allocation)
     return allocation->kind == HOST_PINNED ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
 }
 
-#define GIVE(type, value)                                                                          \
-    do {                                                                                           \
-        *(type *) to = (value);                                                                    \
-        return cudaSuccess;                                                                        \
-    } while (0)
+static bool host_reaches(const Allocation *allocation)
+{
+    return allocation->kind == HOST_PINNED || allocation->kind == MANAGED;
+}
+
+/* All contexts share one memory, so an allocation belongs to the current one. */
+#define POINTER_ATTRIBUTES(ROW)                                                                    \
+    ROW(CONTEXT, CUcontext, context_current())                                                     \
+    ROW(MEMORY_TYPE, unsigned, memory_type(allocation))                                            \
+    ROW(DEVICE_POINTER, CUdeviceptr, address)                                                      \
+    ROW(HOST_POINTER, void *, host_reaches(allocation) ? pointer_of(address) : NULL)               \
+    ROW(SYNC_MEMOPS, unsigned, 0)                                                                  \
+    ROW(BUFFER_ID, unsigned long long, (unsigned long long) allocation->number)                    \
+    ROW(IS_MANAGED, unsigned, allocation->kind == MANAGED)                                         \
+    ROW(DEVICE_ORDINAL, int, 0)                                                                    \
+    ROW(RANGE_START_ADDR, CUdeviceptr, allocation->base)                                           \
+    ROW(RANGE_SIZE, size_t, allocation->bytes)                                                     \
+    ROW(MAPPED, unsigned, 1)                                                                       \
+    ROW(MEMPOOL_HANDLE, CUmemoryPool, allocation->pool)
+
+/* Without an allocation, the value is 0. */
+static cudaError_t give_attribute(void *to, CUpointer_attribute attribute, CUdeviceptr address,
+                                  const Allocation *allocation)
+{
+    if (!to)
+        return cudaErrorInvalidValue;
+    switch (attribute) {
+#define ROW(name, type, value)                                                                     \
+    case CU_POINTER_ATTRIBUTE_##name:                                                              \
+        *(type *) to = allocation ? (value) : (type) 0;                                            \
+        return cudaSuccess;
+        POINTER_ATTRIBUTES(ROW)
+#undef ROW
+    default:
+        return cudaErrorNotSupported;
+    }
+}
 
 static cudaError_t pointer_attribute(void *to, CUpointer_attribute attribute, CUdeviceptr address)
 {
     const Allocation *allocation = memory_find(address);
 
-    if (!to || !allocation)
+    if (!allocation ||
+        (attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER && !host_reaches(allocation)))
         return cudaErrorInvalidValue;
-    switch (attribute) {
-    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        GIVE(unsigned, memory_type(allocation));
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-        GIVE(CUdeviceptr, address);
-    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        if (allocation->kind != HOST_PINNED && allocation->kind != MANAGED)
-            return cudaErrorInvalidValue;
-        GIVE(void *, pointer_of(address));
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-        GIVE(unsigned, allocation->kind == MANAGED);
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-        GIVE(int, 0);
-    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-        GIVE(CUdeviceptr, allocation->base);
-    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-        GIVE(size_t, allocation->bytes);
-    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
-        GIVE(unsigned long long, (unsigned long long) allocation->number);
-    default:
-        return cudaErrorNotSupported;
-    }
+    return give_attribute(to, attribute, address, allocation);
+}
+
+/* An attribute that does not apply to the pointer is 0, and no error. */
+static cudaError_t pointer_attributes(unsigned count, const CUpointer_attribute *attributes,
+                                      void **to, CUdeviceptr address)
+{
+    const Allocation *allocation = memory_find(address);
+    cudaError_t error = count && attributes && to ? cudaSuccess : cudaErrorInvalidValue;
+
+    for (unsigned i = 0; i < count && !error; i++)
+        error = give_attribute(to[i], attributes[i], address, allocation);
+    return error;
 }
 
 DRIVER_CALL(cuMemGetAddressRange_v2, (CUdeviceptr * base, size_t *bytes, CUdeviceptr address),
             CALL(address_range(base, bytes, address)))
 DRIVER_CALL(cuPointerGetAttribute, (void *to, CUpointer_attribute attribute, CUdeviceptr address),
             CALL(pointer_attribute(to, attribute, address)))
+DRIVER_CALL(cuPointerGetAttributes,
+            (unsigned count, CUpointer_attribute *attributes, void **to, CUdeviceptr address),
+            CALL(pointer_attributes(count, attributes, to, address)))
 
 /* ---- Hints for managed memory ---- */
 
