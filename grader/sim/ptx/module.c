@@ -26,8 +26,21 @@ static Name part_after(Name name, int at)
     return (Name){ name.at + at, length == name.length - at ? length : 0 };
 }
 
+/* nvcc splits small arrays that are only used by constant indices: a_$_0, a_$_1, ... */
+static Name without_part(Name name)
+{
+    int at = name.length;
+
+    while (at > 0 && is_digit(name, at - 1))
+        at--;
+    if (at < name.length && at > 3 && !memcmp(name.at + at - 3, "_$_", 3))
+        name.length = at - 3;
+    return name;
+}
+
 Name name_in_source(Name name)
 {
+    name = without_part(name);
     if (name.length < 2 || memcmp(name.at, "_Z", 2))
         return name;
     for (int at = name.length - 1; at > 1; at--)

@@ -408,6 +408,9 @@ static void variables_have_their_names_of_the_source(void)
         { "_ZZ9AWBarrierILi16EEvPfPKfS2_iiE3bar", "bar" }, /* S2_ once passed for a length */
         { "_ZZ1kPfE12twelve_chars", "twelve_chars" },
         { "_ZZ1kPfE2a9", "a9" },
+        { "_ZZ1kPfE4lmem_$_1", "lmem" },
+        { "lmem_$_12", "lmem" },
+        { "_$_1", "_$_1" },
         { "_Z5total", "total" },
         { "_ZN1n5countE", "_ZN1n5countE" },
         { "_Z0", "_Z0" },
