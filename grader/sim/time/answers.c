@@ -71,8 +71,8 @@ void answers_free(Answers *answers)
 
 static uint64_t store(Sm *sm, uint64_t word, uint64_t at)
 {
-    const uint64_t there =
-        memory_store(sm->memory, trace_number(word), trace_sectors(word), trace_amount(word), at);
+    const uint64_t there = memory_store(sm->memory, sm->half, trace_number(word),
+                                        trace_sectors(word), trace_amount(word), at);
 
     sm->accepted = later(sm->accepted, there - (uint64_t) sm->gpu->device.store_latency);
     return there;

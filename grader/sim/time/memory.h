@@ -157,11 +157,13 @@ static inline void memory_ask(const Memory *memory, uint64_t line)
 {
     cache_ask(&memory->l2, line);
 }
+enum { NO_HALF = -1 }; /* the home of the line */
+
 /* At cycle `now` an SM reads, writes or updates these sectors; an update blocks its unit and
  * its line for a number of cycles. `half`: of the L2, next to the SM. Returns the cycle at which
  * the data, the write or the old value has arrived. */
 uint64_t memory_load(Memory *memory, int half, uint64_t line, unsigned sectors, uint64_t now);
-uint64_t memory_store(Memory *memory, uint64_t line, unsigned sectors, unsigned bytes,
+uint64_t memory_store(Memory *memory, int half, uint64_t line, unsigned sectors, unsigned bytes,
                       uint64_t now);
 /* The same for bytes that an earlier store takes along. */
 uint64_t memory_merge(Memory *memory, uint64_t line, unsigned sectors, unsigned bytes,

@@ -122,7 +122,7 @@ static void a_store_replaces_both_copies(void)
     memory_model_begin(&memory);
     for (int half = 0; half < 2; half++)
         memory_load(&memory, half, 1, 3, 0);
-    memory_store(&memory, 1, 1, SECTOR_BYTES, 1000);
+    memory_store(&memory, 0, 1, 1, SECTOR_BYTES, 1000);
     for (int half = 0; half < 2; half++)
         memory_load(&memory, half, 1, 3, 2000);
     CU_ASSERT_EQUAL(memory.l2_misses, 2); /* only the first two sectors ever */
@@ -246,7 +246,7 @@ static double read_behind_a_write(bool dirtied, double now)
     CU_ASSERT_TRUE_FATAL(memory_model_open(&memory, &plain, false));
     memory_model_begin(&memory);
     if (dirtied)
-        memory_store(&memory, 1, all, SECTOR_BYTES, 0);
+        memory_store(&memory, 0, 1, all, SECTOR_BYTES, 0);
     memory_read_atoms(&memory, 2, 1, now);
     memory_write_atoms(&memory, 1, memory.atoms[all], now);
     there = memory_read_atoms(&memory, 3, 1, now) - now;

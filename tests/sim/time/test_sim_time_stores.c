@@ -43,7 +43,7 @@ static double last_store(int slices, unsigned bytes, int lines)
     CU_ASSERT_TRUE_FATAL(memory_model_open(&memory, &device, false));
     memory_model_begin(&memory);
     for (int i = 0; i < 1000; i++)
-        last = later(last, memory_store(&memory, (uint64_t) (i % lines), 1, bytes, 0));
+        last = later(last, memory_store(&memory, 0, (uint64_t) (i % lines), 1, bytes, 0));
     memory_model_close(&memory);
     return (double) last - plain.store_latency;
 }

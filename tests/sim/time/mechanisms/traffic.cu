@@ -19,6 +19,9 @@
 //       left.HOW.N     reads N MiB right after they were: read by a kernel, written by one, copied
 //                      to (cudaMemcpyAsync), set (cudaMemsetAsync), or displaced by reading 256 MiB
 //                      of other data (flushed). In GB/s.
+//       again.HOW.N    ns per step of a warp in a kernel that was launched just before, too: each
+//                      thread goes down a column of 96 rows, N MiB in all, and waits for each
+//                      load: read, copy (to as many bytes), update (in place)
 #include "measure.cuh"
 
 enum { BLOCK = 256, LARGE = 1 << 26 };
@@ -444,6 +447,40 @@ static void left(const char *how)
     }
 }
 
+// ---- The same work again ----
+
+// Row r of a thread's column is r * stride elements on. What is stored is what was loaded.
+__global__ void down_columns(float *to, const float *from, int rows, int stride, bool stores)
+{
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+
+    for (int r = 0; r < rows && column < stride; r++) {
+        sum += ((volatile const float *) from)[r * stride + column];
+        if (stores)
+            ((volatile float *) to)[r * stride + column] = sum;
+    }
+    if (sum == 123456)
+        *to = sum;
+}
+
+static void again(const char *how)
+{
+    static const int mib[] = { 4, 8, 12, 16, 20, 22, 24, 28, 32, 40, 48 };
+    enum { ROWS = 96 };
+    char name[40];
+
+    for (int n : mib) {
+        const int stride = (int) (((size_t) n << 20) / sizeof(float) / ROWS / 32 * 32);
+        float *const x0 = x, *const to = !strcmp(how, "update") ? x : y;
+        const bool stores = strcmp(how, "read");
+        const double ns = timed(
+            [=] { down_columns<<<(stride + 127) / 128, 128>>>(to, x0, ROWS, stride, stores); });
+        snprintf(name, sizeof name, "again.%s.%d", how, n);
+        row(name, ns / ROWS, "ns");
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const char *const ways[] = { "read", "written", "copied", "set", "flushed" };
@@ -484,6 +521,9 @@ int main(int argc, char **argv)
         shares("l2", 1 << 16);
         shares("memory", 1 << 21);
     }
+    for (const char *how : { "read", "copy", "update" })
+        if (is_wanted("again"))
+            again(how);
     for (const char *how : ways)
         if (is_wanted("left"))
             left(how);
