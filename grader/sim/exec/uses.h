@@ -20,9 +20,8 @@ uint8_t *uses_make(const Function *f);
 /* The uses of element `element` (0 if not a vector) that this step of the code loads. */
 int uses_of(const Code *code, const Step *step, int element);
 
-/* True if an atom.cas expects the loaded value at the same address, or, in programs compiled with
- * nvcc -G, if a function called there is an atom.cas of such values: whose addresses, is not known.
- */
+/* True if an atom.cas expects the loaded value at the same address. In programs compiled with
+ * nvcc -G, atomicCAS() is a function; then a call of one for values of this size is enough. */
 bool uses_for_swap(const Module *module, const Function *f, const Instruction *load);
 
 /* True if a load and a store have the same address, as far as their operands show. */

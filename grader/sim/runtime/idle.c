@@ -14,7 +14,7 @@
 #include <signal.h>
 #include <time.h>
 
-enum { LOOKS_BEFORE_ALL = 8 };
+enum { LOOKS_BEFORE_ALL = 8 }; /* without a call in between: two seconds */
 
 static const struct timespec between_looks = { .tv_nsec = 250 * 1000 * 1000 };
 

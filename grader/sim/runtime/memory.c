@@ -192,9 +192,11 @@ static bool adopt_host(void *memory, size_t bytes, unsigned flags)
 {
     Allocation *allocation = memory_adopt(memory, bytes, HOST_PINNED);
 
-    if (allocation)
-        allocation->flags = flags | cudaHostAllocMapped | cudaHostAllocPortable;
-    return allocation;
+    if (!allocation)
+        return false;
+    allocation->flags = flags | cudaHostAllocMapped | cudaHostAllocPortable;
+    idle_watch_memory();
+    return true;
 }
 
 static cudaError_t allocate_host(void **pointer, size_t bytes, unsigned flags)
@@ -212,7 +214,6 @@ static cudaError_t allocate_host(void **pointer, size_t bytes, unsigned flags)
         free(memory);
         return cudaErrorMemoryAllocation;
     }
-    idle_watch_memory();
     *pointer = memory;
     return handle_set(HANDLE_PINNED, memory, memory) ? cudaSuccess : cudaErrorMemoryAllocation;
 }

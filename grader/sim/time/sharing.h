@@ -72,12 +72,12 @@ void sharing_close(Sharing *sharing);
 double sharing_set_speeds(Sharing *sharing, Sharer *kernels, int count, bool copies);
 /* The share of its work, greater than `done`, at which a kernel next releases places. */
 double sharing_next_release(const KernelUse *use, double done);
-/* If all blocks of a kernel take equally long, they begin and end in waves. sharing_has_blocks:
- * whether some have not begun. sharing_next_wave: the share of its work, greater than `done`, at
- * which a wave ends and the next one begins; 1: there is none. sharing_wave_ends: whether it does
- * at `done`. */
+/* Whether some blocks of a kernel have not begun when this share of its work is done. */
 bool sharing_has_blocks(const KernelUse *use, double done);
+/* If all blocks take equally long, they begin and end in waves. The share of the work, greater than
+ * `done`, at which the next wave begins; 1 if all blocks have begun. */
 double sharing_next_wave(const KernelUse *use, double done);
+/* Whether a wave has just ended. */
 bool sharing_wave_ends(const KernelUse *use, double done);
 
 #endif

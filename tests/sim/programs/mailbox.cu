@@ -59,8 +59,11 @@ static void exchange(volatile int *letters)
 
 int main()
 {
+    static int registered[1024];
     int *pinned, *managed;
 
+    OK(cudaHostRegister(registered, sizeof registered, cudaHostRegisterDefault));
+    wait_without_call(registered);
     OK(cudaMallocHost(&pinned, 2 * sizeof *pinned));
     OK(cudaMallocManaged(&managed, sizeof *managed));
     wait_without_call(pinned);
@@ -68,5 +71,6 @@ int main()
     wait_without_call(managed);
     OK(cudaFree(managed));
     OK(cudaFreeHost(pinned));
+    OK(cudaHostUnregister(registered));
     puts("ok");
 }

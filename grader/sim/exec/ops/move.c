@@ -155,11 +155,12 @@ static bool in_constants(uint64_t address)
     return allocation && allocation->kind == VARIABLE_CONST;
 }
 
-static bool is_in(Space space, uint64_t address)
+/* `shared_bytes`: of the addresses of shared memory that count. */
+static bool is_in(Space space, uint64_t address, uint64_t shared_bytes)
 {
     switch (space) {
     case SPACE_SHARED:
-        return address - SHARED_WINDOW < PEER_SHARED;
+        return address - SHARED_WINDOW < shared_bytes;
     case SPACE_LOCAL:
         return in_window(address, LOCAL_WINDOW);
     case SPACE_PARAM:
@@ -174,25 +175,25 @@ static bool is_in(Space space, uint64_t address)
     }
 }
 
-static void isspacep(Warp *warp, const Step *step, uint32_t mask)
+static void find_in(Warp *warp, const Step *step, uint32_t mask, uint64_t shared_bytes)
 {
     const Lane64 *a = plane(warp, step->a);
     uint32_t result = 0;
 
     FOR_LANES (i, mask)
-        result |= (uint32_t) is_in((Space) step->space, a[i]) << i;
+        result |= (uint32_t) is_in((Space) step->space, a[i], shared_bytes) << i;
     set_predicate(warp, step->d, mask, result);
+}
+
+static void isspacep(Warp *warp, const Step *step, uint32_t mask)
+{
+    find_in(warp, step, mask, PEER_SHARED);
 }
 
 /* Shared memory of all blocks of the cluster. */
 static void isspacep_cluster(Warp *warp, const Step *step, uint32_t mask)
 {
-    const Lane64 *a = plane(warp, step->a);
-    uint32_t result = 0;
-
-    FOR_LANES (i, mask)
-        result |= (uint32_t) in_window(a[i], SHARED_WINDOW) << i;
-    set_predicate(warp, step->d, mask, result);
+    find_in(warp, step, mask, WINDOW_BYTES);
 }
 
 static bool bind_isspacep(Step *step, const Instruction *in)
