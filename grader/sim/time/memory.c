@@ -539,3 +539,18 @@ void memory_model_begin(Memory *memory)
     memory->lines_in = 0;
     memory->atoms_dirtied = memory->ahead = memory->ahead_all = 0;
 }
+
+void memory_rewind(Memory *memory, const Memory *before, uint64_t now)
+{
+    const Cache l2 = memory->l2;
+    const uint64_t lines_in = memory->lines_in;
+
+    *memory = *before;
+    memory->l2 = l2;
+    memory->lines_in = lines_in;
+    for (size_t i = 0; i < l2.count * (size_t) l2.ways; i++) {
+        CacheLine *line = &l2.lines[i];
+        line->ready = line->ready < now ? line->ready : now;
+        line->busy = fmin(line->busy, (double) now);
+    }
+}

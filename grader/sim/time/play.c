@@ -248,7 +248,7 @@ void play_block(Play *play, BlockTrace *trace)
     int sm = 0, place = 0;
     uint64_t at;
 
-    if (play->failed) {
+    if (play->failed || sample_leaves_out(&play->sample, trace, (int) (trace->block % 2))) {
         give_up(play, trace);
         return;
     }
@@ -262,6 +262,7 @@ void play_block(Play *play, BlockTrace *trace)
         play->failed = true;
     play->gpu->sms[sm].next = sm_next(&play->gpu->sms[sm]);
     collect(play, sm);
+    sample_played(&play->sample, at, play->horizon);
 }
 
 /* Accounts for the part of the L2 that blocks to be left out would have filled. */
@@ -290,6 +291,7 @@ void play_rest(Play *play)
     /* The program may have set another rounding mode, which other threads do not have. */
     fegetenv(&programs);
     fesetenv(FE_DFL_ENV);
+    sample_stop(&play->sample);
     while (!play->failed && go_on(play))
         ;
     fesetenv(&programs);
@@ -345,12 +347,14 @@ KernelTail play_tail(const Play *play, double cycles)
 
 /* ---- A launch ---- */
 
-bool play_open(Play *play, Gpu *gpu, Launch *launch, int places, long blocks)
+bool play_open(Play *play, Gpu *gpu, Launch *launch, int places, long blocks, bool samples)
 {
     const size_t sms = (size_t) gpu->device.sms;
 
     *play = (Play){ .gpu = gpu, .launch = launch, .places = places, .blocks = blocks };
     pthread_mutex_init(&play->lock, NULL);
+    if (samples)
+        sample_begin(&play->sample, &gpu->memory, blocks, (long) places * gpu->device.sms);
     play->room = calloc(sms, sizeof *play->room);
     play->room_at = calloc(sms * (size_t) places + 1, sizeof *play->room_at);
     for (size_t i = 0; i < sms && play->room; i++)
@@ -365,6 +369,7 @@ void play_close(Play *play)
     free(play->starts);
     free(play->block_ends);
     free(play->asked.items);
+    sample_close(&play->sample);
     pthread_mutex_destroy(&play->lock);
 }
 

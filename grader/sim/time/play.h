@@ -4,6 +4,7 @@
 
 #include "sim/time/crew.h"
 #include "sim/time/model.h"
+#include "sim/time/sample.h"
 
 typedef struct Play {
     Gpu *gpu;
@@ -23,6 +24,7 @@ typedef struct Play {
     bool lists;          /* the SMs list their requests in the current turn (answers.h) */
     bool on_threads;     /* that is played on several threads */
     AskedList asked;
+    Sample sample;
     uint64_t turn_began; /* the first cycle of the last turns */
     uint64_t issued;     /* instructions so far */
     pthread_mutex_t lock;
@@ -35,8 +37,8 @@ typedef struct BlockStart {
     uint64_t executed, most_played;
 } BlockStart;
 
-/* Begins a launch. Returns false if out of memory. */
-bool play_open(Play *play, Gpu *gpu, Launch *launch, int places, long blocks);
+/* Begins a launch. `samples`: blocks may be left out. Returns false if out of memory. */
+bool play_open(Play *play, Gpu *gpu, Launch *launch, int places, long blocks, bool samples);
 void play_close(Play *play);
 /* The executor has begun a block. */
 void play_begin(Play *play, BlockTrace *trace, const BlockStart *start);

@@ -84,7 +84,9 @@ static void open_play(Timing *timing)
     gpu->stack_places = (uint64_t) (timing->wave > 0 ? timing->wave : 1);
     l2_play(gpu);
     memory_model_begin(&gpu->memory);
-    well = play_open(&timing->play, gpu, timing->launch, timing->places, timing->blocks) &&
+    well = play_open(&timing->play, gpu, timing->launch, timing->places, timing->blocks,
+                     timing->most_played && !has_cause(gpu->without, CAUSE_SECTORS) &&
+                         !play_is_observed(launch)) &&
            gpu_make_operations(gpu, launch);
     for (int i = 0; i < gpu->device.sms && well; i++)
         well = sm_begin(&gpu->sms[i], l1_bytes);
@@ -284,6 +286,7 @@ static void read_clock(Warp *warp, uint64_t *cycles, uint64_t *ns)
     follow_stop(&timing->follow);
     if (timing->feed) /* the estimate begins where the model is */
         feed_wait(timing->feed);
+    sample_stop(&timing->play.sample);
     if (warp->trace && add_operations(timing, NULL) && open_clocks(timing))
         now += (double) clock_read(&timing->clocks, warp->trace, warp->block->trace->begins);
     else
@@ -378,10 +381,10 @@ const Observer timing_observer = { .launch_begin = launch_begin,
 
 /* ---- The end ---- */
 
-/* Cycles of the blocks that were left out. */
-static double left_out(const Timing *timing)
+/* Cycles of the blocks after those that were traced. */
+static double not_traced(const Timing *timing)
 {
-    const long played = timing->play.placed, rest = timing->blocks - played;
+    const long played = timing->play.placed, rest = timing->blocks - timing->begun;
     const uint64_t *starts = timing->play.starts;
     const long waves = played / timing->wave / 2, window = waves * timing->wave;
     const WorkDone all = work_done(timing->launch);
@@ -394,20 +397,26 @@ static double left_out(const Timing *timing)
     for (int i = 0; i < WORK_KINDS; i++)
         others.of[i] = all.of[i] - timing->done.of[i];
     cycles = (double) rest * a_block *
-             work_ratio(&timing->done, (double) played, &others, (double) rest);
-    return work_is_new(&timing->done, (double) played, &others, (double) rest)
+             work_ratio(&timing->done, (double) timing->begun, &others, (double) rest);
+    return work_is_new(&timing->done, (double) timing->begun, &others, (double) rest)
                ? fmax(cycles, work_least_cycles(timing->gpu, &others))
                : cycles;
+}
+
+/* Cycles of the blocks that were left out. */
+static double left_out(const Timing *timing)
+{
+    return timing->play.sample.cycles + not_traced(timing);
 }
 
 /* Leaves the L2 as if all blocks had been played. */
 static void displace_left_out(const Timing *timing)
 {
     Memory *memory = &timing->gpu->memory;
-    const double placed = (double) timing->play.placed, rest = (double) timing->blocks - placed;
+    const double begun = (double) timing->begun, rest = (double) timing->blocks - begun;
 
-    if (timing->complete && rest > 0 && placed > 0)
-        cache_displace(&memory->l2, (double) memory->lines_in * rest / placed);
+    if (timing->complete && rest > 0 && begun > 0)
+        cache_displace(&memory->l2, (double) memory->lines_in * rest / begun);
 }
 
 static void play_rest_of(Timing *timing)
