@@ -17,7 +17,7 @@ enum { STRETCHES_ALIKE = 3 };
 typedef struct Stretch {
     double start;          /* mean cycle at which they began */
     double instructions;   /* of PTX, by warps */
-    double loaded, missed; /* sectors that the L2 was asked for, and did not have */
+    double loaded, missed; /* sectors that SMs requested from the L2; those it did not have */
     double written;        /* atoms that it wrote back to memory */
 } Stretch;
 
