@@ -239,6 +239,11 @@ bool scope_open(Parser *p);
 
 /* Emits stores of results in registers to memory, before a return. */
 void store_results(Parser *p, const Instruction *ret);
+/* Replaces registers and constants of a call by variables, and emits stores of the arguments. Call
+ * it before the call is added. */
+void store_arguments(Parser *p, const Instruction *call);
+/* After the call: emits loads of the results. */
+void load_results(Parser *p, const Instruction *call);
 
 /* ---- parse_table.c ---- */
 

@@ -131,10 +131,14 @@ static void read_instruction(Parser *p)
     expect_punct(p, ';');
     if (in.op == OP_ret)
         store_results(p, &in);
+    if (in.op == OP_call)
+        store_arguments(p, &in);
     in.roles = roles_of(&in);
     Instruction *added = instruction_add(p);
     if (added)
         *added = in;
+    if (in.op == OP_call)
+        load_results(p, &in);
 }
 
 /* ---- Statements ---- */

@@ -2,9 +2,11 @@
  *
  * A prototype and its definition are one Function with one set of parameter Variables. Parameters
  * in registers (.reg, the form without an ABI) become parameters in memory: instructions at the
- * function's start load them, and stores before each ret write the results.
+ * function's start load them, and stores before each ret write the results. A call's registers and
+ * constants become variables of the caller: stores before the call, and loads after it.
  */
 #include "sim/ptx/parse.h"
+#include "sim/ptx/roles.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,43 +142,49 @@ static void read_attributes(Parser *p)
 
 /* ---- Parameters in registers ---- */
 
-static bool add_param_access(Parser *p, Op op, const Declaration *declaration, int variable)
+/* Adds a load of a register from a variable, or a store of a value into it. `owner`: the
+ * instruction of the text that needs it, or NULL. */
+static void add_param_access(Parser *p, Op op, PtxType type, Operand value, int variable,
+                             const Instruction *owner)
 {
     static const char load[] = "ld.param", store[] = "st.param";
     Function *f = &p->module->functions[p->function];
-    Operand value = { .kind = OPERAND_REGISTER,
-                      .index = declaration->index,
-                      .name = declaration->name };
-    Operand address = { .kind = OPERAND_ADDRESS, .index = variable, .name = declaration->name };
+    Operand address = { .kind = OPERAND_ADDRESS, .index = variable, .name = value.name };
     int first = f->operand_count;
 
     if (!operand_add(p, op == OP_ld ? value : address) ||
         !operand_add(p, op == OP_ld ? address : value))
-        return false;
+        return;
     Instruction *in = instruction_add(p);
     if (!in)
-        return false;
+        return;
     in->op = op;
     in->space = SPACE_PARAM;
-    in->types[in->type_count++] = declaration->type;
+    in->types[in->type_count++] = type;
     in->first = first;
     in->count = 2;
-    in->ptx_line = f->ptx_line;
+    in->guard = owner ? owner->guard : -1;
+    in->guard_negated = owner && owner->guard_negated;
+    in->line = owner ? owner->line : 0;
+    in->ptx_line = owner ? owner->ptx_line : f->ptx_line;
     in->text = (Name){ op == OP_ld ? load : store, sizeof load - 1 };
-    return true;
+    in->roles = roles_of(in);
+}
+
+static Operand register_of(const Declaration *declaration)
+{
+    return (Operand){ .kind = OPERAND_REGISTER,
+                      .index = declaration->index,
+                      .name = declaration->name };
 }
 
 void store_results(Parser *p, const Instruction *ret)
 {
     for (int i = 0; i < p->module->functions[p->function].return_count; i++) {
-        Function *f = &p->module->functions[p->function];
-        if (!p->declarations[i].is_register ||
-            !add_param_access(p, OP_st, &p->declarations[i], f->returns[i]) || !ret)
-            continue;
-        Instruction *in = &f->instructions[f->instruction_count - 1];
-        in->guard = ret->guard;
-        in->guard_negated = ret->guard_negated;
-        in->line = ret->line;
+        const Declaration *result = &p->declarations[i];
+        if (result->is_register)
+            add_param_access(p, OP_st, result->type, register_of(result),
+                             p->module->functions[p->function].returns[i], ret);
     }
 }
 
@@ -207,7 +215,81 @@ static void declare_parameters(Parser *p)
         Declaration *declaration = &p->declarations[f->return_count + i];
         declare_parameter(p, declaration, f->params[i]);
         if (declaration->is_register && !p->failed)
-            add_param_access(p, OP_ld, declaration, f->params[i]);
+            add_param_access(p, OP_ld, declaration->type, register_of(declaration), f->params[i],
+                             NULL);
+    }
+}
+
+/* ---- Registers and constants in calls ---- */
+
+/* The callee's parameter or result for an operand; NULL: unknown. */
+static const Variable *formal_of(const Parser *p, const Instruction *call, int operand)
+{
+    const Operand *target = &p->operands[call->call_returns];
+    const int argument = operand - call->call_returns - 1;
+
+    if (target->kind != OPERAND_FUNCTION || target->index < 0)
+        return NULL;
+    const Function *f = &p->module->functions[target->index];
+    if (argument < 0)
+        return operand < f->return_count ? &p->module->variables[f->returns[operand]] : NULL;
+    return argument < f->param_count ? &p->module->variables[f->params[argument]] : NULL;
+}
+
+/* The type of an operand that needs a variable; NONE: it is one already, or cannot be passed. */
+static PtxType passed_type(const Parser *p, const Instruction *call, int operand)
+{
+    const OperandKind kind = p->operands[operand].kind;
+    const Variable *formal = formal_of(p, call, operand);
+    PtxType type = TYPE_NONE;
+
+    if (kind == OPERAND_REGISTER)
+        type = p->module->functions[p->function].registers[p->operands[operand].index].type;
+    else if (formal && (kind == OPERAND_INTEGER || kind == OPERAND_FLOAT ||
+                        (kind == OPERAND_DISCARD && operand < call->call_returns)))
+        type = formal->type;
+    return operand != call->call_returns && type_size(type) ? type : TYPE_NONE;
+}
+
+/* A variable of the caller; -1: none, and the parser has failed. */
+static int add_local(Parser *p, Name name, PtxType type)
+{
+    Module *module = p->module;
+
+    if (!parse_room(p, &module->variables, module->variable_count, &p->variable_room,
+                    sizeof *module->variables, MOST_VARIABLES, "variables"))
+        return -1;
+    module->variables[module->variable_count] = (Variable){ .name = name,
+                                                            .space = SPACE_PARAM,
+                                                            .type = type,
+                                                            .size = (size_t) type_size(type),
+                                                            .align = type_size(type),
+                                                            .function = p->function };
+    return module->variable_count++;
+}
+
+void store_arguments(Parser *p, const Instruction *call)
+{
+    for (int i = 0; i < p->operand_count && !p->failed; i++) {
+        const Operand value = p->operands[i];
+        const PtxType type = passed_type(p, call, i);
+        const int local = type == TYPE_NONE ? -1 : add_local(p, value.name, type);
+        if (local < 0)
+            continue;
+        p->module->functions[p->function].operands[call->first + i] =
+            (Operand){ .kind = OPERAND_VARIABLE, .index = local, .name = value.name };
+        if (i > call->call_returns)
+            add_param_access(p, OP_st, type, value, local, call);
+    }
+}
+
+void load_results(Parser *p, const Instruction *call)
+{
+    for (int i = 0; i < call->call_returns && !p->failed; i++) {
+        const Operand *local = &p->module->functions[p->function].operands[call->first + i];
+        const PtxType type = passed_type(p, call, i);
+        if (p->operands[i].kind == OPERAND_REGISTER && type != TYPE_NONE)
+            add_param_access(p, OP_ld, type, p->operands[i], local->index, call);
     }
 }
 

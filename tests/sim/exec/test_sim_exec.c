@@ -106,6 +106,19 @@ static uint32_t want_collatz(uint32_t t)
     "{\n.param .b32 p0;\nst.param.b32 [p0+0], " argument                                           \
     ";\n.param .b32 q;\ncall.uni (q), " function ", (p0);\nld.param.b32 " result ", [q+0];\n}\n"
 
+/* two(x, y) returns x + y, and x * y, plus 1 if x is at most 16. */
+static uint32_t second(uint32_t x, uint32_t y)
+{
+    return x * y + (x <= 16);
+}
+
+static uint32_t want_registers(uint32_t t)
+{
+    const uint32_t sum = t >= 8 ? t + 3 : 1000, product = t >= 8 ? second(t, 3) : 500;
+
+    return sum + product + second(product, t);
+}
+
 static const struct Form {
     const char *name, *ptx;
     uint32_t (*want)(uint32_t thread);
@@ -159,6 +172,17 @@ static const struct Form {
            "proto: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
            "call (q), %rd12, (p0), proto;\nld.param.b32 %r0, [q+0];\n}\n" END,
       want_pointer },
+    { "registers and constants as arguments, registers as results",
+      HEAD ".func (.reg .u64 a, .reg .b32 b) two(.reg .b32 x, .reg .b32 y)\n{\n.reg .pred p;\n"
+           ".reg .b32 c;\nadd.u32 c, x, y;\ncvt.u64.u32 a, c;\nmul.lo.u32 b, x, y;\n"
+           "setp.gt.u32 p, x, 16;\n@p ret;\nadd.u32 b, b, 1;\nret;\n}\n"
+           ".func (.param .b32 r) same(.param .b32 a)\n{\n.reg .b32 %r<2>;\n"
+           "ld.param.b32 %r1, [a];\nst.param.b32 [r], %r1;\nret;\n}\n" BEGIN
+           "setp.ge.u32 %p1, %r1, 8;\nmov.u64 %rd10, 1000;\nmov.u32 %r10, 500;\n"
+           "@%p1 call (%rd10, %r10), two, (%r1, 3);\ncall (%r11), same, (%r10);\n"
+           "call (_, %r12), two, (%r11, %r1);\ncvt.u32.u64 %r0, %rd10;\n"
+           "add.u32 %r0, %r0, %r10;\nadd.u32 %r0, %r0, %r12;\n" END,
+      want_registers },
     { "a function that lanes leave at different times",
       HEAD ".func (.param .b32 r) f(.param .b32 a)\n{\n.reg .pred %p<4>;\n.reg .b32 %r<4>;\n"
            "ld.param.u32 %r1, [a];\nmov.u32 %r2, 1;\nst.param.b32 [r+0], %r2;\n"

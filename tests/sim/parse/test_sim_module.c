@@ -187,20 +187,33 @@ static void functions_are_read(void)
     }
 }
 
+static const struct {
+    const char *text, *instructions; /* those of the module's last function */
+} moves[] = {
+    { ".func (.reg .b32 r) f (.reg .b32 a, .param .b32 b) { .reg .pred p; @p ret; mov.b32 r, a; }",
+      "ld param b32: a [a]; @p st param b32: [r] r; @p ret; mov b32: r a; st param b32: [r] r; " },
+    { ".func (.reg .b32 r, .reg .b64 s) f (.reg .b32 a, .reg .b32 b);"
+      ".entry k { .reg .pred p; .reg .b32 x; .reg .b64 y; @p call (x, y), f, (x, 3); }",
+      "@p st param b32: [x] x; @p st param b32: [3] 3; @p call: &x &y f() &x &3 (2); "
+      "@p ld param b32: x [x]; @p ld param b64: y [y]; " },
+};
+
 static void parameters_in_registers_are_moved(void)
 {
-    static const char *const want[] = { "ld param b32: a [a]", "@p st param b32: [r] r", "@p ret",
-                                        "mov b32: r a", "st param b32: [r] r" };
-    char source[1024];
-    PUT(source, "%s%s", HEAD, functions[COUNT(functions) - 1].text);
-    Module *module = parse_right(source);
-
-    for (size_t i = 0; module && i < COUNT(want); i++) {
-        Text text;
-        show(&text, module, &module->functions[0], &module->functions[0].instructions[i]);
-        same_text("", text.at, want[i]);
+    for (size_t i = 0; i < COUNT(moves); i++) {
+        char source[1024];
+        PUT(source, "%s%s", HEAD, moves[i].text);
+        Module *module = parse_right(source);
+        Text all = { "" };
+        const Function *f = module ? &module->functions[module->function_count - 1] : NULL;
+        for (int k = 0; f && k < f->instruction_count; k++) {
+            Text text;
+            show(&text, module, f, &f->instructions[k]);
+            APPEND(all.at, "%s; ", text.at);
+        }
+        same_text(moves[i].text, all.at, moves[i].instructions);
+        module_free(module);
     }
-    module_free(module);
 }
 
 /* ---- The module, lines ---- */

@@ -3,6 +3,8 @@
 
 /* ---- Instructions ---- */
 
+#define CALL(body) "{ .param .b32 q, p0, p1; " body " }"
+
 static const struct {
     const char *statement, *meaning;
 } statements[] = {
@@ -86,14 +88,14 @@ static const struct {
     { "mov.u32 %r999999999, %r0;", "mov u32: %r999999999 %r0" },
     /* Calls of every length. */
     { "call nothing;", "call: nothing()" },
-    { "call.uni (%r1), f, (%r2, 5);", "call .uni: %r1 f() %r2 5 (1)" },
-    { "call.uni vprintf, (%r1);", "call .uni: vprintf(?) %r1" },
-    { "call (%r1), nothing;", "call: %r1 nothing() (1)" },
+    { CALL("call.uni (q), f, (p0, p1);"), "call .uni: &q f() &p0 &p1 (1)" },
+    { CALL("call.uni vprintf, (p0);"), "call .uni: vprintf(?) &p0" },
+    { CALL("call (q), nothing;"), "call: &q nothing() (1)" },
     { "call nothing, ();", "call: nothing()" },
-    { "t: .callprototype _ (.param .b32 _); call %rd1, (%r1), t;", "call: %rd1 %r1 table0" },
-    { "t: .callprototype (.param .b32 _) _ (.param .b32 _, .param .align 8 .b8 _[24]) .noreturn;"
-      "call (%r1), %rd1, (%r1, %r2), t;",
-      "call: %r1 %rd1 %r1 %r2 table0 (1)" },
+    { CALL("t: .callprototype _ (.param .b32 _); call %rd1, (p0), t;"), "call: %rd1 &p0 table0" },
+    { CALL("t: .callprototype (.param .b32 _) _ (.param .b32 _, .param .align 8 .b8 _[24]) "
+           ".noreturn; call (q), %rd1, (p0, p1), t;"),
+      "call: &q %rd1 &p0 &p1 table0 (1)" },
     { "t: .calltargets f, nothing; call %rd1, t;", "call: %rd1 table0" },
     { "call %rd1, g;", "call: %rd1 &g" },
     /* Labels, tables. */
