@@ -258,6 +258,16 @@ static int passes_in_rows(const Shape *s, uint32_t phase, int unit_bytes, bool e
                                     : most_words(s, phase, unit_bytes);
 }
 
+static int passes(const Shape *s, uint32_t phase, int unit_bytes, bool each_lane)
+{
+    if (s->high - s->low < ROWS * BANKS * BANK_BYTES)
+        return passes_in_rows(s, phase, unit_bytes, each_lane);
+    /* Lanes with whole words have the same word or none in common. */
+    if (!each_lane && s->bytes == BANK_BYTES && is_aligned(s))
+        return most_lanes(s, phase & shape_leaders(s), unit_bytes);
+    return passes_of(s, phase, unit_bytes, each_lane);
+}
+
 /* Measured on an H200 (390 patterns: 4, 8 and 16 bytes per lane, loads and stores; no exception):
  *
  * The warp is cut into phases of 32 lanes (up to 4 bytes per lane), 16 (8 bytes) or 8 (16 bytes).
@@ -283,9 +293,7 @@ static void count_wavefronts(Shape *s, bool each_lane)
         uint32_t phase = s->mask & lanes << first;
         if (!phase)
             continue;
-        s->wavefronts += s->high - s->low < ROWS * BANKS * BANK_BYTES
-                             ? passes_in_rows(s, phase, unit, each_lane)
-                             : passes_of(s, phase, unit, each_lane);
+        s->wavefronts += passes(s, phase, unit, each_lane);
         s->ideal++;
     }
 }
