@@ -11,11 +11,6 @@
  * 63 (tests/sim/time/mechanisms, pinned.read and pinned.write). */
 enum { HEADER_BYTES = 28 };
 
-static double latest(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* The SM cycles per byte. */
 static double cycles_per_byte(const Device *device, double gbps)
 {

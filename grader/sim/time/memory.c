@@ -1,12 +1,10 @@
-/* memory.c - the L2 and the DRAM. Requests for the host's memory go to the link instead.
+/* memory.c - the L2, in front of the DRAM. Requests for the host's memory go to the link instead.
  *
  * The L2 and the DRAM are queues: each request is queued when it is made, occupies the queue for
  * the time that its bytes take at full bandwidth, and returns one latency after its turn. So a few
  * requests are limited by latency, and many are limited by bandwidth.
  *
- * Written data stays in the L2 until its line is displaced. The DRAM transfers atoms: a single
- * sector costs its whole atom. A partly written atom is read first, since memory with error
- * correction writes only whole atoms.
+ * Written data stays in the L2 until its line is displaced.
  */
 #include "sim/time/model.h"
 
@@ -14,85 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- DRAM ---- */
-
-static double latest(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-/* Banks hold one open row each. Opening another takes a turn of its own, so that scattered atoms
- * are limited by the rows that all banks open in a time, not by bandwidth. */
-static double open_row(Memory *memory, uint64_t line, double now)
-{
-    const uint64_t row = line / ROW_LINES;
-    uint64_t *open = &memory->rows[(row * 0x9e3779b97f4a7c15ull >> 32) % OPEN_ROWS];
-
-    if (!memory->row_cycles || *open == row)
-        return now;
-    *open = row;
-    memory->rows_free = latest(memory->rows_free, now) + memory->row_cycles;
-    memory->rows_busy += memory->row_cycles;
-    return memory->rows_free;
-}
-
-/* While the DRAM has nothing else to do, the L2 lets it write dirty lines that will be displaced
- * later, at most as many as the launch has dirtied. */
-static void write_ahead(Memory *memory, double now)
-{
-    const double dirtied = memory->atoms_dirtied * memory->write_cycles - memory->ahead_all;
-    const double idle = now - latest(memory->dram_free, memory->rows_free);
-    const double more = idle < dirtied ? idle : dirtied;
-
-    if (more > 0) {
-        memory->ahead += more;
-        memory->ahead_all += more;
-    }
-}
-
-static double transfer(Memory *memory, uint64_t line, double cycles, double now)
-{
-    write_ahead(memory, now);
-    const double open = open_row(memory, line, now);
-    memory->dram_free = latest(memory->dram_free, now) + cycles;
-    memory->dram_busy += cycles;
-    return latest(memory->dram_free, open);
-}
-
-/* What a displaced line needs, unless that was done while the DRAM was idle. */
-static void transfer_displaced(Memory *memory, uint64_t line, double cycles, double now)
-{
-    if (memory->ahead < cycles) {
-        transfer(memory, line, cycles, now);
-        return;
-    }
-    memory->ahead -= cycles;
-    memory->dram_busy += cycles;
-}
-
-double memory_read_atoms(Memory *memory, uint64_t line, double atoms, double now)
-{
-    memory->read_bytes += atoms * memory->atom_sectors * SECTOR_BYTES;
-    return transfer(memory, line, atoms * memory->read_cycles, now);
-}
-
-void memory_write_atoms(Memory *memory, uint64_t line, double atoms, double now)
-{
-    memory->write_bytes += atoms * memory->atom_sectors * SECTOR_BYTES;
-    memory->write_busy += atoms * memory->write_cycles;
-    transfer_displaced(memory, line, atoms * memory->write_cycles, now);
-}
-
-static void fill_atoms_of(Memory *memory, uint64_t line, double atoms, double now)
-{
-    memory->read_bytes += atoms * memory->atom_sectors * SECTOR_BYTES;
-    transfer_displaced(memory, line, atoms * memory->read_cycles, now);
-}
-
-double memory_dram_busy(const Memory *memory)
-{
-    return latest(memory->dram_busy, memory->rows_busy);
-}
+/* ---- How busy they are ---- */
 
 MemoryBusy memory_busy(const Memory *m)
 {
@@ -117,7 +37,7 @@ static void write_back(Memory *memory, const CacheLine *line, double now)
     const unsigned partial = line->dirty & (unsigned) ~line->valid;
 
     if (partial && memory->fills)
-        fill_atoms_of(memory, line->line, memory->atoms[partial], now);
+        memory_fill_atoms(memory, line->line, memory->atoms[partial], now);
     memory_write_atoms(memory, line->line, memory->atoms[line->dirty], now);
 }
 

@@ -7,6 +7,11 @@
 #include "sim/base/common.h"
 #include "sim/time/timing.h"
 
+static inline double latest(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* ---- Caches: the L2, and each SM's L1 (sim/time/cache.c) ---- */
 
 #define NO_LINE UINT64_MAX
@@ -176,14 +181,16 @@ uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t n
 double memory_atomic_cycles(const Memory *memory, TraceKind kind, uint64_t word);
 
 /* Parts of these. memory_pass: queues parts of lines at the L2; returns when it has handled them.
- * memory_pass_stores: the same for stored ones. memory_read_atoms: returns when the DRAM has read
- * them. memory_beyond: the latency that the DRAM adds to that of the L2. memory_update: an atomic
- * whose data is in the L2 at cycle `here`; returns when the old value has arrived. memory_up:
- * rounds up to a cycle. */
+ * memory_pass_stores: the same for stored ones. sim/time/dram.c: memory_read_atoms returns when the
+ * DRAM has read them; memory_write_atoms and memory_fill_atoms write, and read first, those of a
+ * line that is displaced. memory_beyond: the latency that the DRAM adds to that of the L2.
+ * memory_update: an atomic whose data is in the L2 at cycle `here`; returns when the old value has
+ * arrived. memory_up: rounds up to a cycle. */
 double memory_pass(Memory *memory, double parts, uint64_t now);
 double memory_pass_stores(Memory *memory, double parts, double sectors, bool whole, uint64_t now);
 double memory_read_atoms(Memory *memory, uint64_t line, double atoms, double now);
 void memory_write_atoms(Memory *memory, uint64_t line, double atoms, double now);
+void memory_fill_atoms(Memory *memory, uint64_t line, double atoms, double now);
 double memory_dram_busy(const Memory *memory); /* cycles of this launch */
 double memory_beyond(const Memory *memory, uint64_t line, double now);
 uint64_t memory_update(Memory *memory, CacheLine *line, TraceKind kind, uint64_t word,
