@@ -146,8 +146,10 @@ static inline long instructions(const Lowering *lowering, const Trial *trial)
     return (long) all_issues(lowering, trial).instructions;
 }
 
-/* The cycles of one warp with this parameter. Returns false if there is no ptxas. */
-static inline bool machine_cycles(uint32_t n, const Device *device, const char *ptx, double *result)
+/* The cycles of one warp with this parameter, without these causes of slowness. Returns false if
+ * there is no ptxas. */
+static inline bool machine_cycles_without(CauseSet causes, uint32_t n, const Device *device,
+                                          const char *ptx, double *result)
 {
     Trial trial = { .ptx = ptx, .n = n };
     Lowering *lowering;
@@ -157,10 +159,15 @@ static inline bool machine_cycles(uint32_t n, const Device *device, const char *
         return false;
     trial.lowering = lowering = lower(&built, 90, ptx);
     CU_ASSERT_PTR_NOT_NULL_FATAL(lowering);
-    *result = play(device, trial).cycles;
+    *result = play_without(causes, device, trial).cycles;
     lowering_free(lowering);
     free(built.cubin);
     return true;
+}
+
+static inline bool machine_cycles(uint32_t n, const Device *device, const char *ptx, double *result)
+{
+    return machine_cycles_without(0, n, device, ptx, result);
 }
 
 #endif

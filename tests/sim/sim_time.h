@@ -93,10 +93,10 @@ static inline const char *repeat(const char *before, const char *one, int count,
     return at;
 }
 
-/* The time of the kernel on the device, without other work. */
-static inline TimingResult play(const Device *device, Trial trial)
+/* The time of the kernel on the device without these causes of slowness, and without other work. */
+static inline TimingResult play_without(CauseSet causes, const Device *device, Trial trial)
 {
-    Gpu *gpu = gpu_open(device);
+    Gpu *gpu = gpu_open_without(device, causes);
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(gpu);
     trial.gpu = gpu;
@@ -105,6 +105,11 @@ static inline TimingResult play(const Device *device, Trial trial)
     trial_close(&trial);
     gpu_close(gpu);
     return trial.time;
+}
+
+static inline TimingResult play(const Device *device, Trial trial)
+{
+    return play_without(0, device, trial);
 }
 
 static inline double cycles(const char *ptx, int threads)

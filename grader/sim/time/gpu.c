@@ -19,7 +19,8 @@ static void hide_latency(Device *device)
     device->guard_latency = device->meeting_cycles = device->hidden_latency = 0;
     device->shuffle_latency = device->branch_latency = device->barrier_latency = 1;
     device->barrier_warp_cycles = device->vote_latency = 0;
-    device->return_latency = device->indirect_latency = 0;
+    device->wide_product_latency = device->high_product_latency = 1;
+    device->leaving_cycles = device->return_latency = device->indirect_latency = 0;
     device->shared_update_cycles = 1;
     device->shared_latency = device->l1_latency = device->local_latency = 1;
     device->store_latency = 1;
@@ -129,12 +130,24 @@ double gpu_l1_bytes(const Gpu *gpu, const Launch *launch, int resident)
     return left > 4 * LINE_BYTES ? left : 4 * LINE_BYTES;
 }
 
+/* The machine code stalls its warp until results of arithmetic are there. */
+static void hide_stalls(Operations *made, const Code *code)
+{
+    free(made->stalls);
+    made->stalls = NULL;
+    for (int i = 0; i < code->step_count; i++)
+        if (made->operations[i].action == DO_SEQUENCE)
+            made->operations[i].latency = made->operations[i].cycles;
+}
+
 bool gpu_add_operations(Gpu *gpu, const Launch *launch, int at, const Code *code)
 {
     Operations *made = &gpu->operations[at];
 
     if (!operations_make(made, code, &gpu->device, 0, launch->lowering))
         return false;
+    if (has_cause(gpu->without, CAUSE_LATENCY))
+        hide_stalls(made, code);
     if (made->registers_used + made->registers_spare > gpu->registers)
         gpu->registers = made->registers_used + made->registers_spare;
     if (made->hoisted > gpu->hoisted)

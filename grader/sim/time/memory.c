@@ -70,12 +70,12 @@ double memory_pass(Memory *memory, double parts, uint64_t now)
 /* The L2 accepts fewer sectors than it can read: an H200 passes half of them on to its other half
  * (its counters show 1.5 times the sectors that are stored). A request takes a part of the time,
  * and sectors that are written in part take longer (tests/sim/time/mechanisms, store). */
-double memory_pass_stores(Memory *memory, double parts, double sectors, bool whole, uint64_t now)
+double memory_pass_stores(Memory *memory, StoredParts stored, uint64_t now)
 {
-    const double turn = memory_pass(memory, parts, now);
-    const double each = whole ? memory->store_cycles : memory->store_part_cycles;
-    const double cycles = memory->store_request_cycles + sectors * each;
-    const double more = cycles - parts * memory->l2_cycles;
+    const double turn = memory_pass(memory, stored.parts, now);
+    const double each = stored.whole ? memory->store_cycles : memory->store_part_cycles;
+    const double cycles = stored.requests * memory->store_request_cycles + stored.sectors * each;
+    const double more = cycles - stored.parts * memory->l2_cycles;
 
     memory->store_free = latest(memory->store_free, (double) now) + cycles;
     memory->l2_busy += more > 0 ? more : 0;
@@ -242,8 +242,8 @@ static uint64_t store(Memory *memory, int half, uint64_t address, unsigned secto
                       uint64_t now)
 {
     const bool whole = bytes >= SECTOR_BYTES;
-    double turn =
-        memory_pass_stores(memory, memory->passes[sectors], sectors_in(sectors), whole, now);
+    double turn = memory_pass_stores(
+        memory, (StoredParts){ 1, memory->passes[sectors], sectors_in(sectors), whole }, now);
     CacheLine *line;
 
     if (!whole && memory->slices)
@@ -338,8 +338,8 @@ uint64_t memory_update(Memory *memory, CacheLine *line, TraceKind kind, uint64_t
 static uint64_t update(Memory *memory, TraceKind kind, uint64_t word, uint64_t now)
 {
     const unsigned sectors = trace_sectors(word);
-    const double turn =
-        memory_pass_stores(memory, trace_passes(word), trace_passes(word), false, now);
+    const double turn = memory_pass_stores(
+        memory, (StoredParts){ 1, trace_passes(word), trace_passes(word), false }, now);
     CacheLine *line = line_of(memory, trace_number(word), turn);
     const uint64_t here = fetch(memory, line, sectors, turn);
 

@@ -180,6 +180,13 @@ uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t n
 /* For how long an atomic, a word of the trace, blocks its line. */
 double memory_atomic_cycles(const Memory *memory, TraceKind kind, uint64_t word);
 
+/* What SMs store: requests, one per line; parts that the L2 reads at a time; sectors, of which all
+ * bytes are stored (`whole`) or some. */
+typedef struct StoredParts {
+    double requests, parts, sectors;
+    bool whole;
+} StoredParts;
+
 /* Parts of these. memory_pass: queues parts of lines at the L2; returns when it has handled them.
  * memory_pass_stores: the same for stored ones. sim/time/dram.c: memory_read_atoms returns when the
  * DRAM has read them; memory_write_atoms and memory_fill_atoms write, and read first, those of a
@@ -187,7 +194,7 @@ double memory_atomic_cycles(const Memory *memory, TraceKind kind, uint64_t word)
  * memory_update: an atomic whose data is in the L2 at cycle `here`; returns when the old value has
  * arrived. memory_up: rounds up to a cycle. */
 double memory_pass(Memory *memory, double parts, uint64_t now);
-double memory_pass_stores(Memory *memory, double parts, double sectors, bool whole, uint64_t now);
+double memory_pass_stores(Memory *memory, StoredParts stored, uint64_t now);
 double memory_read_atoms(Memory *memory, uint64_t line, double atoms, double now);
 void memory_write_atoms(Memory *memory, uint64_t line, double atoms, double now);
 void memory_fill_atoms(Memory *memory, uint64_t line, double atoms, double now);

@@ -18,7 +18,7 @@ typedef struct Stretch {
     double start;          /* mean cycle at which they began */
     double instructions;   /* of PTX, by warps */
     double loaded, missed; /* sectors that SMs requested from the L2; those it did not have */
-    double written;        /* atoms that it wrote back to memory */
+    double written;        /* cycles in which it wrote back to memory */
 } Stretch;
 
 enum { RECENT_BITS = 6 };

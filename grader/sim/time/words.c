@@ -90,9 +90,13 @@ uint64_t words_store(Memory *memory, uint64_t address, uint32_t words, uint64_t 
 {
     if (trace_is_on_host(address))
         return link_store(&memory->link, words_in(words) * WORD_BYTES, now);
-    const double turn =
-        memory_pass_stores(memory, sectors_of(words_in(words)) / memory->pass_sectors,
-                           sectors_of(words_in(words)), true, now);
+    const double sectors = sectors_of(words_in(words));
+    /* Those of a warp would be in as few requests as lines. */
+    const StoredParts stored = { .requests = sectors / SECTORS,
+                                 .parts = sectors / memory->pass_sectors,
+                                 .sectors = sectors,
+                                 .whole = true };
+    const double turn = memory_pass_stores(memory, stored, now);
     CacheWords *there;
 
     line_of(memory, address, turn, &there);
@@ -105,8 +109,8 @@ static uint64_t update(Memory *memory, TraceKind kind, uint64_t word, uint32_t w
 {
     if (trace_is_on_host(trace_number(word)))
         return link_update(&memory->link, trace_passes(word), now);
-    const double turn =
-        memory_pass_stores(memory, trace_passes(word), trace_passes(word), false, now);
+    const double turn = memory_pass_stores(
+        memory, (StoredParts){ 1, trace_passes(word), trace_passes(word), false }, now);
     CacheWords *there;
     CacheLine *line = line_of(memory, trace_number(word), turn, &there);
     const uint64_t here = fetch(memory, line, there, words, turn);

@@ -321,11 +321,11 @@ static void single_sectors_take_longer_than_their_share(void)
     CU_ASSERT_EQUAL(memory.passes[two], 1);
     CU_ASSERT_EQUAL(memory.passes[far_apart], 2);
     CU_ASSERT_DOUBLE_EQUAL(memory_pass(&memory, 1, 0), 2, 1e-9);
-    memory_pass_stores(&memory, 1, 1, true, 0);
+    memory_pass_stores(&memory, (StoredParts){ 1, 1, 1, true }, 0);
     CU_ASSERT_DOUBLE_EQUAL(memory.store_free, 3.2, 1e-9);
-    memory_pass_stores(&memory, 2, 4, true, 0);
+    memory_pass_stores(&memory, (StoredParts){ 1, 2, 4, true }, 0);
     CU_ASSERT_DOUBLE_EQUAL(memory.store_free, 3.2 + 8, 1e-9);
-    memory_pass_stores(&memory, 2, 4, false, 0);
+    memory_pass_stores(&memory, (StoredParts){ 1, 2, 4, false }, 0);
     CU_ASSERT_DOUBLE_EQUAL(memory.store_free, 3.2 + 8 + 10, 1e-9);
     memory_model_close(&memory);
 }
