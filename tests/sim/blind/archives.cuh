@@ -101,8 +101,8 @@ static void archive_skew_points(Run &run)
 
 enum {
     FADED_W = 1024,
-    FADED_H = 608,
-    FADED_R = 4,
+    FADED_H = 672,
+    FADED_R = 3,
     FADED_N = (2 * FADED_R + 1) * (2 * FADED_R + 1)
 };
 
