@@ -225,7 +225,7 @@ static void archive_ink_passes(Run &run)
 
 // ---- Runs of ink, and ink, per row: one thread per row, or a warp with ballots ----
 
-enum { STROKE_W = 1536, STROKE_ROWS = 5000 };
+enum { STROKE_W = 1536, STROKE_ROWS = 8000 };
 
 __global__ void strokes_thread_kernel(const unsigned char *page, int2 *out)
 {

@@ -6,7 +6,7 @@
 
 // ---- Value of a policy: a loop over its years with a table in constant or in shared memory ----
 
-enum { COHORT_POLICIES = 250000, COHORT_AGES = 121 };
+enum { COHORT_POLICIES = 450000, COHORT_AGES = 121 };
 
 struct CohortPolicy {
     int age, term;
@@ -95,7 +95,7 @@ static void cohort_value_shared(Run &run)
 // ---- Claims are added to a triangle of years and delays: in global memory, or per block first
 // ----
 
-enum { COHORT_CLAIMS = 3 << 19, COHORT_YEARS = 20, COHORT_CELLS = COHORT_YEARS * COHORT_YEARS };
+enum { COHORT_CLAIMS = 5 << 19, COHORT_YEARS = 20, COHORT_CELLS = COHORT_YEARS * COHORT_YEARS };
 
 struct CohortCell {
     unsigned count, amount;
@@ -255,7 +255,7 @@ static void cohort_claims_warp(Run &run)
 
 // ---- Life annuities by a formula of mortality, in doubles: a thread or a warp per person ----
 
-enum { COHORT_LIVES = 20000 };
+enum { COHORT_LIVES = 36000 };
 
 // The probability to live t years more, times the discount.
 __host__ __device__ inline double cohort_living(double age, double rate, double t)
