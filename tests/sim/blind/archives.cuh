@@ -111,7 +111,7 @@ __host__ __device__ inline int faded_clamp(int v, int size)
     return v < 0 ? 0 : v >= size ? size - 1 : v;
 }
 
-// A pixel is ink if it is darker than the mean, the more so where there is little contrast.
+// A pixel is ink if it is much darker than the mean. Where contrast is low, the margin is larger.
 __host__ __device__ inline bool faded_ink(int pixel, int sum, int squares)
 {
     const float mean = (float) sum / FADED_N;

@@ -197,71 +197,71 @@ static void junction_signal_lanes(Run &run)
 
 // ---- Flows of trips east, then south: each segment is counted, or the ends only, then sums ----
 
-enum { FLOW_SIDE = 640, FLOW_TRIPS = 150000 };
+enum { TRAFFIC_SIDE = 640, TRAFFIC_TRIPS = 150000 };
 
-struct FlowTrip {
+struct TrafficTrip {
     short x, y, east, south;
 };
 
-__global__ void flow_segments_kernel(const FlowTrip *trips, int *east, int *south)
+__global__ void traffic_segments_kernel(const TrafficTrip *trips, int *east, int *south)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= FLOW_TRIPS)
+    if (i >= TRAFFIC_TRIPS)
         return;
-    const FlowTrip t = trips[i];
+    const TrafficTrip t = trips[i];
     for (int k = 0; k < t.east; k++)
-        atomicAdd(&east[t.y * FLOW_SIDE + t.x + k], 1);
+        atomicAdd(&east[t.y * TRAFFIC_SIDE + t.x + k], 1);
     for (int k = 0; k < t.south; k++)
-        atomicAdd(&south[(t.y + k) * FLOW_SIDE + t.x + t.east], 1);
+        atomicAdd(&south[(t.y + k) * TRAFFIC_SIDE + t.x + t.east], 1);
 }
 
-__global__ void flow_ends_kernel(const FlowTrip *trips, int *east, int *south)
+__global__ void traffic_ends_kernel(const TrafficTrip *trips, int *east, int *south)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= FLOW_TRIPS)
+    if (i >= TRAFFIC_TRIPS)
         return;
-    const FlowTrip t = trips[i];
-    const int turn = t.y * FLOW_SIDE + t.x + t.east;
-    atomicAdd(&east[t.y * FLOW_SIDE + t.x], 1);
+    const TrafficTrip t = trips[i];
+    const int turn = t.y * TRAFFIC_SIDE + t.x + t.east;
+    atomicAdd(&east[t.y * TRAFFIC_SIDE + t.x], 1);
     atomicAdd(&east[turn], -1);
     atomicAdd(&south[turn], 1);
-    atomicAdd(&south[turn + t.south * FLOW_SIDE], -1);
+    atomicAdd(&south[turn + t.south * TRAFFIC_SIDE], -1);
 }
 
 // One warp per row: sums of 32 values at a time.
-__global__ void flow_rows_kernel(int *east)
+__global__ void traffic_rows_kernel(int *east)
 {
     const int y = blockIdx.x * blockDim.y + threadIdx.y, lane = threadIdx.x;
     int before = 0;
-    for (int x = lane; x < FLOW_SIDE; x += 32) {
-        int sum = east[y * FLOW_SIDE + x];
+    for (int x = lane; x < TRAFFIC_SIDE; x += 32) {
+        int sum = east[y * TRAFFIC_SIDE + x];
         for (int d = 1; d < 32; d *= 2) {
             const int other = __shfl_up_sync(~0u, sum, d);
             sum += lane >= d ? other : 0;
         }
         sum += before;
-        east[y * FLOW_SIDE + x] = sum;
+        east[y * TRAFFIC_SIDE + x] = sum;
         before = __shfl_sync(~0u, sum, 31);
     }
 }
 
 // One thread per column.
-__global__ void flow_columns_kernel(int *south)
+__global__ void traffic_columns_kernel(int *south)
 {
     const int x = blockIdx.x * blockDim.x + threadIdx.x;
     int sum = 0;
-    for (int y = 0; y < FLOW_SIDE; y++) {
-        sum += south[y * FLOW_SIDE + x];
-        south[y * FLOW_SIDE + x] = sum;
+    for (int y = 0; y < TRAFFIC_SIDE; y++) {
+        sum += south[y * TRAFFIC_SIDE + x];
+        south[y * TRAFFIC_SIDE + x] = sum;
     }
 }
 
 // More trips begin near the middle of the town.
-static std::vector<FlowTrip> flow_trips()
+static std::vector<TrafficTrip> traffic_trips()
 {
-    const std::vector<int> v = integers(6 * FLOW_TRIPS, 260, 16042);
-    std::vector<FlowTrip> trips(FLOW_TRIPS);
-    for (int i = 0; i < FLOW_TRIPS; i++) {
+    const std::vector<int> v = integers(6 * TRAFFIC_TRIPS, 260, 16042);
+    std::vector<TrafficTrip> trips(TRAFFIC_TRIPS);
+    for (int i = 0; i < TRAFFIC_TRIPS; i++) {
         const int *r = &v[6 * i];
         trips[i] = { (short) (r[0] + r[1]), (short) (r[2] + r[3]), (short) (1 + r[4] / 3),
                      (short) (1 + r[5] / 3) };
@@ -269,28 +269,28 @@ static std::vector<FlowTrip> flow_trips()
     return trips;
 }
 
-static void flow(Run &run, bool ends)
+static void traffic(Run &run, bool ends)
 {
-    const std::vector<FlowTrip> trips = flow_trips();
-    const int n = FLOW_SIDE * FLOW_SIDE;
+    const std::vector<TrafficTrip> trips = traffic_trips();
+    const int n = TRAFFIC_SIDE * TRAFFIC_SIDE;
     std::vector<int> wanted(2 * n);
-    for (const FlowTrip &t : trips) {
+    for (const TrafficTrip &t : trips) {
         for (int k = 0; k < t.east; k++)
-            wanted[t.y * FLOW_SIDE + t.x + k]++;
+            wanted[t.y * TRAFFIC_SIDE + t.x + k]++;
         for (int k = 0; k < t.south; k++)
-            wanted[n + (t.y + k) * FLOW_SIDE + t.x + t.east]++;
+            wanted[n + (t.y + k) * TRAFFIC_SIDE + t.x + t.east]++;
     }
-    const FlowTrip *from = run.upload(trips);
+    const TrafficTrip *from = run.upload(trips);
     int *east = run.zeros<int>(2 * n), *south = east + n;
     run.measure(
         [=] {
             if (!ends) {
-                flow_segments_kernel<<<blocks_for(FLOW_TRIPS, 256), 256>>>(from, east, south);
+                traffic_segments_kernel<<<blocks_for(TRAFFIC_TRIPS, 256), 256>>>(from, east, south);
                 return;
             }
-            flow_ends_kernel<<<blocks_for(FLOW_TRIPS, 256), 256>>>(from, east, south);
-            flow_rows_kernel<<<FLOW_SIDE / 4, dim3(32, 4)>>>(east);
-            flow_columns_kernel<<<FLOW_SIDE / 32, 32>>>(south);
+            traffic_ends_kernel<<<blocks_for(TRAFFIC_TRIPS, 256), 256>>>(from, east, south);
+            traffic_rows_kernel<<<TRAFFIC_SIDE / 4, dim3(32, 4)>>>(east);
+            traffic_columns_kernel<<<TRAFFIC_SIDE / 32, 32>>>(south);
         },
         [=] { CHECK(cudaMemset(east, 0, 2 * n * sizeof(int))); });
     run.expect_all(
@@ -299,12 +299,12 @@ static void flow(Run &run, bool ends)
 
 static void junction_flow_segments(Run &run)
 {
-    flow(run, false);
+    traffic(run, false);
 }
 
 static void junction_flow_ends(Run &run)
 {
-    flow(run, true);
+    traffic(run, true);
 }
 
 // ---- Offsets of the signals along a street: the best are chained in shared memory or a warp ----
