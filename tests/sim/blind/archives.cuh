@@ -48,7 +48,7 @@ __global__ void skew_points_kernel(const short2 *points, int count, int *profile
 // Lines of text of 18 rows, 24 rows apart, in which a third of the pixels are ink.
 static std::vector<unsigned char> skew_page()
 {
-    const std::vector<int> v = integers(SKEW_W * SKEW_H, 30, 16020);
+    const std::vector<int> v = integers(SKEW_W * SKEW_H, 30, 16820);
     std::vector<unsigned char> page(SKEW_W * SKEW_H);
     for (int i = 0; i < SKEW_W * SKEW_H; i++) {
         const int x = i % SKEW_W, y = i / SKEW_W - x * 5 / 256;
@@ -167,7 +167,7 @@ __global__ void faded_decide_kernel(const unsigned char *in, const int2 *sums, u
 // A page that is darker to the right, with ink in some places.
 static std::vector<unsigned char> faded_page()
 {
-    const std::vector<int> v = integers(FADED_W * FADED_H, 40, 16021);
+    const std::vector<int> v = integers(FADED_W * FADED_H, 40, 16821);
     std::vector<unsigned char> page(v.size());
     for (int i = 0; i < FADED_W * FADED_H; i++) {
         const int x = i % FADED_W, y = i / FADED_W;
@@ -261,7 +261,7 @@ __global__ void strokes_warp_kernel(const unsigned char *page, int2 *out)
 
 static void strokes(Run &run, bool warps)
 {
-    const std::vector<int> v = integers((size_t) STROKE_ROWS * STROKE_W / 4, 256, 16022);
+    const std::vector<int> v = integers((size_t) STROKE_ROWS * STROKE_W / 4, 256, 16822);
     std::vector<unsigned char> page((size_t) STROKE_ROWS * STROKE_W);
     for (size_t i = 0; i < page.size(); i++)
         page[i] = (unsigned char) v[i / 4];
@@ -351,7 +351,7 @@ __global__ void letters_warp_kernel(const Letter *scanned, const Letter *known, 
 
 static void letters(Run &run, bool warps)
 {
-    const std::vector<uint32_t> v = words(8 * (LETTERS_SCANNED + LETTERS_KNOWN), 16023);
+    const std::vector<uint32_t> v = words(8 * (LETTERS_SCANNED + LETTERS_KNOWN), 16823);
     std::vector<Letter> all(LETTERS_SCANNED + LETTERS_KNOWN);
     for (size_t i = 0; i < all.size(); i++) {
         const uint32_t *w = &v[8 * i];

@@ -50,9 +50,9 @@ __global__ void cohort_shared_kernel(const CohortPolicy *policies, const float *
 
 static std::vector<CohortPolicy> cohort_policies()
 {
-    const std::vector<int> ages = integers(COHORT_POLICIES, 50, 16000);
-    const std::vector<int> terms = integers(COHORT_POLICIES, 36, 16001);
-    const std::vector<float> sums = floats(COHORT_POLICIES, 16002, 10000, 60000);
+    const std::vector<int> ages = integers(COHORT_POLICIES, 50, 16800);
+    const std::vector<int> terms = integers(COHORT_POLICIES, 36, 16801);
+    const std::vector<float> sums = floats(COHORT_POLICIES, 16802, 10000, 60000);
     std::vector<CohortPolicy> policies(COHORT_POLICIES);
     for (int i = 0; i < COHORT_POLICIES; i++)
         policies[i] = { 20 + ages[i], 5 + terms[i], sums[i], sums[i] * 0.008f + ages[i] * 5 };
@@ -140,10 +140,10 @@ __global__ void cohort_block_kernel(const int *occurred, const int *reported,
 
 static void cohort_triangle(Run &run, bool global)
 {
-    const std::vector<int> occurred = integers(COHORT_CLAIMS, 365 * COHORT_YEARS, 16003);
-    const std::vector<int> delay = integers(COHORT_CLAIMS, 85, 16004);
+    const std::vector<int> occurred = integers(COHORT_CLAIMS, 365 * COHORT_YEARS, 16803);
+    const std::vector<int> delay = integers(COHORT_CLAIMS, 85, 16804);
     std::vector<int> reported(occurred);
-    const std::vector<int> v = integers(COHORT_CLAIMS, 1000, 16005);
+    const std::vector<int> v = integers(COHORT_CLAIMS, 1000, 16805);
     const std::vector<unsigned> amounts(v.begin(), v.end());
     std::vector<CohortCell> wanted(COHORT_CELLS, CohortCell{ 0, 0 });
     for (int i = 0; i < COHORT_CLAIMS; i++) {
@@ -222,8 +222,8 @@ static void cohort_claims(Run &run, bool warps)
     std::vector<int> starts(COHORT_COUNT + 1);
     for (int i = 0; i < COHORT_COUNT; i++)
         starts[i + 1] = starts[i] + 90 + (int) (4000 / (1 + 0.02 * i));
-    const std::vector<float> amounts = floats(starts[COHORT_COUNT], 16006, 0, 1000);
-    const std::vector<float> deductibles = floats(COHORT_COUNT, 16007, 100, 500);
+    const std::vector<float> amounts = floats(starts[COHORT_COUNT], 16806, 0, 1000);
+    const std::vector<float> deductibles = floats(COHORT_COUNT, 16807, 100, 500);
     float *to = run.zeros<float>(COHORT_COUNT);
     const CohortClaims c = { run.upload(starts), run.upload(amounts), run.upload(deductibles), to };
     run.measure([=] {
@@ -289,8 +289,8 @@ __global__ void cohort_life_warp_kernel(const float *ages, const float *rates, d
 
 static void cohort_annuity(Run &run, bool warps)
 {
-    const std::vector<float> ages = floats(COHORT_LIVES, 16008, 30, 90);
-    const std::vector<float> rates = floats(COHORT_LIVES, 16009, 0.005f, 0.05f);
+    const std::vector<float> ages = floats(COHORT_LIVES, 16808, 30, 90);
+    const std::vector<float> rates = floats(COHORT_LIVES, 16809, 0.005f, 0.05f);
     const float *da = run.upload(ages), *dr = run.upload(rates);
     double *to = run.zeros<double>(COHORT_LIVES);
     run.measure([=] {

@@ -56,7 +56,7 @@ __global__ void ring_road_kernel(const int *in, int *out)
 
 static std::vector<int> ring_cars()
 {
-    const std::vector<int> v = integers(RING_ROADS * RING_CARS, 5, 16040);
+    const std::vector<int> v = integers(RING_ROADS * RING_CARS, 5, 16840);
     std::vector<int> cars(v.size());
     for (size_t i = 0; i < v.size(); i++)
         cars[i] = ((int) (i % RING_CARS) * 5 + v[i]) << 8 | v[i] % 3;
@@ -171,7 +171,7 @@ __global__ void signal_lanes_kernel(const int *busy, int *waits)
 
 static void signals_at_junctions(Run &run, bool lanes)
 {
-    std::vector<int> busy = integers(4 * SIGNALS, 60, 16041);
+    std::vector<int> busy = integers(4 * SIGNALS, 60, 16841);
     const int *from = run.upload(busy);
     int *to = run.zeros<int>(SIGNALS);
     run.measure([=] {
@@ -259,7 +259,7 @@ __global__ void traffic_columns_kernel(int *south)
 // More trips begin near the middle of the town.
 static std::vector<TrafficTrip> traffic_trips()
 {
-    const std::vector<int> v = integers(6 * TRAFFIC_TRIPS, 260, 16042);
+    const std::vector<int> v = integers(6 * TRAFFIC_TRIPS, 260, 16842);
     std::vector<TrafficTrip> trips(TRAFFIC_TRIPS);
     for (int i = 0; i < TRAFFIC_TRIPS; i++) {
         const int *r = &v[6 * i];
@@ -375,8 +375,8 @@ static std::vector<float> wave_host(const float *cost, const std::vector<float> 
 static void wave(Run &run, bool warps)
 {
     const int size = WAVE_SIGNALS * WAVE_CYCLE;
-    const std::vector<float> costs = floats(WAVE_STREETS * size, 16043, 0, 20);
-    const std::vector<float> delays = floats(WAVE_CYCLE, 16044, 0, 9);
+    const std::vector<float> costs = floats(WAVE_STREETS * size, 16843, 0, 20);
+    const std::vector<float> delays = floats(WAVE_CYCLE, 16844, 0, 9);
     const float *dc = run.upload(costs), *dd = run.upload(delays);
     float *to = run.zeros<float>(WAVE_STREETS * WAVE_CYCLE);
     run.measure([=] {

@@ -66,7 +66,7 @@ __global__ void lse_once_kernel(const __half *logits, float *out)
 
 static void lse(Run &run, void (*kernel)(const __half *, float *))
 {
-    const std::vector<float> v = floats((size_t) LSE_ROWS * LSE_WORDS, 16060, -12, 12);
+    const std::vector<float> v = floats((size_t) LSE_ROWS * LSE_WORDS, 16860, -12, 12);
     std::vector<__half> logits(v.size());
     for (size_t i = 0; i < v.size(); i++)
         logits[i] = __float2half(v[i]);
@@ -179,7 +179,7 @@ __global__ void top_lists_kernel(const float *logits, int *out)
 
 static void top(Run &run, void (*kernel)(const float *, int *))
 {
-    const std::vector<float> logits = floats((size_t) TOP_ROWS * TOP_WORDS, 16061, -20, 20);
+    const std::vector<float> logits = floats((size_t) TOP_ROWS * TOP_WORDS, 16861, -20, 20);
     const float *from = run.upload(logits);
     int *to = run.zeros<int>(TOP_ROWS * TOP_K);
     run.measure([=] { kernel<<<TOP_ROWS, TOP_THREADS>>>(from, to); });
@@ -271,7 +271,7 @@ __global__ void mass_bins_kernel(const float *chances, float *out)
 // Rows from almost even to very uneven.
 static std::vector<float> mass_chances()
 {
-    std::vector<float> v = floats((size_t) MASS_ROWS * MASS_WORDS, 16062);
+    std::vector<float> v = floats((size_t) MASS_ROWS * MASS_WORDS, 16862);
     for (int row = 0; row < MASS_ROWS; row++) {
         float *at = &v[(size_t) row * MASS_WORDS];
         double sum = 0;
@@ -361,8 +361,8 @@ __global__ void drawn_warp_kernel(const float *weights, const float *limits, int
 
 static void drawn(Run &run, bool warps)
 {
-    const std::vector<float> weights = floats((size_t) DRAWN_ROWS * DRAWN_WORDS, 16063, 0.1f, 1);
-    const std::vector<float> limits = floats(DRAWN_ROWS, 16064, 0, 0.53f * DRAWN_WORDS);
+    const std::vector<float> weights = floats((size_t) DRAWN_ROWS * DRAWN_WORDS, 16863, 0.1f, 1);
+    const std::vector<float> limits = floats(DRAWN_ROWS, 16864, 0, 0.53f * DRAWN_WORDS);
     const float *from = run.upload(weights), *dl = run.upload(limits);
     int *to = run.zeros<int>(DRAWN_ROWS);
     run.measure([=] {
