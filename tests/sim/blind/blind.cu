@@ -141,6 +141,7 @@
 #include "tides.cuh"
 #include "tissue.cuh"
 #include "tokens.cuh"
+#include "towers.cuh"
 #include "tracking.cuh"
 #include "training.cuh"
 #include "trees.cuh"
