@@ -124,6 +124,7 @@
 #include "sets.cuh"
 #include "shading.cuh"
 #include "shapes.cuh"
+#include "sheets.cuh"
 #include "signals.cuh"
 #include "solvers.cuh"
 #include "sorting.cuh"
