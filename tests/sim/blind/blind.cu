@@ -42,6 +42,7 @@
 #include "fabric.cuh"
 #include "fields.cuh"
 #include "finance.cuh"
+#include "folds.cuh"
 #include "friends.cuh"
 #include "genes.cuh"
 #include "glyphs.cuh"

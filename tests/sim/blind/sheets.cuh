@@ -413,12 +413,12 @@ static void sheet_recalculation(Run &run, bool one_block)
         run.output(cells.values, n), [&](size_t i) { return values[i]; }, 1e-3, 7);
 }
 
-static void sheet_recalculate_levels(Run &run)
+static void sheet_recalc_levels(Run &run)
 {
     sheet_recalculation(run, false);
 }
 
-static void sheet_recalculate_block(Run &run)
+static void sheet_recalc_block(Run &run)
 {
     sheet_recalculation(run, true);
 }
