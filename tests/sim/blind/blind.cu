@@ -72,6 +72,7 @@
 #include "messages.cuh"
 #include "models.cuh"
 #include "nearest.cuh"
+#include "mosaics.cuh"
 #include "network.cuh"
 #include "norms.cuh"
 #include "numbers.cuh"

@@ -14,7 +14,7 @@ __host__ __device__ inline float fold_distance2(float4 a, float4 b)
 
 // ---- Proteins of 80 to 579 residues, the longest first ----
 
-enum { FOLD_PROTEINS = 28, FOLD_SHORTEST = 80, FOLD_SPREAD = 500 };
+enum { FOLD_PROTEINS = 26, FOLD_SHORTEST = 80, FOLD_SPREAD = 500 };
 
 struct FoldChains {
     std::vector<int> first, protein; // first: per protein, then the end; protein: per residue
@@ -115,7 +115,7 @@ static void fold_map_rows(Run &run)
 
 // ---- Half-sphere exposure: neighbours within 10 on both sides of a residue, by cells ----
 
-enum { FOLD_RESIDUES = 13000, FOLD_CELLS = 12 };
+enum { FOLD_RESIDUES = 12200, FOLD_CELLS = 12 };
 
 struct FoldGrid {
     const float4 *at, *side; // sorted by cell
