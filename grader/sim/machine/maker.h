@@ -1,5 +1,5 @@
 /* maker.h - shared by the parts of operations_make(): sim/machine/operations.c,
- * sim/machine/registers.c, sim/machine/uniform.c, sim/machine/merge.c.
+ * sim/machine/registers.c, sim/machine/uniform.c, sim/machine/stack.c, sim/machine/merge.c.
  */
 #ifndef SIM_MACHINE_MAKER_H
 #define SIM_MACHINE_MAKER_H
@@ -49,6 +49,13 @@ void find_operands(const OperationMaker *maker, const Step *step, Operation *to)
 bool find_varying(OperationMaker *maker);
 /* Whether the uniform datapath computes the step, once per warp. */
 bool is_uniform(const OperationMaker *maker, const Step *step);
+
+/* ---- The stack (sim/machine/stack.c) ---- */
+
+/* Adds the loads before steps and the stores after them. Returns false if out of memory. */
+bool add_stacks(OperationMaker *maker);
+/* Part of it (sim/machine/operations.c): a load of a word per lane, for no step yet. */
+Operation load_from_stack(const OperationMaker *maker);
 
 /* ---- Merging loads (sim/machine/merge.c) ---- */
 
