@@ -464,10 +464,13 @@ void memory_rewind(Memory *memory, const Memory *before, uint64_t now)
 {
     const Cache l2 = memory->l2;
     const uint64_t lines_in = memory->lines_in;
+    const double read = memory->read_bytes, written = memory->write_bytes;
 
     *memory = *before;
     memory->l2 = l2;
     memory->lines_in = lines_in;
+    memory->read_bytes = read;
+    memory->write_bytes = written;
     for (size_t i = 0; i < l2.count * (size_t) l2.ways; i++) {
         CacheLine *line = &l2.lines[i];
         line->ready = line->ready < now ? line->ready : now;

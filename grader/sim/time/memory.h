@@ -157,8 +157,8 @@ MemoryBusy memory_busy(const Memory *memory);
 bool memory_model_open(Memory *memory, const Device *device, bool by_words);
 void memory_model_close(Memory *memory);
 void memory_model_begin(Memory *memory); /* begins a launch, whose clock starts at 0 */
-/* Puts the clock back to `now`, and all counters and queues to those of `before`, a copy from then;
- * but not what the L2 holds. */
+/* Puts the clock back to `now`, and counters and queues to those of `before`, a copy from then; but
+ * not what the L2 holds, nor the number of its lines and of bytes that memory moved. */
 void memory_rewind(Memory *memory, const Memory *before, uint64_t now);
 
 static inline void memory_ask(const Memory *memory, uint64_t line)

@@ -430,8 +430,12 @@ static void play_rest_of(Timing *timing)
     take_played(timing);
 }
 
-static void add_counters(const Gpu *gpu, TimingResult *result)
+/* Of blocks that were left out, only the bytes are known. */
+static void add_counters(const Timing *timing, TimingResult *result)
 {
+    const Gpu *gpu = timing->gpu;
+    const double played = timing->begun ? (double) timing->play.placed / (double) timing->begun : 1;
+
     for (int i = 0; i < gpu->device.sms; i++) {
         result->instructions += gpu->sms[i].issued;
         result->l1_hits += gpu->sms[i].l1_hits;
@@ -439,8 +443,8 @@ static void add_counters(const Gpu *gpu, TimingResult *result)
     }
     result->l2_hits = gpu->memory.l2_hits;
     result->l2_misses = gpu->memory.l2_misses;
-    result->memory_read_bytes = gpu->memory.read_bytes;
-    result->memory_write_bytes = gpu->memory.write_bytes;
+    result->memory_read_bytes = gpu->memory.read_bytes * played;
+    result->memory_write_bytes = gpu->memory.write_bytes * played;
 }
 
 static TimingResult result_of(Timing *timing)
@@ -450,7 +454,7 @@ static TimingResult result_of(Timing *timing)
 
     play_rest_of(timing);
     result.timed = timing->play.placed;
-    add_counters(gpu, &result);
+    add_counters(timing, &result);
     if (timing->failed || gpu->failed)
         return result;
     result.cycles = (double) timing->play.ends + left_out(timing);

@@ -109,6 +109,17 @@ static void a_launch_that_reads_a_clock_is_played_from_there_on(void)
     CU_ASSERT_TRUE(is_close(&times, 0.01));
 }
 
+/* Bytes per block played, of which there are enough for all blocks. */
+static void bytes_of_memory_are_those_of_all_blocks(void)
+{
+    const Both times = both(apart, 640, 320);
+    const double blocks = times.some.blocks, timed = times.some.timed;
+
+    CU_ASSERT(times.some.timed < times.some.blocks);
+    CU_ASSERT_DOUBLE_EQUAL(
+        times.some.memory_read_bytes * blocks / timed / times.all.memory_read_bytes, 1, 0.01);
+}
+
 /* ---- What they leave ---- */
 
 enum { LAST = 16 };
@@ -154,6 +165,7 @@ static CU_TestInfo tests[] = {
     { "blocks that miss the L2 are played", blocks_that_miss_the_l2_are_played },
     { "a launch that reads a clock is played from there on",
       a_launch_that_reads_a_clock_is_played_from_there_on },
+    { "bytes of memory are those of all blocks", bytes_of_memory_are_those_of_all_blocks },
     { "the L2 holds what left-out blocks loaded", the_l2_holds_what_left_out_blocks_loaded },
     CU_TEST_INFO_NULL,
 };
