@@ -77,7 +77,11 @@ static inline bool is_branch(const OperationMaker *maker, int i)
     return maker->code->steps[i].class_ == CLASS_CONTROL && !maker->none[i];
 }
 
+/* Adds the branches to `none` that the machine code does not have. Call it before operations are
+ * made. */
+void find_replaced(const OperationMaker *maker);
 /* Call them after operations are made. */
+void issue_under_predicates(const OperationMaker *maker);
 void wait_for_meetings(const OperationMaker *maker);
 void wait_for_hidden(const OperationMaker *maker);
 void wait_for_predicates(const OperationMaker *maker);

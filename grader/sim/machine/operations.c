@@ -387,6 +387,7 @@ static bool make_all(OperationMaker *maker)
     find_guards(maker);
     find_addends(maker);
     find_predicated(code, maker->none);
+    find_replaced(maker);
     if (!find_varying(maker))
         return false;
     for (int i = 0; i < code->step_count; i++)
@@ -403,6 +404,7 @@ static bool make_all(OperationMaker *maker)
     wait_for_meetings(maker);
     wait_for_hidden(maker);
     wait_for_predicates(maker);
+    issue_under_predicates(maker);
     find_stretches(maker);
     share_additions(maker);
     find_rounds(maker);

@@ -61,6 +61,7 @@ typedef struct Operation {
     uint8_t reads, writes;
     uint32_t first;     /* registers[first ..]: those read, then those written */
     uint16_t straight;  /* steps from this one to the end of its stretch (sim/time/plan.c) */
+    uint16_t skips;     /* a branch that predicates replace: steps behind it that it skips */
     uint8_t wavefronts; /* minimum number, for shared memory */
     bool past_l1;       /* a load that does not use the L1 */
     bool votes;         /* a barrier whose warps read a result */

@@ -46,6 +46,61 @@ static int first_under(const OperationMaker *maker, int branch)
     return -1;
 }
 
+/* The first step from `at` to before `end` that the machine code has, or in the other direction the
+ * first one back to the start; -1: none. */
+static int next_placed(const OperationMaker *maker, int at, int end)
+{
+    while (at != end && maker->lowered.steps[at].place < 0)
+        at += at < end ? 1 : -1;
+    return at == end ? -1 : at;
+}
+
+/* Whether a branch forward is in no place of the machine code, which has what it skips in the same
+ * basic block as what comes before it. */
+static bool is_replaced(const OperationMaker *maker, int at)
+{
+    const Step *step = &maker->code->steps[at];
+    const int target = step->jump.target;
+
+    if (!step->in || step->in->op != OP_bra || target <= at + 1 ||
+        target > maker->code->step_count || maker->lowered.steps[at].has_branch)
+        return false;
+    for (int i = at + 1; i < target; i++)
+        if (maker->lowered.steps[i].has_branch)
+            return false;
+    const int before = next_placed(maker, at, -1), under = next_placed(maker, at + 1, target);
+    return before >= 0 && under >= 0 &&
+           maker->lowered.steps[before].block == maker->lowered.steps[under].block;
+}
+
+void find_replaced(const OperationMaker *maker)
+{
+    for (int i = 0; i < maker->code->step_count && maker->lowered.steps; i++)
+        maker->none[i] |= is_replaced(maker, i);
+}
+
+/* A jump at the end of what a branch skips: there is another arm, which ptxas may have merged with
+ * this one. */
+static bool has_other_arm(const OperationMaker *maker, int target)
+{
+    const Step *last = &maker->code->steps[target - 1];
+
+    return last->in && last->in->op == OP_bra && last->guard < 0;
+}
+
+/* Lanes skip what is under a predicate, but their warp does not. */
+void issue_under_predicates(const OperationMaker *maker)
+{
+    for (int i = 0; i < maker->code->step_count; i++) {
+        const Step *step = &maker->code->steps[i];
+        if (!maker->none[i] || !step->in || step->in->op != OP_bra || step->guard < 0 ||
+            step->jump.target <= i + 1 || has_other_arm(maker, step->jump.target))
+            continue;
+        const int skips = step->jump.target - i - 1;
+        maker->made->operations[i].skips = (uint16_t) (skips < UINT16_MAX ? skips : 0);
+    }
+}
+
 /* Where a predicate replaces a branch, the first instruction under it waits for the predicate,
  * whether lanes execute it or not. */
 void wait_for_predicates(const OperationMaker *maker)

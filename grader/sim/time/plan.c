@@ -140,6 +140,29 @@ static void take_segment(const Plans *plans, Sorter *sorter, const PlanSegment *
     }
 }
 
+/* Whether all lanes have taken a branch between the segments that predicates replace. */
+static bool passes_over(const Operations *operations, const PlanSegment *a, const PlanSegment *b)
+{
+    const uint32_t last = a->first + a->count - 1;
+    const int skips = operations->operations[last].skips;
+
+    return skips && a->function == b->function && b->first == last + 1 + (uint32_t) skips;
+}
+
+/* The warp issues the instructions under the predicate all the same. */
+static void take_passed_over(const Operations *operations, Sorter *sorter, const PlanSegment *from,
+                             const PlanSegment *to)
+{
+    for (uint32_t i = from->first + from->count; i < to->first; i++) {
+        const Operation *o = &operations->operations[i];
+        if (o->issues && o->action != NO_INSTRUCTION && sorter->count < MOST_PLANNED - MOST_STEPS)
+            add_planned(sorter, (Planned){ .operation = o,
+                                           .registers = operations->registers + o->first,
+                                           .skipped = true,
+                                           .lanes = to->lanes });
+    }
+}
+
 static bool has_operand(const Operation *o, uint32_t number)
 {
     for (int i = 0; i < o->operand_count; i++)
@@ -251,11 +274,15 @@ static bool is_placed_once(const Plan *plan)
     return true;
 }
 
-static bool has_step(const Plan *plan, int step)
+static bool has_step(const Operations *operations, const Plan *plan, int step)
 {
     for (int i = 0; i < plan->segment_count; i++) {
-        const int first = (int) plan->segments[i].first;
-        if (step >= first && step < first + plan->segments[i].count)
+        const PlanSegment *segment = &plan->segments[i];
+        const int first = (int) segment->first;
+        const bool passes =
+            i + 1 < plan->segment_count && passes_over(operations, segment, &plan->segments[i + 1]);
+        const int end = passes ? (int) plan->segments[i + 1].first : first + segment->count;
+        if (step >= first && step < end)
             return true;
     }
     return false;
@@ -271,7 +298,7 @@ static int stalled(const Operations *operations, const Plan *plan, int from, int
 
     for (int i = from; i < to; i++) {
         const Stall *stall = &operations->stalls[i];
-        if (stall->step >= 0 && !has_step(plan, stall->step))
+        if (stall->step >= 0 && !has_step(operations, plan, stall->step))
             return 0;
         if (stall->step < 0 || stall->step == own)
             cycles += stall->cycles;
@@ -378,8 +405,11 @@ Plan *plan_make(const Plans *plans, const PlanSegment *segments, int count)
     if (!sorter || !plan)
         goto none;
     sorter->first = segments[0].first;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        if (i && passes_over(operations, &segments[i - 1], &segments[i]))
+            take_passed_over(operations, sorter, &segments[i - 1], &segments[i]);
         take_segment(plans, sorter, &segments[i], &access);
+    }
     plan->segments = malloc((size_t) count * sizeof *segments);
     plan->steps = calloc((size_t) sorter->count + 1, sizeof *plan->steps);
     if (plans->packed || has_parts(sorter))

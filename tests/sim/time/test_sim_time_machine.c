@@ -75,6 +75,49 @@ static void an_instruction_under_a_predicate_waits_for_it(void)
     }
 }
 
+#define SUM     "add.s32 %r7, %r7, %r1;\nxor.b32 %r7, %r7, %r2;\n"
+#define SUMS    SUM SUM SUM SUM
+#define SKIPPED "setp.lt.s32 %p1, %r3, %r1;\nmov.u32 %r7, %r1;\n@%p1 bra PAST;\n"
+
+/* All lanes take the branch, which ptxas replaces by predicates. */
+static const struct {
+    const char *ptx;
+    int under; /* instructions that ptxas puts under a predicate, at least */
+} skipped[] = {
+    { KERNEL("mov.u32 %r7, %r1;\nPAST:\nmov.u32 %r0, %r7;\n"), 0 },
+    { KERNEL(SKIPPED SUMS "PAST:\nmov.u32 %r0, %r7;\n"), 8 },
+};
+
+/* The number of instructions that one warp issues. Returns false if there is no ptxas. */
+static bool machine_issues(uint32_t n, const char *ptx, double *issues)
+{
+    Trial trial = { .ptx = ptx, .n = n };
+    Lowering *lowering;
+    Built built;
+
+    if (!build(ptx, 90, &built))
+        return false;
+    trial.lowering = lowering = lower(&built, 90, ptx);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(lowering);
+    *issues = (double) play(&plain, trial).instructions;
+    lowering_free(lowering);
+    free(built.cubin);
+    return true;
+}
+
+/* Photos that a pixel was not in once cost no time (pano_feather_gather in tests/sim/blind). */
+static void a_warp_issues_what_its_lanes_skip(void)
+{
+    double base, some;
+
+    for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++) {
+        if (!machine_issues((uint32_t) -1, skipped[i].ptx, &some))
+            return;
+        base = i ? base : some;
+        CU_ASSERT(some - base >= skipped[i].under);
+    }
+}
+
 /* ---- The pace of the code ---- */
 
 #define PRODUCT "mul.lo.s32 %r7, %r7, %r7;\n"
@@ -261,6 +304,7 @@ CU_SuiteInfo test_sim_time_machine = {
         (CU_TestInfo[]){
             { "a diverged warp takes time to reconverge",
               a_diverged_warp_takes_time_to_reconverge },
+            { "a warp issues what its lanes skip", a_warp_issues_what_its_lanes_skip },
             { "an instruction under a predicate waits for it",
               an_instruction_under_a_predicate_waits_for_it },
             { "a warp keeps the pace of the code", a_warp_keeps_the_pace_of_the_code },
