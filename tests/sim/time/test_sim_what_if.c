@@ -70,7 +70,8 @@ static void sectors_of_stores(void)
 }
 
 /* The stores of a warp to 32 lines would be one request for one line: the L2 takes as long for them
- * as for dense ones. Once, each of them cost the L2 a request, so lab 06's bound was 1.9 instead of 3.6.
+ * as for dense ones. Once, each of them cost the L2 a request, so lab 06's bound was 1.9 instead
+ * of 3.6.
  */
 static void requests_of_stores(void)
 {
