@@ -146,10 +146,10 @@ static inline long instructions(const Lowering *lowering, const Trial *trial)
     return (long) all_issues(lowering, trial).instructions;
 }
 
-/* The cycles of one warp with this parameter, without these causes of slowness. Returns false if
+/* The time of one warp with this parameter, without these causes of slowness. Returns false if
  * there is no ptxas. */
-static inline bool machine_cycles_without(CauseSet causes, uint32_t n, const Device *device,
-                                          const char *ptx, double *result)
+static inline bool machine_time(CauseSet causes, uint32_t n, const Device *device, const char *ptx,
+                                TimingResult *result)
 {
     Trial trial = { .ptx = ptx, .n = n };
     Lowering *lowering;
@@ -159,7 +159,7 @@ static inline bool machine_cycles_without(CauseSet causes, uint32_t n, const Dev
         return false;
     trial.lowering = lowering = lower(&built, 90, ptx);
     CU_ASSERT_PTR_NOT_NULL_FATAL(lowering);
-    *result = play_without(causes, device, trial).cycles;
+    *result = play_without(causes, device, trial);
     lowering_free(lowering);
     free(built.cubin);
     return true;
@@ -167,7 +167,11 @@ static inline bool machine_cycles_without(CauseSet causes, uint32_t n, const Dev
 
 static inline bool machine_cycles(uint32_t n, const Device *device, const char *ptx, double *result)
 {
-    return machine_cycles_without(0, n, device, ptx, result);
+    TimingResult time = { 0 };
+    const bool well = machine_time(0, n, device, ptx, &time);
+
+    *result = time.cycles;
+    return well;
 }
 
 #endif

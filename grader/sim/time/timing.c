@@ -430,7 +430,7 @@ static void play_rest_of(Timing *timing)
     take_played(timing);
 }
 
-/* Of blocks that were left out, only the bytes are known. */
+/* Hits and misses are counted for the blocks played, bytes of memory also for those left out. */
 static void add_counters(const Timing *timing, TimingResult *result)
 {
     const Gpu *gpu = timing->gpu;

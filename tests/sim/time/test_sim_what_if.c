@@ -138,12 +138,12 @@ static void latency_in_the_code(void)
 {
     const char *few = repeat("", DEPENDENT, 10, "mov.b32 %r0, %f1;\n");
     const char *more = repeat("", DEPENDENT, 110, "mov.b32 %r0, %f1;\n");
-    double of_few, of_more;
+    TimingResult of_few, of_more;
 
-    if (!machine_cycles_without(WITHOUT(CAUSE_LATENCY), 1, &plain, few, &of_few))
+    if (!machine_time(WITHOUT(CAUSE_LATENCY), 1, &plain, few, &of_few))
         return;
-    CU_ASSERT_FATAL(machine_cycles_without(WITHOUT(CAUSE_LATENCY), 1, &plain, more, &of_more));
-    CU_ASSERT_EQUAL(of_more - of_few, 100);
+    CU_ASSERT_FATAL(machine_time(WITHOUT(CAUSE_LATENCY), 1, &plain, more, &of_more));
+    CU_ASSERT_EQUAL(of_more.cycles - of_few.cycles, 100);
 }
 
 /* A load that nothing hides takes as long as its bytes. */
