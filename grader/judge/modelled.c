@@ -11,6 +11,11 @@
  * and kernels are to be balanced, a call is a sequence of about thirty of each. */
 static const double least_call_ms = 0.1, least_balanced_ms = 1;
 
+/* By these factors a case is enlarged whose calls are too short. The kernel that a student begins
+ * with may need a hundred times as long as the reference, so a case must not be twice as large as
+ * it needs to be. */
+static const double least_growth = 1.25, most_growth = 2;
+
 /* Balanced cases start at this scale, and the first trial gives the balanced dim this value. The
  * case is balanced once the factor is this close to 1, or after this many trials. */
 static const double balanced_scale = 1.0 / 64, balanced_within = 0.05;
@@ -26,7 +31,7 @@ static const int launch_millions = 1000;
 static const double call_limit_s = 60;
 
 /* Increase this when the meaning of the kept values changes. */
-enum { KEPT_FORMAT = 4 };
+enum { KEPT_FORMAT = 5 };
 
 /* ---- One call ---- */
 
@@ -99,13 +104,19 @@ static Verdict try_reference(TimingContext *context, const Case *sized, KeptCall
                          reference_seed(context, sized), &kept->call);
 }
 
-/* Doubles the scale from `scale` until a call of the reference is long enough. */
+/* Launches take time, too, so a call may still be too short then, and grows again. */
+static double growth(double ms, double least_ms)
+{
+    return ms > 0 ? fmin(most_growth, fmax(least_growth, least_ms / ms)) : most_growth;
+}
+
+/* Increases the scale from `scale` on until a call of the reference is long enough. */
 static Verdict grow(TimingContext *context, Case *sized, double scale, double least_ms,
                     KeptCall *kept)
 {
     Verdict verdict = PASS;
 
-    for (; scale <= 1024 && verdict == PASS; scale *= 2) {
+    for (; scale <= 1024 && verdict == PASS; scale *= growth(kept->call.ms, least_ms)) {
         if (sized->size)
             sized->size(sized->dim, &context->info.gpu, scale);
         verdict = try_reference(context, sized, kept);
