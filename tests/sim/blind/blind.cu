@@ -52,6 +52,7 @@
 #include "graphs.cuh"
 #include "grids.cuh"
 #include "guards.cuh"
+#include "hives.cuh"
 #include "idioms.cuh"
 #include "image.cuh"
 #include "integers.cuh"
