@@ -66,6 +66,7 @@
 #include "linear.cuh"
 #include "locks.cuh"
 #include "lookup.cuh"
+#include "looms.cuh"
 #include "losses.cuh"
 #include "machines.cuh"
 #include "maps.cuh"
