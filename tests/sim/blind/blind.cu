@@ -103,6 +103,7 @@
 #include "qubits.cuh"
 #include "queries.cuh"
 #include "queues.cuh"
+#include "radars.cuh"
 #include "radio.cuh"
 #include "ragged.cuh"
 #include "ranges.cuh"
