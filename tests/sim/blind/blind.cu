@@ -15,6 +15,7 @@
 #include "arcade.cuh"
 #include "archives.cuh"
 #include "atomics.cuh"
+#include "auctions.cuh"
 #include "audio.cuh"
 #include "ballots.cuh"
 #include "bands.cuh"
