@@ -67,6 +67,7 @@
 #include "lookup.cuh"
 #include "losses.cuh"
 #include "machines.cuh"
+#include "mains.cuh"
 #include "maps.cuh"
 #include "markets.cuh"
 #include "matching.cuh"
