@@ -60,6 +60,7 @@
 #include "lattices.cuh"
 #include "layers.cuh"
 #include "learning.cuh"
+#include "leaves.cuh"
 #include "ledgers.cuh"
 #include "lessons.cuh"
 #include "linear.cuh"
