@@ -136,6 +136,7 @@
 #include "solvers.cuh"
 #include "sorting.cuh"
 #include "space.cuh"
+#include "stars.cuh"
 #include "stencils.cuh"
 #include "stores.cuh"
 #include "streaming.cuh"
