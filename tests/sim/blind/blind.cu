@@ -143,6 +143,7 @@
 #include "styles.cuh"
 #include "sums.cuh"
 #include "surveys.cuh"
+#include "swaths.cuh"
 #include "tables.cuh"
 #include "tabular.cuh"
 #include "terrain.cuh"
