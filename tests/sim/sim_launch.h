@@ -41,7 +41,7 @@ typedef struct Trial {
     Schedule schedule;
     uint64_t seed, budget, sample;
     uint8_t unwritten;
-    bool cooperative, check_races;
+    bool cooperative, check_races, check_uninitialised;
     int cluster; /* blocks, along x; 0: no clusters */
     long resident;
     size_t shared_bytes;
@@ -152,6 +152,7 @@ static inline void trial_launch(Trial *trial)
                               .cooperative = trial->cooperative,
                               .resident = trial->resident,
                               .check_races = trial->check_races,
+                              .check_uninitialised = trial->check_uninitialised,
                               .sample = trial->sample,
                               .unwritten = trial->unwritten,
                               .dynamic_shared_bytes = trial->shared_bytes,

@@ -1,6 +1,7 @@
-/* check.c - passes the events of a launch to the checks: written.c, race_order.c. */
+/* check.c - passes the events of a launch to the checks: written.c, suspects.c, race_order.c. */
 #include "sim/check/check.h"
 #include "sim/check/race.h"
+#include "sim/check/suspects.h"
 
 static void order_shared(Access *x)
 {
@@ -32,6 +33,7 @@ const Observer check_observer = {
     .fence = race_fence,
     .cluster_sync = race_cluster,
     .access = check_access,
+    .follow = suspects_follow,
     .load_again = check_load_again,
     .store_again = check_store_again,
     .needs_accesses = needs_accesses,

@@ -26,22 +26,21 @@ typedef struct DeferredLoad {
 struct DeferredLoads {
     DeferredLoad load[MOST_DEFERRED];
     uint32_t pattern[MOST_DEFERRED][LANES]; /* addresses, from the first lane's */
+    uint64_t deltas[MOST_DEFERRED];         /* by pattern: of the Shape */
     int patterns;
-    struct RecentPattern {
-        uint64_t deltas; /* of the Shape */
-        int pattern;
-    } recent[RECENT]; /* by the step's number */
+    int recent[RECENT]; /* by the step's number: its last pattern, or an older one's place */
 };
 
 static uint16_t find_pattern(DeferredLoads *d, const Step *step, const Shape *s)
 {
-    struct RecentPattern *recent = &d->recent[step->number % RECENT];
+    int *recent = &d->recent[step->number % RECENT];
 
-    if (recent->deltas != s->deltas || recent->pattern >= d->patterns) {
-        *recent = (struct RecentPattern){ s->deltas, d->patterns++ };
-        memcpy(d->pattern[recent->pattern], s->narrow, sizeof s->narrow);
+    if (*recent >= d->patterns || d->deltas[*recent] != s->deltas) {
+        *recent = d->patterns++;
+        d->deltas[*recent] = s->deltas;
+        memcpy(d->pattern[*recent], s->narrow, sizeof s->narrow);
     }
-    return (uint16_t) recent->pattern;
+    return (uint16_t) *recent;
 }
 
 bool race_defer(const Visit *v, Warp *warp, const Step *step, const Shape *s, uint32_t first)

@@ -69,7 +69,7 @@ bool check_store_again(Warp *warp, const Step *step, const Shape *s, const Alloc
     const bool races = a ? block->launch->check_races : block->check_races;
     Visit v;
 
-    if (step->memory.strong || warp->unwritten_count || !s->linear)
+    if (step->memory.strong || warp->unwritten_count || warp->followed || !s->linear)
         return false;
     if (written)
         bits_fill(written, at, (size_t) s->bytes * LANES, true);

@@ -2,10 +2,12 @@
  *
  * Each allocated byte has a bit, which stores, copies and fills set. A load of bytes that were
  * never written is reported if the kernel computes with them, or copies them from shared to global
- * memory. Other copies are not reported, since a program may copy the padding of a structure, or
- * an unused fourth element of a float4. The destination of such a copy becomes unwritten again.
+ * memory, once this matters (suspects.c). Other copies are not reported, since a program may copy
+ * the padding of a structure, or an unused fourth element of a float4. The destination of such a
+ * copy becomes unwritten again.
  */
 #include "sim/check/race.h"
+#include "sim/check/suspects.h"
 #include "sim/base/bits.h"
 #include "sim/base/common.h"
 #include "sim/exec/access_words.h"
@@ -79,8 +81,8 @@ static void pass_on_unwritten(const Access *x)
 
     for (int e = 0; e < x->step->vector; e++) {
         const int reg = uses_register(x->warp->code->function, x->step->in, 1, e);
-        uint32_t left = x->mask & (reg < 0 ? 0 : unwritten_lanes(x->warp, reg));
-        for (; left; left &= left - 1) {
+        uint32_t left = reg < 0 ? 0 : unwritten_lanes(x->warp, reg) | suspects_copied(x->warp, reg);
+        for (left &= x->mask; left; left &= left - 1) {
             size_t at;
             uint8_t *written = written_of(x, first_lane(left), &at);
             if (written)
@@ -108,6 +110,25 @@ static bool element_is_reported(const Access *x, int element, bool none)
            (uses & USE_STORES && x->space == SPACE_SHARED && !x->warp->block->copied_unwritten);
 }
 
+/* Bit i: byte i of the access is not written. */
+static uint64_t missing_bytes(const Access *x, const uint8_t *written, size_t at)
+{
+    uint64_t missing = 0;
+
+    for (int i = 0; i < x->bytes; i++)
+        missing |= (uint64_t) !bits_all(written, at + (size_t) i, 1, true) << i;
+    return missing;
+}
+
+/* The bytes of an asynchronous copy are there later, so the sentence about it is made at once. */
+static bool can_wait(const Access *x, int lane, int element, uint64_t missing)
+{
+    const bool in_flight =
+        x->space == SPACE_SHARED && async_pending(x->warp->block, x->address[lane], x->bytes);
+
+    return !in_flight && suspects_add(x, lane, element, missing);
+}
+
 static bool load_is_reported(const Access *x, int lane, const uint8_t *written, size_t at)
 {
     const size_t size = x->step->size;
@@ -119,7 +140,7 @@ static bool load_is_reported(const Access *x, int lane, const uint8_t *written, 
         if (bits_all(written, from, size, true))
             continue;
         if (element_is_reported(x, e, none))
-            reported = true;
+            reported |= !can_wait(x, lane, e, missing_bytes(x, written, at));
         else if (none)
             note_unwritten(x, e, lane);
     }
@@ -140,44 +161,39 @@ static bool is_reported(const Access *x, int lane, const uint8_t *written, size_
 }
 
 /* "which nothing has written yet"; "of which only the first 8 of 16 bytes have been written" */
-static const char *put_which(const Access *x, const uint8_t *written, size_t at, const char *writer,
-                             char *text, size_t size)
+static const char *put_which(const Access *x, uint64_t missing, const char *writer, char *text,
+                             size_t size)
 {
-    size_t count = 0;
+    const int count = x->bytes - __builtin_popcountll(missing);
 
-    for (size_t i = 0; i < (size_t) x->bytes; i++)
-        count += !bits_all(written, at + i, 1, true);
-    if (count == (size_t) x->bytes)
+    if (!count)
         snprintf(text, size, "which %s has written yet", writer);
-    else if (bits_all(written, at, (size_t) x->bytes - count, true))
-        snprintf(text, size, "of which only the first %zu of %d bytes have been written",
-                 (size_t) x->bytes - count, x->bytes);
+    else if (!(missing & ((1ull << count) - 1)))
+        snprintf(text, size, "of which only the first %d of %d bytes have been written", count,
+                 x->bytes);
     else
-        snprintf(text, size, "of which only %zu of %d bytes have been written",
-                 (size_t) x->bytes - count, x->bytes);
+        snprintf(text, size, "of which only %d of %d bytes have been written", count, x->bytes);
     return text;
 }
 
 /* A part of one element was written: no kernel does that, but a copy of n bytes does. */
-static const char *partly(const Access *x, const uint8_t *written, size_t at)
+static const char *partly(const Access *x, uint64_t missing)
 {
-    const size_t size = x->step->vector > 1 ? x->step->size : (size_t) x->bytes;
-
-    return x->step->vector <= 1 && size > 1 && !none_written(written, at, size)
+    return x->step->vector <= 1 && __builtin_popcountll(missing) < x->bytes
                ? ": does a copy count elements where it has to count bytes?"
                : "";
 }
 
-static void report_global(const Access *x, int lane, const uint8_t *written, size_t at)
+static void report_global(const Access *x, int lane, uint64_t missing)
 {
     char where[400], which[160];
 
     access_words(x, lane, where, sizeof where);
     warn(x->warp, x->step, lane, FINDING_UNINITIALISED, "%s %s, %s%s", access_verb(x), where,
-         put_which(x, written, at, "nothing", which, sizeof which), partly(x, written, at));
+         put_which(x, missing, "nothing", which, sizeof which), partly(x, missing));
 }
 
-static void report_shared(const Access *x, int lane, const uint8_t *written, size_t at)
+static void report_shared(const Access *x, int lane, uint64_t missing)
 {
     const Step *copy = async_pending(x->warp->block, x->address[lane], x->bytes);
     char where[160], which[200];
@@ -188,29 +204,36 @@ static void report_shared(const Access *x, int lane, const uint8_t *written, siz
                  "where the cp.async of line %d is still in flight: wait for it first",
                  copy->in->line);
     else
-        put_which(x, written, at,
+        put_which(x, missing,
                   x->warp->block->copied_unwritten ? "no thread (or only copies of unwritten data)"
                                                    : "no thread",
                   which, sizeof which);
     warn(x->warp, x->step, lane, FINDING_UNINITIALISED, "%s %s, %s", access_verb(x), where, which);
 }
 
-/* Only the first lane that reads unwritten bytes is reported. */
+void written_report(const Access *x, int lane, uint64_t missing)
+{
+    if (x->space == SPACE_SHARED)
+        report_shared(x, lane, missing);
+    else
+        report_global(x, lane, missing);
+}
+
+/* Only the first lane that reads unwritten bytes is reported. All lanes that load them are
+ * followed, also if they load the same. */
 static void check_lanes(Access *x, bool mark, bool ask)
 {
+    const uint32_t lanes = x->kind == ACCESS_LOAD ? UINT32_MAX : shape_leaders(x->shape);
     bool reported = false;
 
-    for (uint32_t left = shape_leaders(x->shape) & x->mask; left; left &= left - 1) {
+    for (uint32_t left = lanes & x->mask; left; left &= left - 1) {
         int lane = first_lane(left);
         size_t at;
         uint8_t *written = written_of(x, lane, &at);
         if (written && ask && !bits_all(written, at, (size_t) x->bytes, true) &&
             is_reported(x, lane, written, at) && !reported) {
             reported = true;
-            if (x->space == SPACE_SHARED)
-                report_shared(x, lane, written, at);
-            else
-                report_global(x, lane, written, at);
+            written_report(x, lane, missing_bytes(x, written, at));
         }
         if (written && mark)
             bits_fill(written, at, (size_t) x->bytes, true);
@@ -265,7 +288,7 @@ void access_check_written(Access *x)
     if (x->kind == ACCESS_LOAD && x->warp->unwritten_count)
         forget_unwritten(x);
     check_and_mark(x, written, ask, mark);
-    if (x->kind == ACCESS_STORE && x->warp->unwritten_count)
+    if (x->kind == ACCESS_STORE && (x->warp->unwritten_count || x->warp->followed))
         pass_on_unwritten(x);
 }
 

@@ -257,6 +257,7 @@ struct Warp {
                           * it, so handlers do not add it */
     Count *counts;       /* counters of the frame's code */
     bool observed;       /* it has a trace, or launch->watched */
+    bool followed;       /* an observer's `follow` is called before each of its steps */
     struct Trace *trace; /* trace.h; NULL: no trace is kept */
     const Step *at;      /* the step that the last handler of a row has executed, or was at; */
     const Step *last_in_row; /* handlers of earlier steps call the next one's (run_next()) */
@@ -290,6 +291,7 @@ struct Warp {
     uint32_t polled_lanes;
     Unwritten unwritten[MOST_UNWRITTEN];
     int unwritten_count;
+    void *suspects;                /* check/suspects.c; NULL: none yet */
     int polls;                     /* consecutive waits for an mbarrier or a cluster that failed */
     bool watched;                  /* its turn continues after a wait that failed (turn.c) */
     uint32_t cluster_arrived;      /* lanes that have arrived at the barrier of the cluster, which
@@ -372,6 +374,8 @@ typedef struct Observer {
     void (*fence)(Warp *warp, bool of_block); /* membar, fence; of_block: .cta scope */
     void (*access)(struct Access *access);    /* an access to shared or global memory, already
                                                * resolved and counted */
+    /* Before a step of a warp with `followed` set, for these lanes, perhaps none. */
+    void (*follow)(Warp *warp, const Step *step, uint32_t mask);
     AccessAgain *load_again, *store_again;
     bool (*needs_accesses)(const Launch *launch); /* false: `access` would do nothing; NULL: true */
     /* The two halves of an asynchronous copy: its reads, and the start of its writes. */

@@ -40,6 +40,7 @@ void warp_close(Warp *warp)
     free(warp->frames);
     free(warp->local);
     free(warp->visits);
+    free(warp->suspects);
 }
 
 /* Special and fixed registers keep their values for the next block, except those that identify the
@@ -89,6 +90,7 @@ void warp_begin(Warp *warp, uint32_t lanes)
     warp->diverged_lanes = 0;
     warp->barrier_step = warp->polled_step = NULL;
     warp->spins = warp->sleeps = warp->polls = warp->unwritten_count = 0;
+    warp->followed = false;
     warp->cluster_arrived = 0;
     if (warp->has_errors)
         memset(warp->errors, 0, sizeof warp->errors);

@@ -29,6 +29,12 @@ static inline __attribute__((always_inline)) void note_step(Launch *launch, Warp
         launch->step(warp, pc, mask);
 }
 
+static inline void follow_step(Warp *warp, const Step *step, uint32_t mask)
+{
+    if (warp->followed)
+        OBSERVE(warp->block->launch, follow, warp, step, mask);
+}
+
 /* One step, whatever it does. */
 static inline __attribute__((always_inline)) void run_step(Warp *warp, bool traced)
 {
@@ -38,6 +44,7 @@ static inline __attribute__((always_inline)) void run_step(Warp *warp, bool trac
     Count *count = warp->counts + pc;
 
     note_step(warp->block->launch, warp, pc, mask, traced);
+    follow_step(warp, step, mask);
     if (step->loop)
         loop_round(warp, step, mask);
     if (mask) {
@@ -83,6 +90,7 @@ static inline __attribute__((always_inline)) const Step *run_plain(Warp *warp, c
 
     if (traced)
         note_step(warp->block->launch, warp, pc, mask, true);
+    follow_step(warp, step, mask);
     if (mask != active)
         count_idle(warp->counts + pc, active, mask);
     if (mask)
@@ -123,8 +131,8 @@ static inline __attribute__((always_inline)) const Step *run_straight(Warp *warp
     const int least = traced ? TRACED_ROW : 1;
 
     do {
-        step = is_full && step->bare >= least ? run_row(warp, step, traced)
-                                              : run_plain(warp, step, traced);
+        step = is_full && !warp->followed && step->bare >= least ? run_row(warp, step, traced)
+                                                                 : run_plain(warp, step, traced);
     } while (step < end && warp->state == WARP_READY);
     return step;
 }
@@ -242,7 +250,7 @@ static inline __attribute__((always_inline)) long run_sequence(Warp *warp, long 
             step = run_straight(
                 warp, step,
                 step->straight < warp->limit - step ? step + step->straight : warp->limit, traced);
-        else if (is_idle_branch(warp, step, whole))
+        else if (!warp->followed && is_idle_branch(warp, step, whole))
             step = run_idle(warp, step, traced);
         else
             *other = true;

@@ -150,3 +150,78 @@ int uses_of(const Code *code, const Step *step, int element)
         return USE_COMPUTES | USE_ALL_OF_IT; /* the uses are unknown */
     return reg == NEVER ? 0 : code->uses[reg];
 }
+
+/* ---- Later uses ---- */
+
+static bool is_operand(const Function *f, const Operand *operand, int reg)
+{
+    if (operand->kind != OPERAND_VECTOR)
+        return (operand->kind == OPERAND_REGISTER ||
+                (operand->kind == OPERAND_ADDRESS && operand->is_register)) &&
+               operand->index == reg;
+    for (int i = 0; i < operand->count && operand->first + i < f->operand_count; i++)
+        if (is_operand(f, &f->operands[operand->first + i], reg))
+            return true;
+    return false;
+}
+
+static bool is_among(const Function *f, const Instruction *in, int from, int to, int reg)
+{
+    for (int i = from; i < to; i++)
+        if (operand_of(f, in, i) && is_operand(f, operand_of(f, in, i), reg))
+            return true;
+    return false;
+}
+
+bool uses_as(const Function *f, const Instruction *in, int operand, int reg)
+{
+    return is_among(f, in, operand, operand + 1, reg);
+}
+
+/* The steps that a search has found but not visited yet. */
+typedef struct Search {
+    bool *found;
+    int *left;
+    int count;
+} Search;
+
+static void search_add(Search *search, const Code *code, int step)
+{
+    if (step < 0 || step >= code->step_count || search->found[step])
+        return;
+    search->found[step] = true;
+    search->left[search->count++] = step;
+}
+
+/* Visits a step; true: it reads the register, or it is unknown what comes next. */
+static bool search_finds(Search *search, const Code *code, int at, int reg)
+{
+    const Step *step = &code->steps[at];
+    const Instruction *in = step->in;
+
+    if (in->guard == reg || in->op == OP_brx ||
+        is_among(code->function, in, in->roles.destinations, in->count, reg))
+        return true;
+    if (in->guard < 0 && is_among(code->function, in, 0, in->roles.destinations, reg))
+        return false;
+    if (in->op == OP_bra)
+        search_add(search, code, step->jump.target);
+    if (in->guard >= 0 || (in->op != OP_bra && in->op != OP_ret && in->op != OP_exit))
+        search_add(search, code, at + 1);
+    return false;
+}
+
+bool uses_later(const Code *code, int reg, int from)
+{
+    Search search = { .found = calloc((size_t) code->step_count + 1, sizeof *search.found),
+                      .left = calloc((size_t) code->step_count + 1, sizeof *search.left) };
+    bool finds = !search.found || !search.left;
+
+    if (!finds)
+        search_add(&search, code, from);
+    while (!finds && search.count)
+        finds = search_finds(&search, code, search.left[--search.count], reg);
+    free(search.found);
+    free(search.left);
+    return finds;
+}

@@ -31,4 +31,11 @@ bool uses_one_place(const Function *f, const Instruction *load, const Instructio
  * store its data. Returns -1 if it is not a register, or is unknown. */
 int uses_register(const Function *f, const Instruction *in, int operand, int element);
 
+/* Whether the operand is, or contains, the register. */
+bool uses_as(const Function *f, const Instruction *in, int operand, int reg);
+
+/* Whether the register's value may be read from this step of the code on, before it is overwritten.
+ */
+bool uses_later(const Code *code, int reg, int from);
+
 #endif

@@ -5,8 +5,8 @@
  *   reported: race @reversed_write
  *   reported: race @reversed_read
  * case tile
- *   reported: uninitialised @tile_read
  *   reported: race @tile_read
+ *   reported: uninitialised @tile_read
  *   reported: race @tile_write
  * case reused
  *   reported: race @reused_write

@@ -12,12 +12,16 @@
  *   reported: uninitialised @dynamic
  * case used_part
  *   reported: uninitialised @four
+ * case decides
+ *   reported: uninitialised @next
  * case atomic
  *   reported: uninitialised @count
  * case struct_padding
  * case padded_in_shared
  * case float4_of_three
  * case float3_in_float4
+ * case decides_nothing
+ * case rows_of_all
  * case memset
  * case memcpy
  * case memcpy_async
@@ -78,6 +82,32 @@ __global__ void sum_three(const float4 *a, float *out)
 {
     float4 v = a[threadIdx.x];
     out[threadIdx.x] = v.x + v.y + v.z;
+}
+
+/* As a merge does, loads the element after the last one. */
+__global__ void count_descents(int *out, int n)
+{
+    __shared__ int s[65];
+    int t = threadIdx.x;
+
+    s[t] = t * 37 % 64;
+    __syncthreads();
+    int next = s[t + 1]; // @next
+    out[t] = (t + 1 < n) & (next < s[t]);
+}
+
+/* All lanes load, but only those of a whole row store. */
+__global__ void store_row(int *out, int n)
+{
+    __shared__ int s[64];
+    int t = threadIdx.x;
+
+    if (t < n)
+        s[t] = t;
+    __syncthreads();
+    int v = s[t];
+    if (t < n)
+        out[t] = v;
 }
 
 __global__ void count(int *bins)
@@ -170,6 +200,21 @@ static void used_part()
 
     fill<<<1, 32>>>(a, 30);
     sum_four<<<1, 8>>>((float4 *) a, array<float>(8));
+}
+
+static void decides()
+{
+    count_descents<<<1, 64>>>(array<int>(64), 65);
+}
+
+static void decides_nothing()
+{
+    count_descents<<<1, 64>>>(array<int>(64), 64);
+}
+
+static void rows_of_all()
+{
+    store_row<<<1, 64>>>(array<int>(64), 40);
 }
 
 static void atomic()
@@ -316,11 +361,14 @@ int main(int argc, char **argv)
         { "shared", shared },
         { "shared_dynamic", shared_dynamic },
         { "used_part", used_part },
+        { "decides", decides },
         { "atomic", atomic },
         { "struct_padding", struct_padding },
         { "padded_in_shared", padded_in_shared },
         { "float4_of_three", float4_of_three },
         { "float3_in_float4", float3_in_float4 },
+        { "decides_nothing", decides_nothing },
+        { "rows_of_all", rows_of_all },
         { "memset", memset },
         { "memcpy", memcpy },
         { "memcpy_async", memcpy_async },

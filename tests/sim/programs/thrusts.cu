@@ -9,8 +9,10 @@
 #include <numeric>
 #include <thrust/device_vector.h>
 #include <thrust/functional.h>
+#include <thrust/merge.h>
 #include <thrust/reduce.h>
 #include <thrust/scan.h>
+#include <thrust/set_operations.h>
 #include <thrust/sort.h>
 #include <thrust/transform_reduce.h>
 #include <thrust/unique.h>
@@ -23,16 +25,56 @@ struct Square {
     }
 };
 
-template <typename T>
-static void check(const char *name, const thrust::device_vector<T> &device,
-                  const std::vector<T> &want)
+template <typename T> static std::vector<T> host_of(const thrust::device_vector<T> &device)
 {
     std::vector<T> host(device.size());
 
     OK(cudaMemcpy(host.data(), thrust::raw_pointer_cast(device.data()), device.size() * sizeof(T),
                   cudaMemcpyDeviceToHost));
+    return host;
+}
+
+template <typename T>
+static void check(const char *name, const thrust::device_vector<T> &device,
+                  const std::vector<T> &want)
+{
+    const std::vector<T> host = host_of(device);
+
     CHECK(host == want);
     digest_bytes(name, host.data(), host.size() * sizeof(T));
+}
+
+/* Its merge loads the key after the last one. */
+struct LastDigit {
+    __host__ __device__ bool operator()(int a, int b) const
+    {
+        return (a + 300) % 10 < (b + 300) % 10;
+    }
+};
+
+static void comparators(const std::vector<int> &x)
+{
+    std::vector<int> sorted(x), low(x), high(x), both(2 * x.size());
+
+    std::stable_sort(sorted.begin(), sorted.end(), LastDigit());
+    thrust::device_vector<int> device(x.begin(), x.end());
+    thrust::stable_sort(device.begin(), device.end(), LastDigit());
+    CHECK(host_of(device) == sorted);
+
+    for (int &value : high)
+        value += 7;
+    std::sort(low.begin(), low.end());
+    std::sort(high.begin(), high.end());
+    thrust::device_vector<int> a(low.begin(), low.end()), b(high.begin(), high.end());
+    thrust::device_vector<int> out(both.size());
+    std::merge(low.begin(), low.end(), high.begin(), high.end(), both.begin());
+    thrust::merge(a.begin(), a.end(), b.begin(), b.end(), out.begin());
+    CHECK(host_of(out) == both);
+    both.resize(std::set_union(low.begin(), low.end(), high.begin(), high.end(), both.begin()) -
+                both.begin());
+    out.resize(thrust::set_union(a.begin(), a.end(), b.begin(), b.end(), out.begin()) -
+               out.begin());
+    CHECK(host_of(out) == both);
 }
 
 int main()
@@ -73,5 +115,6 @@ int main()
     check("thrust_unique", out, keys);
     sorted.erase(thrust::unique(sorted.begin(), sorted.end()), sorted.end()); /* in place */
     CHECK(sorted == thrust::device_vector<int>(keys));
+    comparators(x);
     puts("ok");
 }
