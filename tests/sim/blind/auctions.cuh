@@ -6,7 +6,7 @@
 #include "blind.cuh"
 
 // ---- The price that clears most, per book: each price sums all orders, or histograms and their
-// ---- running sums
+// running sums ----
 
 enum { AUCTION_BOOKS = 1000, AUCTION_ORDERS = 250, AUCTION_TICKS = 128 };
 
@@ -129,8 +129,7 @@ static void auction_clear_bins(Run &run)
 }
 
 // ---- Bidders without an object bid for the one that they want most, in rounds: a thread per
-// bidder,
-// ---- or a warp
+// bidder, or a warp ----
 
 enum { AUCTION_BIDDERS = 768, AUCTION_ROUNDS = 12, AUCTION_STEP = 20, AUCTION_LEAST = -1000000 };
 
@@ -276,11 +275,11 @@ static void auction_bid_warp(Run &run)
 }
 
 // ---- How far bids are below values of known distribution, by integrals in double precision: a
-// ---- power, or a product
+// power, or a product ----
 
 enum { AUCTION_VALUES = 20000, AUCTION_PANELS = 32 };
 
-// The probability that nobody else's value is above.
+// The probability that all other values are below.
 template <bool POWER> __host__ __device__ inline double auction_chance(double ratio, int others)
 {
     if (POWER)
@@ -336,7 +335,7 @@ static void auction_shade_product(Run &run)
     auction_shade(run, auction_shade_kernel<false>);
 }
 
-// ---- Bids by proxy, in order of time: auctions as they come, or those with many bids first
+// ---- Bids by proxy, in order of time: auctions as they come, or those with many bids first ----
 
 enum { AUCTION_SALES = 15000 };
 

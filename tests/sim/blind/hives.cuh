@@ -6,7 +6,7 @@
 #include "blind.cuh"
 
 // ---- Directions of waggle dances, as mean vectors of doubled headings: a thread per dance, or a
-// ---- warp
+// warp ----
 
 enum { HIVE_DANCES = 7100, HIVE_SHORTEST = 12, HIVE_SPREAD = 120 };
 
@@ -108,7 +108,7 @@ static void hive_dance_warp(Run &run)
     hive_dance_run(run, true);
 }
 
-// ---- Heat in a comb of hexagons, which bees warm: a kernel per step, or tiles for four steps
+// ---- Heat in a comb of hexagons, which bees warm: a kernel per step, or tiles for four steps ----
 
 enum { HIVE_W = 512, HIVE_H = 320, HIVE_STEPS = 8, HIVE_HALO = 4 };
 enum { HIVE_INNER_W = 32, HIVE_INNER_H = 16 };
@@ -224,7 +224,7 @@ static void hive_heat_tiles(Run &run)
 }
 
 // ---- Bees that face each other, counted over frames of a film: a block per frame, or a thread per
-// ---- pair
+// pair ----
 
 enum { HIVE_BEES = 190, HIVE_FRAMES = 150, HIVE_REACH = 60 };
 
@@ -300,7 +300,7 @@ static void hive_meet_pairs(Run &run)
 }
 
 // ---- The five best patches of flowers for each bee: an array by insertion, or exchanges in
-// ---- registers
+// registers ----
 
 enum { HIVE_FORAGERS = 12000, HIVE_PATCHES = 280, HIVE_BEST = 5 };
 

@@ -5,7 +5,7 @@
 
 #include "blind.cuh"
 
-// ---- The weave of a draft: a byte per crossing, or a bit by votes
+// ---- The weave of a draft: a byte per crossing, or a bit by votes ----
 
 enum { LOOM_W = 4096, LOOM_H = 4096, LOOM_PICKS = 16, LOOM_SHAFTS = 16, LOOM_TREADLES = 20 };
 
@@ -72,8 +72,7 @@ static void loom_draft_bits(Run &run)
 }
 
 // ---- The longest float of each pick, as ones in a row of bits: a thread's walk along the row, or
-// a
-// ---- warp that joins pieces
+// a warp that joins pieces ----
 
 enum { LOOM_ROWS = 5003, LOOM_WORDS = 64 };
 
@@ -167,7 +166,7 @@ static void loom_float_warp(Run &run)
 }
 
 // ---- Crossings that differ from those of a shifted cloth, per shift: byte by byte, or four at
-// once
+// once ----
 
 enum { LOOM_SHIFTS = 500, LOOM_COMPARED = 24576, LOOM_PERIOD = 36 };
 
@@ -240,12 +239,11 @@ static void loom_repeat_words(Run &run)
 }
 
 // ---- The stitch below each stitch of a course, where stitches are added and dropped: sums by
-// steps
-// ---- in shared memory, or by shuffles
+// steps in shared memory, or by shuffles ----
 
 enum { LOOM_COURSES = 900, LOOM_STITCHES = 1024 };
 
-// A knit stitch goes on as one, an increase as two, and a dropped one as none.
+// A knit stitch continues as one, an increase as two, and a dropped one as none.
 __host__ __device__ inline int loom_stitches(int operation)
 {
     return operation < 6 ? 1 : operation < 8 ? 2 : 0;

@@ -8,6 +8,7 @@
 #include "blind.cuh"
 
 // ---- Doppler spectra of 64 pulses per range: direct sums, or fast transforms in shared memory
+// ----
 
 enum { RADAR_PULSES = 64, RADAR_RANGES = 3072, RADAR_PER_BLOCK = 16 };
 
@@ -100,6 +101,7 @@ static void radar_doppler_fast(Run &run)
 }
 
 // ---- Pulses compressed by their code of signs: in float, or both parts at once in half precision
+// ----
 
 enum { RADAR_SHOTS = 96, RADAR_SAMPLES = 3072, RADAR_CODE = 96, RADAR_CHUNK = 256 };
 
@@ -189,8 +191,7 @@ static void radar_compress_half(Run &run)
 }
 
 // ---- Noise around each cell as the 18th of 24 neighbours: sorted in a local array, or found bit
-// by
-// ---- bit
+// by bit ----
 
 enum { RADAR_LINES = 30, RADAR_LINE = 2000, RADAR_GUARD = 2, RADAR_SIDE = 12, RADAR_RANK = 17 };
 enum { RADAR_EDGE = RADAR_GUARD + RADAR_SIDE, RADAR_STRIDE = RADAR_LINE + 2 * RADAR_EDGE };
@@ -287,8 +288,7 @@ static void radar_rank_bits(Run &run)
 }
 
 // ---- The round screen, the strongest echo per pixel: echoes go to pixels by atomics, or pixels
-// have
-// ---- lists of echoes
+// have lists of echoes ----
 
 enum { RADAR_ANGLES = 1440, RADAR_DEPTH = 1024, RADAR_SCREEN = 600 };
 enum { RADAR_ECHOES = RADAR_ANGLES * RADAR_DEPTH, RADAR_PIXELS = RADAR_SCREEN * RADAR_SCREEN };
