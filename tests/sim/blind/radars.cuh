@@ -7,8 +7,8 @@
 
 #include "blind.cuh"
 
-// ---- Doppler spectra of 64 pulses per range: direct sums, or fast transforms in shared memory
-// ----
+// ---- Doppler spectra of 64 pulses per range: direct sums, or fast transforms in shared
+// memory ----
 
 enum { RADAR_PULSES = 64, RADAR_RANGES = 3072, RADAR_PER_BLOCK = 16 };
 
@@ -100,8 +100,8 @@ static void radar_doppler_fast(Run &run)
     radar_doppler(run, true);
 }
 
-// ---- Pulses compressed by their code of signs: in float, or both parts at once in half precision
-// ----
+// ---- Pulses compressed by their code of signs: in float, or both parts at once in half
+// precision ----
 
 enum { RADAR_SHOTS = 96, RADAR_SAMPLES = 3072, RADAR_CODE = 96, RADAR_CHUNK = 256 };
 
