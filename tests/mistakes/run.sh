@@ -2,7 +2,8 @@
 # run.sh - grades the commonest CUDA mistakes on the simulated GPU, and compares what a student reads.
 #
 #     tests/mistakes/run.sh BUILD [NAME...]
-#     tests/mistakes/run.sh BUILD --accept [NAME...]      rewrites expected.txt; read its diff
+#     tests/mistakes/run.sh BUILD --accept                rewrites expected.txt; read its diff
+#     tests/mistakes/run.sh BUILD --accept NAME...        only prints what it would say of these
 #
 # Each NAME.cu has one mistake; its first lines say "// lab: LAB" and "// mistake: ...". expected.txt holds, for each,
 # the verdict, the reason, what the kernel printed and the comment of make hint, wrapped at 80 columns.
