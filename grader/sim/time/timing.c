@@ -15,7 +15,7 @@
 
 enum {
     LEAST_WAVES = 6,       /* minimum number of waves that are played */
-    WORTH_THREADS = 50000, /* warp instructions, after which threads are started */
+    WORTH_THREADS = 50000, /* warp instructions of a launch that is played on threads */
     SPARE_BYTES = 16 << 20 /* of traces that are kept for the next launch */
 };
 
@@ -168,9 +168,15 @@ static void begin_block(Timing *timing, BlockTrace *trace, const BlockStart *sta
         play_begin(&timing->play, trace, start);
 }
 
+/* The instructions of all blocks, if the others are like those so far. */
+static double expected(const Timing *timing)
+{
+    return (double) timing->launch->executed / (double) timing->begun * (double) timing->blocks;
+}
+
 static void end_block(Timing *timing, BlockTrace *trace)
 {
-    if (!timing->feed && timing->launch->executed >= WORTH_THREADS && !timing->no_threads) {
+    if (!timing->feed && !timing->no_threads && expected(timing) >= WORTH_THREADS) {
         timing->feed = feed_open(&timing->play, timing->wave);
         timing->no_threads = !timing->feed;
     }
