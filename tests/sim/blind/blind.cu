@@ -43,6 +43,7 @@
 #include "evolving.cuh"
 #include "experts.cuh"
 #include "fabric.cuh"
+#include "ferries.cuh"
 #include "fields.cuh"
 #include "finance.cuh"
 #include "folds.cuh"
