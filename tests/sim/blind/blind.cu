@@ -79,6 +79,7 @@
 #include "matrices.cuh"
 #include "meshes.cuh"
 #include "messages.cuh"
+#include "mills.cuh"
 #include "models.cuh"
 #include "mosaics.cuh"
 #include "nearest.cuh"
