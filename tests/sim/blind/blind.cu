@@ -66,6 +66,7 @@
 #include "leaves.cuh"
 #include "ledgers.cuh"
 #include "lessons.cuh"
+#include "letters.cuh"
 #include "linear.cuh"
 #include "locks.cuh"
 #include "lookup.cuh"
