@@ -20,6 +20,7 @@
 #include "ballots.cuh"
 #include "bands.cuh"
 #include "biology.cuh"
+#include "bridges.cuh"
 #include "bytes.cuh"
 #include "cells.cuh"
 #include "chances.cuh"
