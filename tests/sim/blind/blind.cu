@@ -88,6 +88,7 @@
 #include "numeric.cuh"
 #include "optics.cuh"
 #include "orbitals.cuh"
+#include "orchards.cuh"
 #include "packing.cuh"
 #include "packs.cuh"
 #include "painters.cuh"
