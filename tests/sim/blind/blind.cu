@@ -97,6 +97,7 @@
 #include "photo.cuh"
 #include "photons.cuh"
 #include "physics.cuh"
+#include "planets.cuh"
 #include "plasma.cuh"
 #include "probes.cuh"
 #include "prompts.cuh"
