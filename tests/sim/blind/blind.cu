@@ -154,6 +154,7 @@
 #include "tabular.cuh"
 #include "terrain.cuh"
 #include "texts.cuh"
+#include "theatres.cuh"
 #include "tides.cuh"
 #include "tissue.cuh"
 #include "tokens.cuh"
