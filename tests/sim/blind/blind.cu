@@ -169,6 +169,7 @@
 #include "vocabularies.cuh"
 #include "voices.cuh"
 #include "weather.cuh"
+#include "wells.cuh"
 #include "windows.cuh"
 #include "worlds.cuh"
 
