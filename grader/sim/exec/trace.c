@@ -2,6 +2,7 @@
 #include "sim/exec/trace.h"
 #include "sim/base/common.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,42 @@ void trace_free(BlockTrace *block)
     }
     free(block->warps);
     free(block);
+}
+
+/* ---- Work ---- */
+
+static double instructions_of(const Trace *trace)
+{
+    double sum = 0;
+
+    for (int i = 0; i < trace->run_count; i++)
+        sum += trace->runs[i].count;
+    return sum;
+}
+
+static double moved_by(const Trace *trace)
+{
+    uint64_t moved = 0;
+
+    for (int at = 0; at < trace->word_count; at += 1 + trace_following(trace->words[at])) {
+        const uint64_t head = trace->words[at];
+        moved += trace_kind(head) == TRACE_SHARED ? trace_wavefronts(head)
+                                                  : (uint64_t) trace_following(head);
+    }
+    return (double) moved;
+}
+
+void trace_work(BlockTrace *block)
+{
+    BlockWork work = { { 0 } };
+
+    for (int i = 0; i < block->warp_count; i++) {
+        const double instructions = instructions_of(&block->warps[i]);
+        work.of[WORK_INSTRUCTIONS] += instructions;
+        work.of[WORK_LONGEST] = fmax(work.of[WORK_LONGEST], instructions);
+        work.of[WORK_MOVED] += moved_by(&block->warps[i]);
+    }
+    block->work = work;
 }
 
 /* ---- Steps ---- */

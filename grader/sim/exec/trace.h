@@ -135,6 +135,13 @@ typedef struct Trace {
     struct WarpClock *clock; /* of the time model, if the warp has read a clock */
 } Trace;
 
+/* Of a block: instructions of PTX of all its warps, and of the longest one; lines and wavefronts of
+ * their accesses. */
+enum { WORK_INSTRUCTIONS, WORK_LONGEST, WORK_MOVED, BLOCK_WORKS };
+typedef struct BlockWork {
+    double of[BLOCK_WORKS];
+} BlockWork;
+
 typedef struct BlockTrace {
     struct BlockTrace *next;
     long block;      /* its number */
@@ -142,6 +149,7 @@ typedef struct BlockTrace {
     Trace *warps;
     int warp_count;
     bool incomplete; /* out of memory */
+    BlockWork work;  /* of the block, when it has ended: trace_work() */
 } BlockTrace;
 
 /* From now on the warp records into this trace; NULL: no longer. */
@@ -185,6 +193,7 @@ bool trace_again(Warp *warp, const Shape *shape, uint64_t first);
 void trace_long_way(Warp *warp);
 /* Room for so many runs and words, also those that are there. Returns false if out of memory. */
 bool trace_make_room(Trace *trace, int runs, int words);
+void trace_work(BlockTrace *block);
 void trace_clear(BlockTrace *block);
 void trace_free(BlockTrace *block);
 

@@ -123,6 +123,16 @@ uint64_t answers_request(Sm *sm, TraceKind kind, uint64_t word, uint64_t at, uin
     return add_answer(sm, (Answer){ .others = { least } });
 }
 
+void answers_repeat(Sm *twin, bool lists, TraceKind kind, uint64_t word, uint64_t at)
+{
+    Answers *a = &twin->answers;
+
+    if (!lists)
+        ask(twin, kind, word, at);
+    else if (HAS_ROOM(twin, request))
+        a->requests[a->request_count++] = (Request){ kind, NO_ANSWER, word, at };
+}
+
 /* ---- All requests of a turn ---- */
 
 enum { CYCLES = 256 }; /* of a turn that are told apart */
@@ -174,6 +184,14 @@ static void put_in_order(AskedList *list, Sm *sms, int count, uint64_t from, int
         }
 }
 
+/* Requests of twins are done; those of others are forgotten with their answers. */
+static void forget_repeated(Sm *sms, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!sms[i].answers.answer_count)
+            sms[i].answers.request_count = 0;
+}
+
 bool answers_ask(AskedList *list, Sm *sms, int count, uint64_t from)
 {
     enum { AHEAD = 4 };
@@ -188,8 +206,11 @@ bool answers_ask(AskedList *list, Sm *sms, int count, uint64_t from)
         const Request *r = a->request;
         if (i + AHEAD < all)
             memory_ask(a->sm->memory, trace_number(list->items[i + AHEAD].request->word));
-        a->sm->answers.answers[r->number].at = ask(a->sm, r->kind, r->word, r->at);
+        const uint64_t at = ask(a->sm, r->kind, r->word, r->at);
+        if (r->number != NO_ANSWER)
+            a->sm->answers.answers[r->number].at = at;
     }
+    forget_repeated(sms, count);
     return true;
 }
 

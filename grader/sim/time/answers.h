@@ -25,9 +25,11 @@ typedef struct Value {
     const Operation *maker;
 } Value;
 
+#define NO_ANSWER UINT32_MAX /* nothing waits for it */
+
 typedef struct Request {
     TraceKind kind;
-    uint32_t number;   /* of its answer */
+    uint32_t number;   /* of its answer, or NO_ANSWER */
     uint64_t word, at; /* as for memory_load and others */
 } Request;
 
@@ -55,6 +57,9 @@ static inline bool is_unknown(uint64_t at)
 
 /* The SM makes a request. Returns when its answer arrives, but not before `least`. */
 uint64_t answers_request(struct Sm *sm, TraceKind kind, uint64_t word, uint64_t at, uint64_t least);
+/* A twin makes a request, for whose answer nothing waits; `lists`: as the SM does that it repeats.
+ */
+void answers_repeat(struct Sm *twin, bool lists, TraceKind kind, uint64_t word, uint64_t at);
 /* There is an unknown time: at this place; in this value; in a time of this warp. */
 void answers_note(struct Sm *sm, uint64_t *time);
 void answers_note_value(struct Sm *sm, Value *value);

@@ -260,14 +260,60 @@ uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now)
     const Planned *step = w->step;
     uint64_t there = 0, start;
 
-    for (int i = 0; i < step->accesses; i++)
-        there = time_later(
-            sm, there, play_access(sm, w, w->access[step->access + i], later(now, sm->lsu_free)));
+    for (int i = 0; i < step->accesses; i++) {
+        start = later(now, sm->lsu_free);
+        there = time_later(sm, there, play_access(sm, w, w->access[step->access + i], start));
+        if (w->twins)
+            twins_access(w, step->access + i, start, sm->answers.on);
+    }
     if (step->accesses)
         return there;
     start = later(now, sm->lsu_free);
     lsu_keep(sm, false, start, start + step->operation->cycles);
     return start + step->operation->latency;
+}
+
+/* ---- Twins ---- */
+
+static void repeat_load(Sm *twin, uint64_t word, uint64_t at, bool past_l1, bool lists)
+{
+    const uint64_t address = trace_number(word);
+    const unsigned sectors = trace_sectors(word);
+    CacheLine *line = past_l1 ? NULL : l1_line(twin, address);
+    const unsigned missing = sectors & ~(line ? line->valid : 0u);
+
+    twin->l1_misses += sectors_in(missing);
+    twin->l1_hits += sectors_in(sectors) - sectors_in(missing);
+    if (missing)
+        answers_repeat(twin, lists, TRACE_LOAD, trace_line(address, missing, 0, 0), at);
+    if (line)
+        line->valid |= (uint8_t) missing;
+}
+
+static void repeat_store(Sm *twin, const PlayedWarp *w, TraceKind kind, uint64_t word, uint64_t at,
+                         bool lists)
+{
+    const uint64_t address = trace_number(word);
+    const unsigned sectors = trace_sectors(word);
+    const bool is_part = trace_amount(word) < SECTOR_BYTES;
+    const bool is_merged = kind == TRACE_STORE && is_part && merges(twin, w, address, sectors, at);
+
+    answers_repeat(twin, lists, is_merged ? TRACE_MERGED_STORE : kind, word, at);
+    keep_written(twin, address, sectors, is_part,
+                 kind == TRACE_ATOMIC || kind == TRACE_INTEGER_ATOMIC);
+}
+
+void lsu_repeat(Sm *twin, const PlayedWarp *w, const uint64_t *words, uint64_t at, bool past_l1,
+                bool lists)
+{
+    const TraceKind kind = trace_kind(*words);
+    const int lines = kind == TRACE_SHARED ? 0 : trace_following(*words);
+
+    for (int i = 0; i < lines; i++, at++)
+        if (kind == TRACE_LOAD)
+            repeat_load(twin, words[i + 1], at, past_l1, lists);
+        else
+            repeat_store(twin, w, kind, words[i + 1], at, lists);
 }
 
 /* ---- The stack ---- */

@@ -119,9 +119,19 @@ uint32_t *rounds_unroll(Planned *steps, int count, int rounds, const int *places
 
 /* ---- One SM (sim/time/sm.c), its warps (sim/time/warp.c) ---- */
 
+/* A block of another SM, its twin, which repeats what is played (twins.h). */
+typedef struct Twin {
+    BlockTrace *trace;
+    struct Sm *sm;
+    int64_t later; /* cycles by which it began later than the block that is played */
+} Twin;
+enum { MOST_TWINS = 3 };
+
 typedef struct PlayedBlock {
     struct PlayedBlock *next;
     BlockTrace *trace;
+    Twin twin[MOST_TWINS];
+    int twins;
     uint64_t number;       /* in order of arrival at the SM */
     int live, waiting;     /* warps that have not ended; those of them that wait at a barrier */
     uint64_t arrived;      /* when the last of these was counted */
@@ -138,6 +148,9 @@ typedef struct PlayedWarp {
     const uint64_t *word;    /* accesses after the stretch */
     const uint64_t **access; /* of the stretch */
     int access_room;
+    const uint64_t *twin_word[MOST_TWINS], *twin_end[MOST_TWINS]; /* `word` of twins; their ends */
+    const uint64_t **twin_access;   /* [twin * accesses + access]: `access` of twins; NULL: none */
+    int twins, twin_room, accesses; /* twins: of its block; accesses: of the stretch */
     const uint64_t **kept; /* by copy of a load (Operation.hoisted_first): its last accesses */
     int kept_room;
     int scheduler;        /* of all SMs */
@@ -304,6 +317,14 @@ static inline uint64_t l1_latency(const Device *device, uint64_t word)
                                                           : device->l1_latency);
 }
 
+/* sim/time/twins.c: what twins do while a warp of their block is played. A warp begins; it begins a
+ * stretch with so many accesses (returns false if out of memory); it makes access number `access`
+ * of the stretch at `at`; it has ended, and its twins make the accesses that it did not have. */
+void twins_begin_warp(PlayedWarp *w);
+bool twins_stretch(PlayedWarp *w, int accesses);
+void twins_access(const PlayedWarp *w, int access, uint64_t at, bool lists);
+void twins_end_warp(PlayedWarp *w, uint64_t now, bool lists);
+
 /* sim/time/updates.c: a warp updates `count` words of shared memory by a loop, from `start` on, as
  * its trace says. Returns when the last update is done. */
 uint64_t updates_play(Sm *sm, const PlayedWarp *w, const uint64_t *words, int count,
@@ -322,7 +343,11 @@ void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until);
 /* Plays the accesses of the warp's current step. Returns when the value or the write has arrived.
  */
 uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now);
-/* The same for a step that accesses the stack. */
+/* A twin makes an access at `at`, to these words of its trace, as its warp `w`. `lists`: its
+ * requests are listed, not made at once. */
+void lsu_repeat(Sm *twin, const PlayedWarp *w, const uint64_t *words, uint64_t at, bool past_l1,
+                bool lists);
+/* Plays a step that accesses the stack. */
 uint64_t lsu_play_stack(Sm *sm, PlayedWarp *w, uint64_t now);
 /* The SM's stores wait if slices of the L2 have too many; and whether they still do at `now`. */
 void lsu_hold_back(Sm *sm);
@@ -343,9 +368,9 @@ bool sm_open(Sm *sm, struct Gpu *gpu, Memory *memory);
 void sm_close(Sm *sm);
 /* Begins a launch: the clock is 0, and the L1 is empty. Returns false if out of memory. */
 bool sm_begin(Sm *sm, double l1_bytes);
-/* The block's warps may issue from cycle `at` on. The SM owns the trace until the block is in
- * `ended`. */
-bool sm_start(Sm *sm, BlockTrace *trace, uint64_t at);
+/* The block's warps may issue from cycle `at` on. The SM owns its trace and those of its twins
+ * until the block is in `ended`. */
+bool sm_start(Sm *sm, const PlayedBlock *new, uint64_t at);
 void sm_run(Sm *sm, uint64_t until); /* plays everything that is issued before that cycle */
 uint64_t sm_next(Sm *sm);            /* when it issues next; NEVER */
 

@@ -29,6 +29,30 @@ static void give_up(Play *play, BlockTrace *trace)
     pthread_mutex_unlock(&play->lock);
 }
 
+/* A block ends that began at cycle `begins`. */
+static void end_block(Play *play, Sm *sm, BlockTrace *trace, uint64_t begins, uint64_t ends)
+{
+    const int i = sm->number;
+
+    play->room_at[i * play->places + play->room[i]++] = ends;
+    play->ends = later(play->ends, ends);
+    play->block_ends[play->collected++] = ends;
+    play->place_cycles += (double) (ends - begins) + (double) play->gpu->device.block_start_cycles;
+    OBSERVE(play->launch, block_played, play->launch,
+            &(BlockPlayed){ trace->block, i, begins, ends });
+    give_up(play, trace);
+}
+
+static void end_twins(Play *play, const PlayedBlock *block)
+{
+    for (int i = 0; i < block->twins; i++) {
+        const Twin *twin = &block->twin[i];
+        const uint64_t more = (uint64_t) twin->later; /* wraps round if it is negative */
+        twin->sm->ends = later(twin->sm->ends, block->ends + more);
+        end_block(play, twin->sm, twin->trace, block->begins + more, block->ends + more);
+    }
+}
+
 static void collect(Play *play, int i)
 {
     Sm *sm = &play->gpu->sms[i];
@@ -38,14 +62,8 @@ static void collect(Play *play, int i)
     while (sm->ended) {
         PlayedBlock *block = sm->ended;
         sm->ended = block->next;
-        play->room_at[i * play->places + play->room[i]++] = block->ends;
-        play->ends = later(play->ends, block->ends);
-        play->block_ends[play->collected++] = block->ends;
-        play->place_cycles +=
-            (double) (block->ends - block->begins) + (double) play->gpu->device.block_start_cycles;
-        OBSERVE(play->launch, block_played, play->launch,
-                &(BlockPlayed){ block->trace->block, i, block->begins, block->ends });
-        give_up(play, block->trace);
+        end_block(play, sm, block->trace, block->begins, block->ends);
+        end_twins(play, block);
         block->next = sm->spare_blocks;
         sm->spare_blocks = block;
     }
@@ -57,6 +75,8 @@ static void run_sm(void *self, int i)
     const Play *play = self;
     Sm *sm = &play->gpu->sms[i];
 
+    if (!twins_is_played(&play->twins, i))
+        return;
     answers_settle(sm);
     lsu_hold_back(sm);
     sm->answers.on = play->lists;
@@ -190,33 +210,55 @@ static bool go_on(Play *play)
 
 /* ---- Places ---- */
 
-/* Finds the place that became free first; of several, one on the SM with the fewest blocks. */
-static bool find_place(const Play *play, int *sm, int *place)
+/* Finds the SM whose place became free first; of several, the one with the fewest blocks. Twins get
+ * their blocks with the SM that they repeat. */
+static bool find_sm(const Play *play, int *sm)
 {
     const Gpu *gpu = play->gpu;
     uint64_t first = NEVER;
 
     for (int i = 0; i < gpu->device.sms; i++)
-        for (int n = 0; n < play->room[i]; n++) {
+        for (int n = 0; n < play->room[i] && twins_is_played(&play->twins, i); n++) {
             uint64_t at = play->room_at[i * play->places + n];
             if (at < first || (at == first && gpu->sms[i].resident < gpu->sms[*sm].resident)) {
                 first = at;
                 *sm = i;
-                *place = n;
             }
         }
     return first != NEVER && first <= play->horizon;
 }
 
+/* Plays until an SM has room. */
+static int next_sm(Play *play)
+{
+    int sm = 0;
+
+    while (!find_sm(play, &sm))
+        if (!go_on(play))
+            play->horizon += turn_cycles(play); /* until the stores of the last one have arrived */
+    answers_settle(&play->gpu->sms[sm]);
+    return sm;
+}
+
+/* Takes the place of the SM that became free first. Returns when it did. */
+static uint64_t take_place(Play *play, int sm)
+{
+    uint64_t *places = &play->room_at[sm * play->places], *first = places, at;
+
+    for (int n = 1; n < play->room[sm]; n++)
+        first = places[n] < *first ? &places[n] : first;
+    at = *first;
+    *first = places[--play->room[sm]];
+    return at;
+}
+
 /* Blocks begin one after the other, at a limited rate: an H200 begins 1.66 per nanosecond, whatever
  * their size (tests/sim/time/mechanisms, launch.blocks). */
-static uint64_t take_place(Play *play, int sm, int place)
+static uint64_t start_of(Play *play, uint64_t free_at)
 {
     const Device *device = &play->gpu->device;
-    uint64_t *places = &play->room_at[sm * play->places];
-    const double at = fmax(play->next_start, (double) places[place]);
+    const double at = fmax(play->next_start, (double) free_at);
 
-    places[place] = places[--play->room[sm]];
     if (device->blocks_per_ns > 0)
         play->next_start = at + device->sm_mhz / 1e3 / device->blocks_per_ns;
     return memory_up(at);
@@ -243,26 +285,141 @@ static bool note_start(Play *play, uint64_t at)
     return true;
 }
 
-void play_block(Play *play, BlockTrace *trace)
-{
-    int sm = 0, place = 0;
-    uint64_t at;
+/* ---- Bundles: a block for each SM of a group (twins.h) ---- */
 
+/* Starts the next block on the SM. Returns the cycle. */
+static uint64_t begin_on(Play *play, int sm)
+{
+    const uint64_t at = start_of(play, take_place(play, sm));
+
+    play->failed |= !note_start(play, at);
+    sample_began(&play->sample, at);
+    return at;
+}
+
+static void start(Play *play, Sm *sm, const PlayedBlock *block, uint64_t at)
+{
+    if (!sm_start(sm, block, at + (uint64_t) play->gpu->device.block_start_cycles))
+        play->failed = true;
+    sm->next = sm_next(sm);
+    collect(play, sm->number);
+}
+
+/* Gives the bundle to a group that has room; block number `chosen` of it is played. */
+static void place_bundle(Play *play, int chosen)
+{
+    const int sm = next_sm(play);
+    const Group group = twins_group(&play->twins, sm);
+    PlayedBlock block = { .trace = play->bundle[chosen] };
+    uint64_t at[GROUP_SMS] = { 0 };
+
+    for (int i = 0, other = group.first; i < play->bundled; i++) {
+        other += other == sm;
+        const int to = i == chosen ? sm : other++;
+        at[i] = begin_on(play, to);
+        if (i != chosen)
+            block.twin[block.twins++] = (Twin){ .trace = play->bundle[i],
+                                                .sm = &play->gpu->sms[to],
+                                                .later = (int64_t) at[i] };
+    }
+    for (int i = 0; i < block.twins; i++) {
+        block.twin[i].later -= (int64_t) at[chosen];
+        block.twin[i].sm->started++;
+    }
+    start(play, &play->gpu->sms[sm], &block, at[chosen]);
+}
+
+static void place_each(Play *play)
+{
+    for (int i = 0; i < play->bundled; i++) {
+        const PlayedBlock block = { .trace = play->bundle[i] };
+        const int sm = next_sm(play);
+        start(play, &play->gpu->sms[sm], &block, begin_on(play, sm));
+    }
+}
+
+static void place(Play *play)
+{
+    int chosen = 0;
+
+    if (play->twins.groups)
+        chosen =
+            twins_choose(&play->twins, play->bundle, play->bundled, play->placed >= play->compared);
+    if (twins_differ(&play->twins) || play->gpu->stack_words)
+        twins_end(&play->twins);
+    if (play->twins.groups)
+        place_bundle(play, chosen);
+    else
+        place_each(play);
+    play->bundled = 0;
+    sample_played(&play->sample, play->horizon);
+}
+
+/* The number of blocks of the next bundle. */
+static int bundle_size(Play *play)
+{
+    Group group;
+
+    if (!play->twins.groups)
+        return 1;
+    group = twins_group(&play->twins, next_sm(play));
+    return group.end - group.first;
+}
+
+static void take(Play *play, BlockTrace *trace)
+{
     if (play->failed || sample_leaves_out(&play->sample, trace, (int) (trace->block % 2))) {
         give_up(play, trace);
         return;
     }
-    while (!find_place(play, &sm, &place))
-        if (!go_on(play))
-            play->horizon += turn_cycles(play); /* until the stores of the last one have arrived */
-    at = take_place(play, sm, place);
-    answers_settle(&play->gpu->sms[sm]);
-    if (!note_start(play, at) ||
-        !sm_start(&play->gpu->sms[sm], trace, at + (uint64_t) play->gpu->device.block_start_cycles))
-        play->failed = true;
-    play->gpu->sms[sm].next = sm_next(&play->gpu->sms[sm]);
-    collect(play, sm);
-    sample_played(&play->sample, at, play->horizon);
+    play->bundle[play->bundled++] = trace;
+    if (play->bundled == bundle_size(play) || sample_is_full(&play->sample))
+        place(play);
+}
+
+/* Compares blocks before any of them is played. */
+static void compare_waiting(Play *play)
+{
+    BlockTrace *some[GROUP_SMS];
+    int count = 0;
+
+    for (BlockTrace *trace = play->waiting; trace; trace = trace->next) {
+        some[count++] = trace;
+        if (count < GROUP_SMS && trace->next)
+            continue;
+        twins_choose(&play->twins, some, count, true);
+        play->compared += count;
+        count = 0;
+    }
+    if (twins_differ(&play->twins))
+        play->twins.groups = 0;
+}
+
+static void take_waiting(Play *play)
+{
+    BlockTrace *trace;
+
+    if (!play->is_begun && play->twins.groups)
+        compare_waiting(play);
+    play->is_begun = true;
+    while ((trace = play->waiting)) {
+        play->waiting = trace->next;
+        trace->next = NULL;
+        take(play, trace);
+    }
+    play->last = &play->waiting;
+    play->waits = 0;
+}
+
+void play_block(Play *play, BlockTrace *trace)
+{
+    trace_work(trace);
+    trace->next = NULL;
+    *play->last = trace;
+    play->last = &trace->next;
+    play->waits++;
+    if (play->is_begun || play->waits == play->wave)
+        take_waiting(play);
 }
 
 /* Accounts for the part of the L2 that blocks to be left out would have filled. */
@@ -291,9 +448,13 @@ void play_rest(Play *play)
     /* The program may have set another rounding mode, which other threads do not have. */
     fegetenv(&programs);
     fesetenv(FE_DFL_ENV);
+    take_waiting(play);
+    if (play->bundled)
+        place(play);
     sample_stop(&play->sample);
     while (!play->failed && go_on(play))
         ;
+    twins_end(&play->twins);
     fesetenv(&programs);
 }
 
@@ -353,8 +514,13 @@ bool play_open(Play *play, Gpu *gpu, Launch *launch, int places, long blocks, bo
 
     *play = (Play){ .gpu = gpu, .launch = launch, .places = places, .blocks = blocks };
     pthread_mutex_init(&play->lock, NULL);
-    if (samples)
-        sample_begin(&play->sample, &gpu->memory, blocks, (long) places * gpu->device.sms);
+    play->last = &play->waiting;
+    play->wave = (long) places * gpu->device.sms;
+    play->is_begun = !samples;
+    if (samples) {
+        sample_begin(&play->sample, &gpu->memory, blocks, play->wave);
+        twins_begin(&play->twins, gpu);
+    }
     play->room = calloc(sms, sizeof *play->room);
     play->room_at = calloc(sms * (size_t) places + 1, sizeof *play->room_at);
     for (size_t i = 0; i < sms && play->room; i++)
@@ -362,8 +528,21 @@ bool play_open(Play *play, Gpu *gpu, Launch *launch, int places, long blocks, bo
     return play->room && play->room_at;
 }
 
+static void drop_waiting(Play *play)
+{
+    BlockTrace *trace;
+
+    while ((trace = play->waiting)) {
+        play->waiting = trace->next;
+        trace_free(trace);
+    }
+    for (int i = 0; i < play->bundled; i++)
+        trace_free(play->bundle[i]);
+}
+
 void play_close(Play *play)
 {
+    drop_waiting(play);
     free(play->room);
     free(play->room_at);
     free(play->starts);

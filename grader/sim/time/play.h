@@ -5,6 +5,7 @@
 #include "sim/time/crew.h"
 #include "sim/time/model.h"
 #include "sim/time/sample.h"
+#include "sim/time/twins.h"
 
 typedef struct Play {
     Gpu *gpu;
@@ -25,6 +26,13 @@ typedef struct Play {
     bool on_threads;     /* that is played on several threads */
     AskedList asked;
     Sample sample;
+    Twins twins;
+    BlockTrace *waiting, **last; /* executed blocks that no SM has yet */
+    long waits, wave;            /* number of these; of blocks for which all SMs have places */
+    long compared;               /* blocks of bundles that were compared before */
+    bool is_begun;               /* some have left the list: from then on each leaves it at once */
+    BlockTrace *bundle[GROUP_SMS]; /* the next one */
+    int bundled;
     uint64_t turn_began; /* the first cycle of the last turns */
     uint64_t issued;     /* instructions so far */
     pthread_mutex_t lock;

@@ -171,16 +171,6 @@ static void access_lines(Sample *sample, const Trace *trace, int half)
     }
 }
 
-static double instructions_of(const BlockTrace *trace)
-{
-    double sum = 0;
-
-    for (int i = 0; i < trace->warp_count; i++)
-        for (int k = 0; k < trace->warps[i].run_count; k++)
-            sum += trace->warps[i].runs[k].count;
-    return sum;
-}
-
 /* The next one is left out, too, if this one was like those that were played. */
 static void end_left_out(Sample *sample)
 {
@@ -203,7 +193,7 @@ bool sample_leaves_out(Sample *sample, const BlockTrace *trace, int half)
         return false;
     if (!sample->until && sample->leaves_out)
         end_left_out(sample);
-    instructions = instructions_of(trace);
+    instructions = trace->work.of[WORK_INSTRUCTIONS];
     sample->now.instructions += instructions;
     sample->until--;
     if (!sample->leaves_out)
@@ -226,12 +216,15 @@ static void keep_stretch(Sample *sample)
         sample->count++;
 }
 
-void sample_played(Sample *sample, uint64_t start, uint64_t now)
+void sample_began(Sample *sample, uint64_t start)
 {
-    if (!sample->memory)
-        return;
-    sample->now.start += (double) start / (double) sample->length;
-    if (sample->until > 0)
+    if (sample->memory)
+        sample->now.start += (double) start / (double) sample->length;
+}
+
+void sample_played(Sample *sample, uint64_t now)
+{
+    if (!sample_is_full(sample))
         return;
     end_stretch(sample);
     keep_stretch(sample);

@@ -44,8 +44,15 @@ typedef struct Sample {
 void sample_begin(Sample *sample, Memory *memory, long blocks, long wave);
 /* The next block, before it is played; returns whether it is left out. `half` of the L2. */
 bool sample_leaves_out(Sample *sample, const BlockTrace *trace, int half);
-/* It began at cycle `start`, since it was not left out; the model has now played up to `now`. */
-void sample_played(Sample *sample, uint64_t start, uint64_t now);
+/* Whether the current stretch ends with that block. */
+static inline bool sample_is_full(const Sample *sample)
+{
+    return sample->memory && sample->until <= 0;
+}
+/* A block that was not left out began at cycle `start`. */
+void sample_began(Sample *sample, uint64_t start);
+/* All blocks so far have begun, and the model has played up to `now`. */
+void sample_played(Sample *sample, uint64_t now);
 /* From now on all blocks are played. */
 void sample_stop(Sample *sample);
 void sample_close(Sample *sample);

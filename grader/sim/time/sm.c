@@ -164,6 +164,8 @@ static void leave(Sm *sm, Scheduler *s, int index, uint64_t now)
     memmove(s->soon + index, s->soon + index + 1, behind * sizeof *s->soon);
     memmove(s->pipe + index, s->pipe + index + 1, behind * sizeof *s->pipe);
     s->last = -1;
+    if (w->twins)
+        twins_end_warp(w, now, sm->answers.on);
     w->next_spare = sm->spare;
     sm->spare = w;
     block->live--;
@@ -329,6 +331,7 @@ static bool add_warp(Sm *sm, int scheduler, PlayedBlock *block, const Trace *tra
     w->trace = trace;
     w->word = trace->words;
     w->block = block;
+    twins_begin_warp(w);
     w->scheduler = sm->number * sm->gpu->device.schedulers_per_sm + scheduler;
     w->next = w->issued_until = at;
     if (!warp_find_step(sm, w)) { /* it has no instruction */
@@ -361,7 +364,7 @@ static bool add_warps(Sm *sm, PlayedBlock *block, uint64_t at)
     return true;
 }
 
-bool sm_start(Sm *sm, BlockTrace *trace, uint64_t at)
+bool sm_start(Sm *sm, const PlayedBlock *new, uint64_t at)
 {
     PlayedBlock *block = sm->spare_blocks;
 
@@ -371,9 +374,10 @@ bool sm_start(Sm *sm, BlockTrace *trace, uint64_t at)
         block = malloc(sizeof *block);
     if (!block)
         return false;
-    *block = (PlayedBlock){
-        .trace = trace, .number = sm->started++, .live = trace->warp_count, .begins = at, .ends = at
-    };
+    *block = *new;
+    block->number = sm->started++;
+    block->live = new->trace->warp_count;
+    block->begins = block->ends = at;
     note_full(sm, at);
     if (++sm->resident > sm->full.blocks)
         sm->full = (FullTime){ .blocks = sm->resident, .at = at, .issued_at = sm->issued };
@@ -439,6 +443,14 @@ static void free_spare(Sm *sm)
     }
 }
 
+static void drop_block(PlayedBlock *block)
+{
+    trace_free(block->trace);
+    for (int i = 0; i < block->twins; i++)
+        trace_free(block->twin[i].trace);
+    free(block);
+}
+
 /* Drops the remaining blocks of a launch that did not finish. */
 static void drop_blocks(Sm *sm)
 {
@@ -449,10 +461,8 @@ static void drop_blocks(Sm *sm)
             PlayedBlock *block = w->block;
             w->next_spare = sm->spare;
             sm->spare = w;
-            if (--block->live == 0) {
-                trace_free(block->trace);
-                free(block);
-            }
+            if (--block->live == 0)
+                drop_block(block);
         }
     }
     sm->resident = 0;

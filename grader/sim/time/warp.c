@@ -59,7 +59,8 @@ static bool next_stretch(Sm *sm, PlayedWarp *w)
     divide(sm, w);
     w->frame = w->trace->runs[w->place.run].frame;
     plan = plan_of(&sm->gpu->plans, &sm->plans, w->trace, &w->place);
-    if (!plan || !make_room(w, plan->access_count)) {
+    if (!plan || !make_room(w, plan->access_count) ||
+        (w->twins && !twins_stretch(w, plan->access_count))) {
         sm->failed = true;
         return false;
     }
@@ -255,6 +256,8 @@ PlayedWarp *warp_new(Sm *sm)
     }
     *w = (PlayedWarp){ .access = w->access,
                        .access_room = w->access_room,
+                       .twin_access = w->twin_access,
+                       .twin_room = w->twin_room,
                        .kept = w->kept,
                        .kept_room = w->kept_room,
                        .registers_room = w->registers_room };
@@ -269,6 +272,7 @@ PlayedWarp *warp_new(Sm *sm)
 void warp_free(PlayedWarp *w)
 {
     free(w->access);
+    free(w->twin_access);
     free(w->kept);
     free(w);
 }
