@@ -1,4 +1,4 @@
-/* baselines.h - workbook kernels other than the reference: rung 1, and the fastest known kernel. */
+/* baselines.h - workbook kernels other than the reference: rung 1, and the faster ones. */
 #ifndef JUDGE_BASELINES_H
 #define JUDGE_BASELINES_H
 

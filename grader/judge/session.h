@@ -80,7 +80,7 @@ void session_build(const Session *session, const LabEntry *entry, const char *so
 char *session_device_word(const Session *session, char *word, size_t size);
 
 /* Writes to `folder` what cells with students' code may see instead of solutions/LAB
- * (build/stub.h): the starter, and the built rung 1, reference and fastest kernel. On failure
+ * (build/stub.h): the starter, and the built rung 1, reference and faster kernels. On failure
  * returns false and sets `why`. */
 bool session_seal(const Session *session, const LabEntry *entry, const char *folder, char *why,
                   size_t size);
