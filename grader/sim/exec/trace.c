@@ -35,6 +35,7 @@ void trace_clear(BlockTrace *block)
 {
     for (int i = 0; i < block->warp_count; i++) {
         block->warps[i].run_count = block->warps[i].word_count = 0;
+        block->warps[i].wavefronts = 0;
         block->warps[i].code = NULL;
         block->warps[i].row = NULL;
     }
@@ -56,25 +57,13 @@ void trace_free(BlockTrace *block)
 
 /* ---- Work ---- */
 
-static double instructions_of(const Trace *trace)
+static uint64_t instructions_of(const Trace *trace)
 {
-    double sum = 0;
+    uint64_t sum = 0;
 
     for (int i = 0; i < trace->run_count; i++)
         sum += trace->runs[i].count;
     return sum;
-}
-
-static double moved_by(const Trace *trace)
-{
-    uint64_t moved = 0;
-
-    for (int at = 0; at < trace->word_count; at += 1 + trace_following(trace->words[at])) {
-        const uint64_t head = trace->words[at];
-        moved += trace_kind(head) == TRACE_SHARED ? trace_wavefronts(head)
-                                                  : (uint64_t) trace_following(head);
-    }
-    return (double) moved;
 }
 
 void trace_work(BlockTrace *block)
@@ -82,10 +71,11 @@ void trace_work(BlockTrace *block)
     BlockWork work = { { 0 } };
 
     for (int i = 0; i < block->warp_count; i++) {
-        const double instructions = instructions_of(&block->warps[i]);
+        const Trace *trace = &block->warps[i];
+        const double instructions = (double) instructions_of(trace);
         work.of[WORK_INSTRUCTIONS] += instructions;
         work.of[WORK_LONGEST] = fmax(work.of[WORK_LONGEST], instructions);
-        work.of[WORK_MOVED] += moved_by(&block->warps[i]);
+        work.of[WORK_MOVED] += (double) trace->word_count + (double) trace->wavefronts;
     }
     block->work = work;
 }

@@ -126,6 +126,7 @@ typedef struct Trace {
     TraceRun *runs;
     uint64_t *words;
     int run_count, run_room, word_count, word_room;
+    uint64_t wavefronts;   /* of accesses to shared memory */
     const Code *code;      /* code of the last run, and its next step; NULL: the run has ended */
     uint32_t next, active; /* active: the lanes of the last run */
     bool skipped;
@@ -135,8 +136,8 @@ typedef struct Trace {
     struct WarpClock *clock; /* of the time model, if the warp has read a clock */
 } Trace;
 
-/* Of a block: instructions of PTX of all its warps, and of the longest one; lines and wavefronts of
- * their accesses. */
+/* Of a block: instructions of PTX of all its warps, and of the longest one; words of their traces,
+ * thus accesses and lines, and wavefronts of shared memory. */
 enum { WORK_INSTRUCTIONS, WORK_LONGEST, WORK_MOVED, BLOCK_WORKS };
 typedef struct BlockWork {
     double of[BLOCK_WORKS];

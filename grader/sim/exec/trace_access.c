@@ -309,8 +309,9 @@ static bool keep_wavefronts(const Warp *warp, const Shape *shape)
 {
     if (!has_room(warp, 1))
         return false;
-    put(warp->trace, trace_head(TRACE_SHARED, 0, shape->wavefronts + shape->loop_loads,
-                                shape->ideal + shape->loop_ideal));
+    const int wavefronts = shape->wavefronts + shape->loop_loads;
+    put(warp->trace, trace_head(TRACE_SHARED, 0, wavefronts, shape->ideal + shape->loop_ideal));
+    warp->trace->wavefronts += (uint64_t) wavefronts;
     warp->trace->runs[warp->trace->run_count - 1].accesses++;
     return true;
 }

@@ -9,6 +9,7 @@ enum { FIRST_EVENTS = 64, FIRST_BYTES = 1 << 14 };
 /* In front of the words and the runs of each warp. Zeros after them fill a word. */
 typedef struct BacklogWarp {
     int runs, words;
+    uint64_t wavefronts;
 } BacklogWarp;
 
 static size_t whole_words(size_t bytes)
@@ -66,7 +67,7 @@ static bool make_room(Backlog *kept, size_t bytes, size_t most)
 
 static unsigned char *put_warp(unsigned char *to, const Trace *trace)
 {
-    const BacklogWarp head = { trace->run_count, trace->word_count };
+    const BacklogWarp head = { trace->run_count, trace->word_count, trace->wavefronts };
     const size_t words = (size_t) head.words * sizeof *trace->words;
     const size_t runs = (size_t) head.runs * sizeof *trace->runs;
 
@@ -113,6 +114,7 @@ static const unsigned char *get_warp(const unsigned char *from, Trace *trace)
         memcpy(trace->runs, from + words, runs);
     trace->word_count = head.words;
     trace->run_count = head.runs;
+    trace->wavefronts = head.wavefronts;
     return from + words + whole_words(runs);
 }
 

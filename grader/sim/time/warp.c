@@ -28,7 +28,7 @@ static bool make_room(PlayedWarp *w, int accesses)
 /* Prefetches what the next stretch needs: traces are long, and each warp's comes from far away. */
 static void ask_for_more(const PlayedWarp *w)
 {
-    enum { HOST_LINE = 64, AHEAD = 6 * HOST_LINE };
+    enum { HOST_LINE = 64, AHEAD = 6 * HOST_LINE, TWINS_AHEAD = 3 * HOST_LINE };
     const uintptr_t runs =
         (uintptr_t) w->trace->runs + (uintptr_t) w->place.run * sizeof *w->trace->runs;
 
@@ -36,6 +36,9 @@ static void ask_for_more(const PlayedWarp *w)
         __builtin_prefetch((const void *) (runs + at));
         __builtin_prefetch((const void *) ((uintptr_t) w->word + at));
     }
+    for (int i = 0; i < w->twins; i++)
+        for (uintptr_t at = 0; at < TWINS_AHEAD; at += HOST_LINE)
+            __builtin_prefetch((const void *) ((uintptr_t) w->twin_word[i] + at));
 }
 
 /* The lanes that leave a loop or a branch first come to the place where all meet again by
