@@ -17,25 +17,46 @@ enum { WAY_BITS = 4, WAY = (1 << WAY_BITS) - 1, MARK_BITS = 8, MARKS_A_WORD = 64
 
 #define FIRST_ORDER 0xfedcba9876543210ull
 
-bool cache_open(Cache *cache, double bytes, int ways)
+static size_t sets_for(double bytes, int ways)
 {
-    const size_t lines = (size_t) (bytes / LINE_BYTES);
-    size_t count;
+    const size_t lines = (size_t) (bytes / LINE_BYTES), sets = lines / (size_t) ways;
 
-    *cache = (Cache){ .ways = ways, .count = lines / (size_t) ways };
-    if (!cache->count)
-        cache->count = 1;
-    count = cache->count * (size_t) ways;
-    cache->sets = calloc(cache->count, sizeof *cache->sets);
-    cache->lines = aligned_alloc(sizeof(CacheLine), count * sizeof *cache->lines);
-    if (!cache->sets || !cache->lines)
-        return false;
+    return sets ? sets : 1;
+}
+
+static void empty(Cache *cache)
+{
+    const size_t count = cache->count * (size_t) cache->ways;
+
     for (size_t i = 0; i < cache->count; i++)
-        cache->sets[i].order = FIRST_ORDER;
+        cache->sets[i] = (CacheSet){ .order = FIRST_ORDER };
     memset(cache->lines, 0, count * sizeof *cache->lines);
     for (size_t i = 0; i < count; i++)
         cache->lines[i].line = NO_LINE;
+    memset(cache->recent, 0, sizeof cache->recent);
+}
+
+bool cache_open(Cache *cache, double bytes, int ways)
+{
+    *cache = (Cache){ .ways = ways, .count = sets_for(bytes, ways) };
+    cache->sets = malloc(cache->count * sizeof *cache->sets);
+    cache->lines =
+        aligned_alloc(sizeof(CacheLine), cache->count * (size_t) ways * sizeof *cache->lines);
+    if (!cache->sets || !cache->lines)
+        return false;
+    empty(cache);
     return true;
+}
+
+bool cache_open_again(Cache *cache, double bytes, int ways)
+{
+    if (cache->lines && !cache->words && cache->ways == ways &&
+        cache->count == sets_for(bytes, ways)) {
+        empty(cache);
+        return true;
+    }
+    cache_close(cache);
+    return cache_open(cache, bytes, ways);
 }
 
 void cache_close(Cache *cache)
@@ -158,23 +179,41 @@ CacheLine *cache_peek(const Cache *cache, uint64_t line)
     return way < 0 ? NULL : &lines[way];
 }
 
-CacheLine *cache_line(Cache *cache, uint64_t line, bool *is_new, CacheLine *displaced)
+static CacheLine *find_or_add(Cache *cache, size_t n, uint64_t line, uint64_t byte, bool *is_new,
+                              CacheLine *displaced)
 {
-    const uint64_t hash = mixed(line);
-    const size_t n = set_of(cache, hash);
     CacheSet *set = &cache->sets[n];
     CacheLine *lines = &cache->lines[n * (size_t) cache->ways];
-    int way = way_of(cache, set, lines, line, hash & 0xff);
+    int way = way_of(cache, set, lines, line, byte);
 
     *is_new = way < 0;
     if (*is_new) {
         way = last_way(cache, set);
         *displaced = lines[way];
         lines[way] = (CacheLine){ .line = line };
-        mark(set, way, hash & 0xff);
+        mark(set, way, byte);
     }
     use(set, way);
     return &lines[way];
+}
+
+/* The line that was used last in its set needs no further look: each set has one place in
+ * `recent`, which all accesses to the set update. */
+CacheLine *cache_line(Cache *cache, uint64_t line, bool *is_new, CacheLine *displaced)
+{
+    const uint64_t hash = mixed(line);
+    const size_t n = set_of(cache, hash);
+    CacheLine **recent = &cache->recent[n % RECENT_LINES];
+
+    *is_new = false;
+    if (!*recent || (*recent)->line != line)
+        *recent = find_or_add(cache, n, line, hash & 0xff, is_new, displaced);
+    return *recent;
+}
+
+static void forget_recent(Cache *cache)
+{
+    memset(cache->recent, 0, sizeof cache->recent);
 }
 
 void cache_displace(Cache *cache, double lines)
@@ -182,6 +221,7 @@ void cache_displace(Cache *cache, double lines)
     const double share = lines / (double) cache->count;
     const int ways = share < cache->ways ? (int) share : cache->ways;
 
+    forget_recent(cache);
     for (size_t n = 0; n < cache->count; n++)
         for (int i = 0; i < ways; i++) {
             const int way = last_way(cache, &cache->sets[n]);
@@ -250,6 +290,7 @@ static CacheLine unpack_line(const uint64_t *words)
 /* Way numbers mean nothing, so the lines get them in their order. */
 void cache_unpack(Cache *cache, const uint64_t *words)
 {
+    forget_recent(cache);
     for (size_t n = 0; n < cache->count; n++) {
         const int count = (int) *words++;
         CacheSet *set = &cache->sets[n];

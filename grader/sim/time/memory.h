@@ -38,15 +38,20 @@ typedef struct CacheWords {
     uint32_t here, dirty;
 } CacheWords;
 
+enum { RECENT_LINES = 32 };
+
 typedef struct Cache {
     CacheSet *sets;
-    CacheLine *lines;  /* set n begins at n * ways */
-    CacheWords *words; /* of each line, without extra sectors; else NULL */
-    size_t count;      /* number of sets */
+    CacheLine *lines;                /* set n begins at n * ways */
+    CacheWords *words;               /* of each line, without extra sectors; else NULL */
+    CacheLine *recent[RECENT_LINES]; /* by set: what cache_line() found last; NULL: nothing */
+    size_t count;                    /* number of sets */
     int ways;
 } Cache;
 
 bool cache_open(Cache *cache, double bytes, int ways);
+/* Empties a cache that may have another size, or be closed. Returns false if out of memory. */
+bool cache_open_again(Cache *cache, double bytes, int ways);
 void cache_close(Cache *cache);
 /* Opens a cache with the same lines. Returns false if out of memory. */
 bool cache_copy(Cache *to, const Cache *from);

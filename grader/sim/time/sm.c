@@ -486,7 +486,6 @@ bool sm_begin(Sm *sm, double l1_bytes)
 {
     drop_blocks(sm);
     free_spare(sm); /* the next kernel may have more registers */
-    cache_close(&sm->l1);
     for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++) {
         Scheduler *s = &sm->schedulers[i];
         s->free = s->port_free = 0;
@@ -514,6 +513,6 @@ bool sm_begin(Sm *sm, double l1_bytes)
     sm->next = NEVER;
     answers_forget(sm);
     sm->failed = false;
-    return cache_open(&sm->l1, l1_bytes, sm->gpu->device.l1_ways) &&
+    return cache_open_again(&sm->l1, l1_bytes, sm->gpu->device.l1_ways) &&
            (!has_cause(sm->gpu->without, CAUSE_SECTORS) || cache_keep_words(&sm->l1));
 }
