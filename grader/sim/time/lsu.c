@@ -391,6 +391,8 @@ uint64_t lsu_pass(Sm *sm, PlayedWarp *w, uint64_t now)
             if (kind != TRACE_LOAD && kind != TRACE_LOCAL_STORE)
                 warp_put_off(sm, w, &w->stored, at);
         }
+        if (w->twins)
+            twins_access(w, step->access + i, now, sm->answers.on);
     }
     return there;
 }

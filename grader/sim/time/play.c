@@ -49,6 +49,7 @@ static void end_twins(Play *play, const PlayedBlock *block)
         const Twin *twin = &block->twin[i];
         const uint64_t more = (uint64_t) twin->later; /* wraps round if it is negative */
         twin->sm->ends = later(twin->sm->ends, block->ends + more);
+        play->repeating--;
         end_block(play, twin->sm, twin->trace, block->begins + more, block->ends + more);
     }
 }
@@ -133,6 +134,13 @@ static void run_all(Play *play)
         gpu->failed |= !answers_ask(&play->asked, gpu->sms, gpu->device.sms, play->turn_began);
 }
 
+/* Whether SMs that are played still have blocks that repeat another SM's: it makes their accesses,
+ * so the two SMs cannot be played at the same time. */
+static bool is_dividing(const Play *play)
+{
+    return play->repeating && !play->twins.groups;
+}
+
 static void play_turns(Play *play, uint64_t next)
 {
     Gpu *gpu = play->gpu;
@@ -141,7 +149,8 @@ static void play_turns(Play *play, uint64_t next)
     for (int i = 0; i < gpu->device.sms; i++)
         issued += gpu->sms[i].issued;
     play->lists = may_list(play, next);
-    play->on_threads = play->lists && play->crew && issued - play->issued > WORTH_A_CREW;
+    play->on_threads =
+        play->lists && play->crew && issued - play->issued > WORTH_A_CREW && !is_dividing(play);
     play->issued = issued;
     play->turn_began = next;
     gpu->failed |= !plans_make_room(&gpu->plans);
@@ -324,6 +333,7 @@ static void place_bundle(Play *play, int chosen)
     }
     for (int i = 0; i < block.twins; i++) {
         block.twin[i].later -= (int64_t) at[chosen];
+        play->repeating++;
         block.twin[i].sm->started++;
     }
     start(play, &play->gpu->sms[sm], &block, at[chosen]);

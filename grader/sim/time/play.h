@@ -33,6 +33,7 @@ typedef struct Play {
     bool is_begun;               /* some have left the list: from then on each leaves it at once */
     BlockTrace *bundle[GROUP_SMS]; /* the next one */
     int bundled;
+    long repeating;      /* blocks of twins that have not ended */
     uint64_t turn_began; /* the first cycle of the last turns */
     uint64_t issued;     /* instructions so far */
     pthread_mutex_t lock;

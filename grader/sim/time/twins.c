@@ -168,17 +168,18 @@ static void copy_steps(const Gpu *gpu, int from, int to, double share)
     }
 }
 
-static void copy_plans(PlanUse *to, const PlanUse *from, double share)
+static bool copy_plans(PlanUse *to, const PlanUse *from, double share)
 {
     uint64_t *more = calloc((size_t) from->room + 1, sizeof *more);
 
     if (!more)
-        return;
+        return false;
     for (int i = 0; i < from->room; i++)
         more[i] = (uint64_t) llround((double) from->played[i] * share);
     free(to->played);
     to->played = more;
     to->room = from->room;
+    return true;
 }
 
 /* What the twin has done: what the other SM has, for its share of the blocks. */
@@ -198,7 +199,7 @@ static void copy_sm(Sm *to, const Sm *from)
     spent_add(&to->nowhere, &from->nowhere, share);
     for (int i = 0; i < WAITS; i++)
         to->waits[i] = from->waits[i] * share;
-    copy_plans(&to->plans, &from->plans, share);
+    to->gpu->failed |= !copy_plans(&to->plans, &from->plans, share);
     copy_steps(to->gpu, from->number, to->number, share);
 }
 

@@ -36,6 +36,13 @@ static const char clocks[] = ROUNDS(40, SOME_WORD "mov.u64 %rd10, %clock64;\n"
                                                   "cvt.u32.u64 %r13, %rd12;\n"
                                                   "add.u32 %r0, %r0, %r13;\n");
 
+/* Blocks from number 45 on have three times the work, so all SMs are played from then on. */
+static const char unequal[] =
+    KERNEL("setp.ge.u32 %p2, %r4, 45;\nselp.u32 %r7, 120, 40, %p2;\nmov.u32 %r10, 0;\n"
+           "LOOP:\n" SOME_WORD "ld.global.u32 %r12, [%rd5];\nadd.u32 %r0, %r0, %r12;\n"
+           "st.global.u32 [%rd5+32768], %r10;\nadd.u32 %r10, %r10, 1;\n"
+           "setp.lt.u32 %p1, %r10, %r7;\n@%p1 bra LOOP;\n");
+
 typedef struct Outcome {
     TimingResult time;
     uint32_t out[OUT_WORDS];
@@ -98,10 +105,21 @@ static void waves_that_are_left_out_are_the_same(void)
     compare(loads, 1000);
 }
 
+/* A twin that begins to be played still has blocks whose accesses another SM makes. */
+static void twins_that_are_played_from_some_block_on_are_the_same(void)
+{
+    enum { MANY = 1000000000 };
+
+    compare(loads, MANY);
+    compare(unequal, MANY);
+}
+
 static CU_TestInfo tests[] = {
     { "accesses are the same on any number of threads", accesses_are_the_same },
     { "clocks are the same", clocks_are_the_same },
     { "waves that are left out are the same", waves_that_are_left_out_are_the_same },
+    { "twins that are played from some block on are the same",
+      twins_that_are_played_from_some_block_on_are_the_same },
     CU_TEST_INFO_NULL,
 };
 
