@@ -255,7 +255,16 @@ static inline Spent *sm_spent(const Sm *sm, const Operation *o)
     return o->spent + (size_t) sm->number * o->spent_step;
 }
 
-/* sim/time/warp.c. Advances to the next step with an instruction, from the current one on. Returns
+/* sim/time/warp.c. Makes room for pointers to so many accesses. Returns false if out of memory. */
+bool warp_make_room(const uint64_t ***access, int *room, int accesses);
+
+/* The access after this one in a trace. */
+static inline const uint64_t *warp_skip_access(const uint64_t *word)
+{
+    return word + 1 + trace_following(*word);
+}
+
+/* Advances to the next step with an instruction, from the current one on. Returns
  * false if there is no further step. */
 bool warp_find_step(Sm *sm, PlayedWarp *w);
 /* The same for a warp that has had a step before. */

@@ -90,37 +90,18 @@ void twins_begin_warp(PlayedWarp *w)
     }
 }
 
-static const uint64_t *skip_access(const uint64_t *word)
-{
-    return word + 1 + trace_following(*word);
-}
-
-static bool make_room(PlayedWarp *w, int accesses)
-{
-    const uint64_t **more;
-
-    if (accesses <= w->twin_room)
-        return true;
-    more = realloc(w->twin_access, 2 * (size_t) accesses * sizeof *more);
-    if (!more)
-        return false;
-    w->twin_access = more;
-    w->twin_room = 2 * accesses;
-    return true;
-}
-
 bool twins_stretch(PlayedWarp *w, int accesses)
 {
     const uint64_t **access;
 
-    if (!make_room(w, w->twins * accesses))
+    if (!warp_make_room(&w->twin_access, &w->twin_room, w->twins * accesses))
         return false;
     access = w->twin_access;
     for (int i = 0; i < w->twins; i++)
         for (int k = 0; k < accesses; k++, access++) {
             *access = w->twin_word[i] < w->twin_end[i] ? w->twin_word[i] : NULL;
             if (*access)
-                w->twin_word[i] = skip_access(*access);
+                w->twin_word[i] = warp_skip_access(*access);
         }
     w->accesses = accesses;
     return true;
@@ -151,7 +132,8 @@ void twins_end_warp(PlayedWarp *w, uint64_t now, bool lists)
     const PlayedBlock *block = w->block;
 
     for (int i = 0; i < w->twins; i++)
-        for (; w->twin_word[i] < w->twin_end[i]; w->twin_word[i] = skip_access(w->twin_word[i]))
+        for (; w->twin_word[i] < w->twin_end[i];
+             w->twin_word[i] = warp_skip_access(w->twin_word[i]))
             repeat(&block->twin[i], w, w->twin_word[i], now, false, lists);
 }
 

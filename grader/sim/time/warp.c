@@ -6,22 +6,17 @@
 
 /* ---- A warp's trace ---- */
 
-static const uint64_t *skip_access(const uint64_t *word)
-{
-    return word + 1 + trace_following(*word);
-}
-
-static bool make_room(PlayedWarp *w, int accesses)
+bool warp_make_room(const uint64_t ***access, int *room, int accesses)
 {
     const uint64_t **more;
 
-    if (accesses <= w->access_room)
+    if (accesses <= *room)
         return true;
-    more = realloc(w->access, 2 * (size_t) accesses * sizeof *more);
+    more = realloc(*access, 2 * (size_t) accesses * sizeof *more);
     if (!more)
         return false;
-    w->access = more;
-    w->access_room = 2 * accesses;
+    *access = more;
+    *room = 2 * accesses;
     return true;
 }
 
@@ -62,14 +57,14 @@ static bool next_stretch(Sm *sm, PlayedWarp *w)
     divide(sm, w);
     w->frame = w->trace->runs[w->place.run].frame;
     plan = plan_of(&sm->gpu->plans, &sm->plans, w->trace, &w->place);
-    if (!plan || !make_room(w, plan->access_count) ||
+    if (!plan || !warp_make_room(&w->access, &w->access_room, plan->access_count) ||
         (w->twins && !twins_stretch(w, plan->access_count))) {
         sm->failed = true;
         return false;
     }
     for (int i = 0; i < plan->access_count; i++) {
         w->access[i] = w->word;
-        w->word = skip_access(w->word);
+        w->word = warp_skip_access(w->word);
     }
     ask_for_more(w);
     w->turn = plan->turns ? plan->turns[w->scheduler]++ : 0;
