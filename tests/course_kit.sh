@@ -34,7 +34,7 @@ holds_only_what_it_should() {
     (cd "$1" && find . -type f) | grep -vE -e '^\./(Makefile|README\.md|AGENTS\.md|LICENSE|CHANGELOG\.md|\.gitignore|course\.ini)$' \
         -e '^\./common/' -e '^\./docs/((integrity|learning|lines|measuring|simulator(-[a-z]+)?)\.md|measured/[0-9a-z_]+\.(check|sweep)\.txt|drawing(\.md|-[a-z]+\.svg)|terminal\.svg)$' -e '^\./grader/[a-z_]*\.(c|h|cu|sh)$' -e '^\./grader/(base|build|runner|judge|learner|draw|calc|sim)/' \
         -e '^\./labs/06_transpose/(README\.md|kernel\.h|kernel\.cu|lab\.c|predictions\.txt)$' \
-        -e '^\./solutions/06_transpose/(0_starter\.cu|(1_naive|5_padded|beyond/9_registers)\.(cu|o))$' > "$work/more"
+        -e '^\./solutions/06_transpose/(0_starter\.cu|(1_naive|5_padded|beyond/[6-9]_[a-z_]*)\.(cu|o))$' > "$work/more"
     cat "$work/more"
     [ ! -s "$work/more" ]
 }

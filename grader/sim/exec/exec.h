@@ -343,6 +343,7 @@ struct Block {
     int epoch;                /* barriers passed by all threads so far */
     const Step *last_barrier; /* the last of them; NULL: none */
     bool ended;               /* by a fatal finding */
+    uint64_t done;            /* warp instructions; only where blocks draw their work (blocks.c) */
     struct BlockTrace *trace; /* trace.h; may be NULL */
 };
 

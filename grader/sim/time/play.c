@@ -529,7 +529,7 @@ bool play_open(Play *play, Gpu *gpu, Launch *launch, int places, long blocks, bo
     play->is_begun = !samples;
     if (samples) {
         sample_begin(&play->sample, &gpu->memory, blocks, play->wave);
-        twins_begin(&play->twins, gpu);
+        twins_begin(&play->twins, gpu, blocks);
     }
     play->room = calloc(sms, sizeof *play->room);
     play->room_at = calloc(sms * (size_t) places + 1, sizeof *play->room_at);

@@ -6,13 +6,21 @@
 
 /* ---- Groups ---- */
 
+/* Whether some SMs get one of few blocks more than others. */
+static bool is_uneven(int sms, long blocks)
+{
+    enum { MANY = 4 }; /* per SM */
+
+    return blocks < (long) MANY * sms && blocks % sms;
+}
+
 /* At least two SMs are played, so that they differ as neighbours do. */
-void twins_begin(Twins *twins, Gpu *gpu)
+void twins_begin(Twins *twins, Gpu *gpu, long blocks)
 {
     const int sms = gpu->device.sms, groups = (sms + GROUP_SMS - 1) / GROUP_SMS;
 
     *twins = (Twins){ .gpu = gpu, .groups = groups > 2 ? groups : 2 };
-    if (twins->groups >= sms)
+    if (twins->groups >= sms || is_uneven(sms, blocks))
         twins->groups = 0;
 }
 

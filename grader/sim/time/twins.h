@@ -29,7 +29,8 @@ typedef struct Group {
     int first, end, played;
 } Group;
 
-void twins_begin(Twins *twins, Gpu *gpu);
+/* All SMs of a launch of so many blocks are played if some of them get one of few blocks more. */
+void twins_begin(Twins *twins, Gpu *gpu, long blocks);
 /* The group of an SM. */
 Group twins_group(const Twins *twins, int sm);
 /* Whether the SM is played by itself. */

@@ -79,7 +79,7 @@ static void each_sm_is_in_a_group_of_at_most_four(void)
         Gpu gpu = { .device = with_sms(sms) };
         Twins twins;
         int played = 0;
-        twins_begin(&twins, &gpu);
+        twins_begin(&twins, &gpu, 0);
         for (int i = 0; i < sms; i++) {
             const Group g = twins_group(&twins, i);
             CU_ASSERT(g.first <= i && i < g.end && g.end - g.first <= GROUP_SMS);
@@ -97,8 +97,8 @@ static void equal_blocks_take_the_same_time(void)
 {
     static const struct {
         int sms, blocks, played;
-    } rows[] = { { 2, 9, 2 },  { 8, 1, 1 },   { 8, 8, 2 },   { 8, 9, 2 },
-                 { 8, 16, 2 }, { 11, 31, 3 }, { 12, 60, 3 }, { 16, 100, 4 } };
+    } rows[] = { { 2, 9, 2 },  { 8, 1, 1 },   { 8, 8, 2 },    { 8, 9, 8 },   { 8, 16, 2 },
+                 { 8, 33, 2 }, { 11, 33, 3 }, { 11, 34, 11 }, { 12, 60, 3 }, { 16, 100, 4 } };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const Both times = both(equal, rows[i].sms, rows[i].blocks, 0);
