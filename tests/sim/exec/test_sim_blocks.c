@@ -1,7 +1,7 @@
 /* test_sim_blocks.c - blocks of a launch: their order, barriers in them, and blocks that wait for
  * each other. */
 #include "rows.h"
-#include "sim/sim_launch.h"
+#include "sim/sim_time.h"
 
 /* ---- Blocks, warps, schedules ---- */
 
@@ -63,6 +63,36 @@ static void blocks_in_their_order(void)
         CU_ASSERT(s == SCHEDULE_FORWARD ? in_place == BLOCKS : in_place < BLOCKS / 4);
         trial_close(&trial);
     }
+}
+
+/* Blocks of one thread draw 400 pieces of work, of which the first takes 500 times as long. Each
+ * writes how many it had. */
+#define PIECES                                                                                     \
+    "add.s64 %rd4, %rd1, 40000;\nDRAW: atom.global.add.u32 %r10, [%rd4], 1;\n"                     \
+    "setp.ge.u32 %p1, %r10, 400;\n@%p1 bra DONE;\nadd.u32 %r0, %r0, 1;\n"                          \
+    "setp.eq.u32 %p2, %r10, 0;\nselp.u32 %r12, 5000, 10, %p2;\n"                                   \
+    "WORK: sub.u32 %r12, %r12, 1;\nsetp.ne.u32 %p3, %r12, 0;\n@%p3 bra WORK;\nbra DRAW;\nDONE:\n"
+
+/* With time modelled, the block with the long piece once got as many as the others. */
+static void a_block_with_more_work_draws_less_often(void)
+{
+    enum { BLOCKS = 4, ALL = 400 };
+    Trial trial = { .ptx = KERNEL(PIECES), .threads = 1, .blocks = BLOCKS, .blocks_an_sm = 1 };
+    Device device = plain;
+    uint32_t sum = 0, least = ALL;
+
+    device.sms = BLOCKS;
+    trial.gpu = gpu_open(&device);
+    trial.resident = BLOCKS;
+    CU_ASSERT_TRUE_FATAL(trial_run(&trial));
+    for (int i = 0; i < BLOCKS; i++) {
+        sum += trial.out[i];
+        least = trial.out[i] < least ? trial.out[i] : least;
+    }
+    CU_ASSERT_EQUAL(sum, ALL);
+    CU_ASSERT(least <= 5);
+    trial_close(&trial);
+    gpu_close(trial.gpu);
 }
 
 /* ---- Checks in a few blocks of a launch that is too large to check fully ---- */
@@ -412,6 +442,7 @@ static void barriers_of_kinds(void)
 static CU_TestInfo tests[] = {
     { "barriers in any order of warps", barriers_in_any_order },
     { "blocks in their order", blocks_in_their_order },
+    { "a block with more work draws less often", a_block_with_more_work_draws_less_often },
     { "batches in their order", batches_in_their_order },
     { "a few blocks of a large launch are checked", a_few_blocks_are_checked },
     { "sampled blocks are checked correctly", sampled_blocks_are_checked_rightly },
