@@ -86,7 +86,8 @@ typedef struct Residents {
     bool moved;     /* a block made progress in this round */
     int idle;       /* consecutive rounds without progress */
     int pauses;     /* since the last progress */
-    uint64_t level; /* where blocks draw their work: a block with more instructions waits */
+    bool deals;     /* blocks draw their work, and none waits for another one */
+    uint64_t level; /* if so: a block with more instructions waits */
     Batch batch;
     long clusters; /* that have begun */
     uint64_t seed; /* for the order of the warps */
@@ -356,10 +357,7 @@ static bool wait_for_host(Residents *residents)
  * the less a block has executed, the sooner. */
 static bool is_ahead(const Residents *residents, const Block *block)
 {
-    const Launch *launch = residents->launch;
-
-    return launch->blocks_draw && !launch->cooperative && !launch->cluster[0] &&
-           block->done > residents->level;
+    return residents->deals && block->done > residents->level;
 }
 
 /* By what a block has executed in this round, on average; if all were ahead, up to the first. */
@@ -429,6 +427,27 @@ static void find_polls(Launch *launch)
     }
 }
 
+/* A block that waits would poll while the one that it waits for is ahead. */
+static bool may_await(const Step *step)
+{
+    const bool is_global = step->space != SPACE_SHARED && step->space != SPACE_LOCAL;
+
+    return step->in->op == OP_call || (is_global && step->in->op == OP_ld && is_strong(step->in)) ||
+           (is_global && step->in->op == OP_atom && !atomic_draws(step));
+}
+
+static bool deals_work(const Launch *launch)
+{
+    const Code *code = launch->kernel;
+
+    if (!launch->blocks_draw || launch->cooperative || launch->cluster[0])
+        return false;
+    for (int i = 0; i < code->step_count; i++)
+        if (code->steps[i].in && may_await(&code->steps[i]))
+            return false;
+    return true;
+}
+
 void blocks_run(Launch *launch, long count)
 {
     Residents residents;
@@ -437,6 +456,7 @@ void blocks_run(Launch *launch, long count)
     find_polls(launch);
     if (!crew_open(&residents, launch, count))
         return;
+    residents.deals = deals_work(launch);
     while (!launch->failed && residents.done < residents.total) {
         if (launch->cluster[0] && cluster_may_begin(&residents))
             begin_cluster(&residents);
