@@ -412,30 +412,26 @@ static void find_draws(Launch *launch)
     }
 }
 
+/* Whether it may read again and again what another block is to write. */
+static bool may_poll(const Step *step)
+{
+    const bool is_global = step->space != SPACE_SHARED && step->space != SPACE_LOCAL;
+
+    return step->in && (step->in->op == OP_call || (is_global && step->in->op == OP_atom) ||
+                        (is_global && step->in->op == OP_ld && is_strong(step->in)));
+}
+
 /* Whether a block may wait for what another block writes. */
 static void find_polls(Launch *launch)
 {
     const Code *code = launch->kernel;
 
     launch->polls = false;
-    for (int i = 0; i < code->step_count; i++) {
-        const Step *step = &code->steps[i];
-        const bool is_global = step->space != SPACE_SHARED && step->space != SPACE_LOCAL;
-        launch->polls |=
-            step->in && (step->in->op == OP_call || (is_global && step->in->op == OP_atom) ||
-                         (is_global && step->in->op == OP_ld && is_strong(step->in)));
-    }
+    for (int i = 0; i < code->step_count; i++)
+        launch->polls |= may_poll(&code->steps[i]);
 }
 
 /* A block that waits would poll while the one that it waits for is ahead. */
-static bool may_await(const Step *step)
-{
-    const bool is_global = step->space != SPACE_SHARED && step->space != SPACE_LOCAL;
-
-    return step->in->op == OP_call || (is_global && step->in->op == OP_ld && is_strong(step->in)) ||
-           (is_global && step->in->op == OP_atom && !atomic_draws(step));
-}
-
 static bool deals_work(const Launch *launch)
 {
     const Code *code = launch->kernel;
@@ -443,7 +439,7 @@ static bool deals_work(const Launch *launch)
     if (!launch->blocks_draw || launch->cooperative || launch->cluster[0])
         return false;
     for (int i = 0; i < code->step_count; i++)
-        if (code->steps[i].in && may_await(&code->steps[i]))
+        if (may_poll(&code->steps[i]) && !atomic_draws(&code->steps[i]))
             return false;
     return true;
 }

@@ -172,7 +172,8 @@ static bool copy_plans(PlanUse *to, const PlanUse *from, double share)
     return true;
 }
 
-/* What the twin has done: what the other SM has, for its share of the blocks. */
+/* Gives a twin the counters and the time of the SM that it repeated, in proportion to its number of
+ * blocks. */
 static void copy_sm(Sm *to, const Sm *from)
 {
     const double share = from->started ? (double) to->started / (double) from->started : 0;

@@ -147,7 +147,7 @@ static void the_block_with_the_most_work_is_played(void)
     CU_ASSERT_DOUBLE_EQUAL(ratio(&times), 1, 0.01);
 }
 
-/* What a step has cost is that of all SMs. */
+/* The time of each limit includes that of the twins. */
 static void limits_are_those_of_all_sms(void)
 {
     const Both times = both(equal, 8, 40, 0);
