@@ -60,7 +60,8 @@ static inline bool trace_is_on_host(uint64_t line)
 
 /* `following`: the number of words that follow. `wavefronts`: for shared memory, with bank
  * conflicts, and `ideal` without; for constants, the number of different addresses; for a load of
- * global or local memory, the wavefronts that the same addresses would take in shared memory. */
+ * global or local memory, the wavefronts that the same addresses would take in shared memory; for
+ * an atomic on global memory, the cycles that an SM takes to send its updates. */
 static inline uint64_t trace_head(TraceKind kind, int following, int wavefronts, int ideal)
 {
     return (uint64_t) ideal << 40 | (uint64_t) wavefronts << 16 | (uint64_t) following << 8 |

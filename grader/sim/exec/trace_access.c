@@ -145,13 +145,18 @@ static int passes_of(const uint8_t most[SECTORS], const uint8_t addresses[SECTOR
 }
 
 /* For each line: the number of updates to its most frequent address, and the passes over its
- * sectors. Updates of one address that ptxas or the hardware combines are one. */
-static void count_updates(const Access *x, const TouchedLines *lines, uint8_t *busiest,
-                          uint8_t *passes)
+ * sectors. Updates of one address that ptxas or the hardware combines are one.
+ *
+ * Returns the cycles that an SM takes to send them. A line is sent in rounds, each with at most one
+ * update per address; a round takes a cycle per sector, and one more if it updates several
+ * addresses (tests/sim/time/mechanisms, red_or.sweep and red_u32.sm). */
+static int count_updates(const Access *x, const TouchedLines *lines, uint8_t *busiest,
+                         uint8_t *passes)
 {
     const Treatment treatment = (Treatment) x->step->treatment;
     const bool combined = is_warp_reduced_for(treatment, x->mask) || treatment == ADDRESS_REDUCED;
     uint8_t most[2 * LANES][SECTORS] = { { 0 } }, addresses[2 * LANES][SECTORS] = { { 0 } };
+    int cycles = 0;
 
     for (uint32_t leaders = shape_leaders(x->shape) & x->mask; leaders; leaders &= leaders - 1) {
         const int lane = first_lane(leaders);
@@ -168,11 +173,16 @@ static void count_updates(const Access *x, const TouchedLines *lines, uint8_t *b
             most[line][sector] = (uint8_t) same;
     }
     for (int i = 0; i < lines->count; i++) {
+        int all = 0;
         busiest[i] = 1;
-        for (int k = 0; k < SECTORS; k++)
+        for (int k = 0; k < SECTORS; k++) {
             busiest[i] = busiest[i] > most[i][k] ? busiest[i] : most[i][k];
+            all += addresses[i][k];
+        }
         passes[i] = (uint8_t) passes_of(most[i], addresses[i], x->step->mod == MOD_cas);
+        cycles += passes[i] + (all > 1 ? busiest[i] : 0);
     }
+    return cycles;
 }
 
 /* ---- Lines ---- */
@@ -259,13 +269,15 @@ static bool put_lines(const Access *x, Trace *trace, const TouchedLines *lines)
     const bool reads = x->kind == ACCESS_LOAD && x->space != SPACE_LOCAL;
     const int following = by_words ? 2 * lines->count : lines->count;
     uint8_t busiest[2 * LANES], passes[2 * LANES];
+    int wavefronts = 1;
 
     if (!has_room(x->warp, 1 + following))
         return false;
     if (x->kind == ACCESS_ATOMIC)
-        count_updates(x, lines, busiest, passes);
-    trace->words[trace->word_count++] =
-        trace_head(kind_of(x), following, reads ? banks_of(x) : 1, 0);
+        wavefronts = count_updates(x, lines, busiest, passes);
+    if (reads)
+        wavefronts = banks_of(x);
+    trace->words[trace->word_count++] = trace_head(kind_of(x), following, wavefronts, 0);
     for (int i = 0; i < lines->count; i++) {
         trace->words[trace->word_count++] =
             x->kind == ACCESS_ATOMIC

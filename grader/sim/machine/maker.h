@@ -14,6 +14,7 @@ typedef struct OperationMaker {
     Lowered lowered;
     const Instruction **writer; /* by register: its only writer; NULL: none or several */
     bool *only_added;           /* by register: all its readers are 64-bit additions */
+    bool *is_read;              /* by register: any instruction reads it */
     bool *none;                 /* by step: a branch that predicates replace */
     bool *either;               /* by step: an addition that may use either of two pipes */
     bool *varies;               /* by register: it may differ from lane to lane */
@@ -27,6 +28,7 @@ const Operand *operand_of(const OperationMaker *maker, const Instruction *in, in
 /* A constant for ptxas, or in constant memory. */
 bool is_known_special(Special special);
 void find_addends(OperationMaker *maker);
+void find_read(OperationMaker *maker);
 void find_writers(OperationMaker *maker);
 /* Adds the registers that the instruction reads, then the ones it writes. Returns false if out of
  * memory. */

@@ -386,6 +386,7 @@ static bool make_all(OperationMaker *maker)
     find_writers(maker);
     find_guards(maker);
     find_addends(maker);
+    find_read(maker);
     find_predicated(code, maker->none);
     find_replaced(maker);
     if (!find_varying(maker))
@@ -430,16 +431,18 @@ bool operations_make(Operations *made, const Code *code, const Device *device, i
         calloc(((size_t) code->step_count + 1) * (size_t) device->sms, sizeof *made->spent);
     maker.writer = calloc((size_t) function->register_count + 1, sizeof *maker.writer);
     maker.only_added = calloc((size_t) function->register_count + 1, sizeof *maker.only_added);
+    maker.is_read = calloc((size_t) function->register_count + 1, sizeof *maker.is_read);
     maker.none = calloc((size_t) code->step_count + 1, sizeof *maker.none);
     maker.either = calloc((size_t) code->step_count + 1, sizeof *maker.either);
     maker.varies = calloc((size_t) function->register_count + 1, sizeof *maker.varies);
     maker.guards = calloc((size_t) function->register_count + 1, sizeof *maker.guards);
-    well = made->operations && made->spent && maker.writer && maker.only_added && maker.none &&
-           maker.either && maker.varies && maker.guards &&
+    well = made->operations && made->spent && maker.writer && maker.only_added && maker.is_read &&
+           maker.none && maker.either && maker.varies && maker.guards &&
            lowered_make(&maker.lowered, lowering, code) && make_all(&maker);
     lowered_free(&maker.lowered);
     free(maker.writer);
     free(maker.only_added);
+    free(maker.is_read);
     free(maker.none);
     free(maker.either);
     free(maker.varies);

@@ -53,6 +53,38 @@ void find_addends(OperationMaker *maker)
     }
 }
 
+static void mark_read(OperationMaker *maker, const Operand *o)
+{
+    const bool names =
+        o->kind == OPERAND_REGISTER || (o->kind == OPERAND_ADDRESS && o->is_register);
+
+    if (names && o->index >= 0)
+        maker->is_read[o->index] = true;
+    for (int i = 0; o->kind == OPERAND_VECTOR && i < o->count; i++)
+        mark_read(maker, &maker->function->operands[o->first + i]);
+}
+
+void find_read(OperationMaker *maker)
+{
+    for (int i = 0; i < maker->function->instruction_count; i++) {
+        const Instruction *in = &maker->function->instructions[i];
+        if (in->guard >= 0)
+            maker->is_read[in->guard] = true;
+        for (int k = 0; k < in->count; k++)
+            if (k >= in->roles.destinations || operand_of(maker, in, k)->kind == OPERAND_ADDRESS)
+                mark_read(maker, operand_of(maker, in, k));
+    }
+}
+
+/* The machine's instruction returns nothing then: RED instead of ATOM, or RZ as the destination. */
+static bool returns_nothing(const OperationMaker *maker, const Instruction *in)
+{
+    const Operand *result = operand_of(maker, in, 0);
+
+    return in->op == OP_atom && result && result->kind == OPERAND_REGISTER &&
+           !maker->is_read[result->index];
+}
+
 /* ---- Registers ---- */
 
 static bool add_register(OperationMaker *maker, int index)
@@ -86,6 +118,7 @@ static bool add_operand(OperationMaker *maker, const Operand *o, bool writes)
 bool add_registers(OperationMaker *maker, Operation *to, const Instruction *in)
 {
     const int destinations = in->roles.destinations;
+    const int written = returns_nothing(maker, in) ? 0 : destinations;
 
     to->first = (uint32_t) maker->made->register_count;
     if (in->guard >= 0 && !add_register(maker, in->guard))
@@ -95,7 +128,7 @@ bool add_registers(OperationMaker *maker, Operation *to, const Instruction *in)
             return false;
     const int before = maker->made->register_count;
     to->reads = (uint8_t) (before - (int) to->first);
-    for (int i = 0; i < destinations && i < in->count; i++)
+    for (int i = 0; i < written && i < in->count; i++)
         if (!add_operand(maker, operand_of(maker, in, i), true))
             return false;
     to->writes = (uint8_t) (maker->made->register_count - before);

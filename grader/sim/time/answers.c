@@ -74,7 +74,17 @@ static uint64_t store(Sm *sm, uint64_t word, uint64_t at)
     const uint64_t there = memory_store(sm->memory, sm->half, trace_number(word),
                                         trace_sectors(word), trace_amount(word), at);
 
-    sm->accepted = later(sm->accepted, there - (uint64_t) sm->gpu->device.store_latency);
+    if (sm->gpu->device.l2_slices)
+        sm->accepted = later(sm->accepted, there - (uint64_t) sm->gpu->device.store_latency);
+    return there;
+}
+
+static uint64_t update(Sm *sm, TraceKind kind, uint64_t word, uint64_t at)
+{
+    const uint64_t there = memory_atomic(sm->memory, kind, word, at);
+
+    if (!trace_is_on_host(trace_number(word)))
+        lsu_note_update(sm, word, there - (uint64_t) sm->gpu->device.l2_latency);
     return there;
 }
 
@@ -103,7 +113,7 @@ static uint64_t ask(Sm *sm, TraceKind kind, uint64_t word, uint64_t at)
         return memory_load(sm->memory, sm->half, line, trace_sectors(word), at);
     case TRACE_ATOMIC:
     case TRACE_INTEGER_ATOMIC:
-        return memory_atomic(sm->memory, kind, word, at);
+        return update(sm, kind, word, at);
     case TRACE_MERGED_STORE:
         return memory_merge(sm->memory, line, trace_sectors(word), trace_amount(word), at);
     default:

@@ -176,43 +176,76 @@ static bool merges(Sm *sm, const PlayedWarp *w, uint64_t line, unsigned sectors,
     return is_merged;
 }
 
+static uint64_t room_in(const UpdateQueue *queue)
+{
+    return queue->done[(queue->last + 1) % UPDATE_GROUPS];
+}
+
+/* When the SM may send one more update. */
+static uint64_t room_for_update(const Sm *sm, uint64_t word)
+{
+    return later(room_in(&sm->sent), room_in(&sm->sent_to[memory_unit(trace_number(word))]));
+}
+
 /* Stores are written through, those to local memory, too (an H200 writes its local arrays at the
  * bandwidth of the L2: tests/sim/time/mechanisms, local.update_same). The load/store unit hands
- * over one line per cycle (store.4.1.8), until the queue is full. */
+ * over one line per cycle (store.4.1.8), until the queue is full. `least`: cycles for which the
+ * lines together occupy the path. */
 static uint64_t store_lines(Sm *sm, const PlayedWarp *w, const uint64_t *words, int count,
-                            uint64_t start, TraceKind kind)
+                            uint64_t start, TraceKind kind, uint64_t least)
 {
     const Device *device = &sm->gpu->device;
     const uint64_t queue = (uint64_t) device->lsu_queue, begin = start;
+    const uint64_t first = later(sm->store_free, start);
     const bool atomic = kind == TRACE_ATOMIC || kind == TRACE_INTEGER_ATOMIC;
-    uint64_t there = 0;
+    uint64_t there = 0, busy = 0;
 
     for (int i = 0; i < count; i++) {
-        const uint64_t at = later(sm->store_free, start + (uint64_t) i);
+        const uint64_t room = atomic ? room_for_update(sm, words[i]) : 0;
+        const uint64_t at = later(later(sm->store_free, room), start + (uint64_t) i);
         const unsigned sectors = trace_sectors(words[i]), amount = trace_amount(words[i]);
         const bool is_part = amount < SECTOR_BYTES;
         const bool is_merged =
             kind == TRACE_STORE && is_part && merges(sm, w, trace_number(words[i]), sectors, at);
         const TraceKind sent = is_merged ? TRACE_MERGED_STORE : kind;
-        const uint64_t cycles = is_merged ? 1 : store_cycles(device, kind, words[i]);
+        const uint64_t cycles = is_merged || atomic ? 1 : store_cycles(device, kind, words[i]);
         sm->store_free = at + cycles;
-        sm->stores_busy += (double) cycles;
+        busy += cycles;
         there = time_later(sm, there, answers_request(sm, sent, words[i], at, 0));
         keep_written(sm, trace_number(words[i]), sectors, is_part, atomic);
     }
+    sm->store_free = later(sm->store_free, first + least);
+    sm->stores_busy += (double) later(busy, least);
     start += later((uint64_t) count, 1);
     lsu_keep(sm, false, begin, sm->store_free > start + queue ? sm->store_free - queue : start);
     return there;
 }
 
+static void add_update(UpdateQueue *queue, unsigned amount, unsigned a_group, uint64_t done)
+{
+    for (queue->amount += amount; queue->amount >= a_group; queue->amount -= a_group) {
+        queue->last = (queue->last + 1) % UPDATE_GROUPS;
+        queue->done[queue->last] = done;
+    }
+    queue->done[queue->last] = later(queue->done[queue->last], done);
+}
+
+void lsu_note_update(Sm *sm, uint64_t word, uint64_t done)
+{
+    add_update(&sm->sent, 1, LINES_A_GROUP, done);
+    add_update(&sm->sent_to[memory_unit(trace_number(word))], trace_passes(word), PASSES_A_GROUP,
+               done);
+    sm->update_free = later(sm->update_free, room_for_update(sm, word));
+}
+
 bool lsu_is_held_back(const Sm *sm, uint64_t now)
 {
-    return sm->gpu->device.l2_slices && sm->accepted > now + L2_QUEUE;
+    return sm->accepted > now + L2_QUEUE || sm->update_free > now;
 }
 
 void lsu_hold_back(Sm *sm)
 {
-    if (lsu_is_held_back(sm, 0))
+    if (sm->accepted > L2_QUEUE)
         sm->store_free = later(sm->store_free, sm->accepted - L2_QUEUE);
 }
 
@@ -249,7 +282,8 @@ static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64
         at = kind == TRACE_LOAD
                  ? load_lines(sm, w, words, trace_following(head), start,
                               later(trace_wavefronts(head), w->step->operation->cycles))
-                 : store_lines(sm, w, words, trace_following(head), start, kind);
+                 : store_lines(sm, w, words, trace_following(head), start, kind,
+                               trace_wavefronts(head));
     if (kind != TRACE_LOAD && kind != TRACE_LOCAL_STORE)
         warp_put_off(sm, w, &w->stored, at);
     return at;
@@ -357,7 +391,7 @@ uint64_t lsu_play_stack(Sm *sm, PlayedWarp *w, uint64_t now)
     }
     if (by_words)
         return words_access(sm, kind, lines, count / 2, start, o->cycles);
-    return o->access.is_store ? store_lines(sm, w, lines, count, start, kind)
+    return o->access.is_store ? store_lines(sm, w, lines, count, start, kind, 1)
                               : load_lines(sm, w, lines, count, start, (uint64_t) count);
 }
 

@@ -287,11 +287,11 @@ static void note_wait(Memory *memory, double from, double until)
 /* Units of the L2 update sectors. Pieces of 256 bytes go to the two units of their kilobyte in turn
  * (tests/sim/time/mechanisms: updates of 8 lines are twice as fast as those of 2). Neighbouring
  * kilobytes have different pairs: multiples of the golden ratio spread evenly, however many. */
-static double *unit_of(Memory *memory, uint64_t line)
+int memory_unit(uint64_t line)
 {
     const uint64_t kilobyte = line / 8, spread = kilobyte * 0x9e3779b97f4a7c15ull >> 32;
 
-    return &memory->unit_free[(spread * (ATOMIC_UNITS / 2) >> 32) * 2 + line / 2 % 2];
+    return (int) ((spread * (ATOMIC_UNITS / 2) >> 32) * 2 + line / 2 % 2);
 }
 
 /* The cycles of a pass. The more units are busy, the more often one of them is idle while the next
@@ -323,7 +323,7 @@ double memory_atomic_cycles(const Memory *memory, TraceKind kind, uint64_t word)
 uint64_t memory_update(Memory *memory, CacheLine *line, TraceKind kind, uint64_t word,
                        uint64_t here)
 {
-    double *unit = unit_of(memory, trace_number(word));
+    double *unit = &memory->unit_free[memory_unit(trace_number(word))];
     const double passes = trace_passes(word) * pass_cycles(memory, *unit, (double) here);
     const double begin = latest(latest((double) here, *unit), line->busy);
 

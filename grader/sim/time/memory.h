@@ -182,6 +182,8 @@ uint64_t memory_store(Memory *memory, int half, uint64_t line, unsigned sectors,
 uint64_t memory_merge(Memory *memory, uint64_t line, unsigned sectors, unsigned bytes,
                       uint64_t now);
 uint64_t memory_atomic(Memory *memory, TraceKind kind, uint64_t word, uint64_t now);
+/* The unit of the L2 that updates the line. */
+int memory_unit(uint64_t line);
 /* For how long an atomic, a word of the trace, blocks its line. */
 double memory_atomic_cycles(const Memory *memory, TraceKind kind, uint64_t word);
 

@@ -206,6 +206,16 @@ enum { CONSTANT_PIECES = 2048 / CONSTANT_BYTES };
 
 enum { MOST_SCHEDULERS = 16 }; /* per SM: sim/device/device.c */
 
+/* Updates that an SM has sent to the L2, in groups: when the L2 will have done the last groups.
+ * While the L2 is busy with one word, each SM has sent it the updates of 30 to 44 instructions with
+ * 32 each (tests/sim/time/mechanisms, red_or.burst). How many lines and passes an SM sends ahead
+ * was fitted to open launches of tests/sim/blind. */
+enum { UPDATE_GROUPS = 8, LINES_A_GROUP = 72, PASSES_A_GROUP = 576 };
+typedef struct UpdateQueue {
+    uint64_t done[UPDATE_GROUPS];
+    unsigned last, amount; /* the last group, and what it has of the next one */
+} UpdateQueue;
+
 typedef struct Sm {
     struct Gpu *gpu;
     Memory *memory;
@@ -222,16 +232,18 @@ typedef struct Sm {
     uint64_t barriers_free; /* of the unit that counts the warps at barriers */
     uint64_t constants_free,
         pieces_free; /* of the unit that loads constants; of its cache's refills */
-    uint64_t queue_free[MOST_SCHEDULERS]; /* of each scheduler, in front of that unit */
-    uint64_t accepted;                    /* when the L2 will have accepted the stores so far */
-    uint64_t link_free;                   /* of loads of the host's memory */
-    PlayedBlock *ended;                   /* since the last check */
-    int resident;                         /* resident blocks */
-    uint64_t started;                     /* since the kernel began */
-    const PlayedBlock *oldest;            /* of the resident blocks */
-    int next_place;                       /* the scheduler of the next block's first warp */
-    int turn;                             /* the scheduler that comes first if several could */
-    PlayedWarp *spare;                    /* free list, linked by `next_spare` */
+    uint64_t queue_free[MOST_SCHEDULERS];    /* of each scheduler, in front of that unit */
+    uint64_t accepted;                       /* when the L2 will have accepted the stores so far */
+    UpdateQueue sent, sent_to[ATOMIC_UNITS]; /* lines with updates; passes, by the L2's unit */
+    uint64_t update_free;                    /* when there will be room for more */
+    uint64_t link_free;                      /* of loads of the host's memory */
+    PlayedBlock *ended;                      /* since the last check */
+    int resident;                            /* resident blocks */
+    uint64_t started;                        /* since the kernel began */
+    const PlayedBlock *oldest;               /* of the resident blocks */
+    int next_place;                          /* the scheduler of the next block's first warp */
+    int turn;                                /* the scheduler that comes first if several could */
+    PlayedWarp *spare;                       /* free list, linked by `next_spare` */
     PlayedBlock *spare_blocks;
     uint64_t issued;
     uint64_t l1_hits, l1_misses;
@@ -360,6 +372,8 @@ void lsu_repeat(Sm *twin, const PlayedWarp *w, const uint64_t *words, uint64_t a
 uint64_t lsu_play_stack(Sm *sm, PlayedWarp *w, uint64_t now);
 /* The SM's stores wait if slices of the L2 have too many; and whether they still do at `now`. */
 void lsu_hold_back(Sm *sm);
+/* The SM has sent an update, a word of the trace, which the L2 has done at cycle `done`. */
+void lsu_note_update(Sm *sm, uint64_t word, uint64_t done);
 bool lsu_is_held_back(const Sm *sm, uint64_t now);
 /* Moves the data of a step whose lanes another warp's instruction serves: occupies memory, but no
  * unit of the SM. Returns when the data has arrived. */

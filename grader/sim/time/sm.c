@@ -495,6 +495,9 @@ bool sm_begin(Sm *sm, double l1_bytes)
         scheduler_choose(s);
     }
     sm->lsu_free = sm->store_free = sm->accepted = sm->link_free = sm->barriers_free = 0;
+    sm->sent = (UpdateQueue){ .last = 0 };
+    memset(sm->sent_to, 0, sizeof sm->sent_to);
+    sm->update_free = 0;
     constants_forget(sm);
     updates_forget(sm);
     sm->merging_count = 0;

@@ -7,9 +7,11 @@
 //       hash   a random one of them
 //       own    as lanes, but each warp has lines of its own
 //       one    as lanes, one warp of one block; each update waits for the last one
+//       KIND.sm.ADDRESSES.LINES.WARPS   ns per instruction of a warp: one block of so many warps;
+//              each warp updates lines of its own, others each round
 #include "measure.cuh"
 
-enum { RED_U32, ATOM_U32, RED_F32, CAS_U32 };
+enum { RED_U32, ATOM_U32, RED_F32, CAS_U32, RED_OR, RED_MAX };
 enum Mode { LANES_MODE, HASH_MODE, OWN_MODE };
 
 static unsigned *data, *out;
@@ -30,6 +32,12 @@ template <int KIND> __device__ static unsigned update(unsigned *p, unsigned valu
         return atomicAdd(p, value);
     case RED_F32:
         atomicAdd((float *) p, (float) value);
+        return 0;
+    case RED_OR:
+        atomicOr(p, value);
+        return 0;
+    case RED_MAX:
+        atomicMax(p, value);
         return 0;
     default:
         return atomicCAS(p, value, value + 1);
@@ -103,6 +111,101 @@ template <int KIND> static void global_rows(const char *kind)
         global_row<KIND, OWN_MODE>(kind, of[0], of[1]);
 }
 
+// Each warp of one block updates lines of its own, others each round: what one SM sends.
+template <int KIND>
+__global__ void updates_of_sm(unsigned *data, unsigned addresses, unsigned lines, int rounds)
+{
+    enum { WARP_WORDS = 1 << 16 };
+    const unsigned lane = threadIdx.x % 32;
+    unsigned *mine = data + threadIdx.x / 32 * WARP_WORDS;
+
+    if (lane >= addresses && addresses > 1)
+        return;
+#pragma unroll 1
+    for (int r = 0; r < rounds; r++)
+        update<KIND>(mine + ((r * lines * 32) & (WARP_WORDS - 1)) +
+                         place(lane & (addresses - 1), lines),
+                     r + lane);
+}
+
+template <int KIND> static void sm_rows(const char *kind)
+{
+    static const unsigned of[][2] = { { 1, 1 }, { 8, 1 },  { 16, 1 },  { 32, 1 },
+                                      { 8, 8 }, { 32, 8 }, { 16, 16 }, { 32, 32 } };
+    unsigned *const d = data;
+    char name[64];
+
+    for (auto &p : of)
+        for (int warps = 1; warps <= 16; warps *= 4) {
+            const unsigned addresses = p[0], lines = p[1];
+            auto run = [=](int rounds) {
+                return timed(
+                    [=] { updates_of_sm<KIND><<<1, warps * 32>>>(d, addresses, lines, rounds); });
+            };
+            const double few = run(256), many = run(768);
+            snprintf(name, sizeof name, "%s.sm.%u.%u.%d", kind, addresses, lines, warps);
+            row(name, (many - few) / (512.0 * warps), "ns/instruction");
+        }
+}
+
+// Thread t of a block sets every 256th multiple of `apart` bits: lanes that are neighbours update
+// the same words if `apart` is small.
+__global__ void sweep(unsigned *data, unsigned bits, unsigned apart)
+{
+    unsigned *mine = data + (size_t) blockIdx.x * (bits / 32);
+
+    for (unsigned n = threadIdx.x * apart; n < bits; n += blockDim.x * apart)
+        atomicOr(&mine[n / 32], 1u << n % 32);
+}
+
+// Each warp sends `rounds` updates of one word by all its lanes. The cycles until it has sent them.
+__global__ void burst(unsigned *data, unsigned *cycles, int rounds)
+{
+    unsigned *p = data + (threadIdx.x >> 31);
+    const long long from = clock64();
+
+#pragma unroll 1
+    for (int r = 0; r < rounds; r++)
+        atomicOr(p + (threadIdx.x * rounds >> 30), r + threadIdx.x);
+    if (threadIdx.x == 0)
+        cycles[blockIdx.x] = (unsigned) (clock64() - from);
+}
+
+static void burst_rows()
+{
+    unsigned host[128], sum;
+    char name[64];
+
+    for (int blocks = 1; blocks <= 64; blocks *= 4)
+        for (int rounds = 8; rounds <= 512; rounds *= 2) {
+            burst<<<blocks, 32>>>(data, out, rounds);
+            burst<<<blocks, 32>>>(data, out, rounds);
+            check(cudaMemcpy(host, out, blocks * sizeof *host, cudaMemcpyDeviceToHost));
+            sum = 0;
+            for (int i = 0; i < blocks; i++)
+                sum += host[i];
+            snprintf(name, sizeof name, "red_or.burst.%d.%d", blocks, rounds);
+            row(name, (double) sum / blocks, "cycles");
+        }
+}
+
+static void sweep_rows()
+{
+    unsigned *const d = data;
+    char name[64];
+
+    for (int blocks = 1; blocks <= 16; blocks *= 4)
+        for (unsigned apart = 1; apart <= 256; apart *= 2) {
+            auto run = [=](unsigned bits) {
+                return timed([=] { sweep<<<blocks, 256>>>(d, bits, apart); });
+            };
+            const unsigned bits = apart << 16;
+            const double few = run(bits), many = run(3 * bits);
+            snprintf(name, sizeof name, "red_or.sweep.%u.%d", apart, blocks);
+            row(name, (many - few) / (2.0 * bits / apart / 32), "ns/instruction");
+        }
+}
+
 static void one_rows()
 {
     static const unsigned of[][2] = { { 1, 1 }, { 2, 1 },  { 8, 1 },  { 32, 1 },
@@ -167,6 +270,18 @@ int main(int argc, char **argv)
         global_rows<CAS_U32>("cas_u32");
         one_rows();
     }
+    if (is_wanted("logic")) {
+        global_rows<RED_OR>("red_or");
+        global_rows<RED_MAX>("red_max");
+    }
+    if (is_wanted("sm")) {
+        sm_rows<RED_U32>("red_u32");
+        sm_rows<RED_OR>("red_or");
+        sm_rows<RED_MAX>("red_max");
+        sm_rows<RED_F32>("red_f32");
+    }
+    if (is_wanted("sweep"))
+        sweep_rows(), burst_rows();
     if (is_wanted("shared")) {
         shared_rows<unsigned>("shared_u32");
         shared_rows<float>("shared_f32");

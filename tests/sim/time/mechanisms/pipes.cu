@@ -5,8 +5,11 @@
 // mix.WHLAF: per scheduler, for W products of 64 bits (IMAD.WIDE), H upper halves (IMAD.HI),
 //     L lower halves (IMAD), A of the ALU (PRMT) and F FFMAs, 8 warps per scheduler
 // chain.*: between dependent instructions of one warp
-// ldc.BITS.WARPS: per SM, for a load of constants whose address is in a register, the same in all
+// uldc.BITS.BYTES.WARPS: the same, for an address in a uniform register, of a table of so many
+// bytes ldc.BITS.WARPS: per SM, for a load of constants whose address is in a register, the same in
+// all
 //     lanes
+// uldc.BITS.BYTES.WARPS: the same, for an address in a uniform register, in a table of BYTES
 // constants.BYTES.LANES.APART.STEP.WARPS: the same for LANES addresses, APART words apart, in a
 // table
 //     of BYTES; they move on by STEP words
@@ -195,6 +198,58 @@ template <int WORDS> static void load_rows()
     }
 }
 
+// ---- Constants at an address that all lanes and warps compute the same: ULDC ----
+
+template <int WORDS> __device__ static float sum_of_words(unsigned at)
+{
+    const float2 two = *(const float2 *) &table[WORDS > 1 ? at : 0];
+
+    if (WORDS == 1)
+        return table[at];
+    if (WORDS == 2)
+        return two.x + two.y;
+    const float4 four = *(const float4 *) &table[at];
+    return four.x + four.y + four.z + four.w;
+}
+
+// The table's first loads, again and again. Since their number is known, ptxas keeps the address in
+// a uniform register.
+template <int WORDS, int LOADS> __global__ void load_uniform(float *out, float y, int loops)
+{
+    float sum = 0;
+
+    for (int l = 0; l < loops; l++)
+#pragma unroll 2
+        for (int k = 0; k < LOADS; k++)
+            sum = fmaf(sum, y, sum_of_words<WORDS>(k * WORDS));
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+template <int WORDS, int LOADS> static void uniform_row()
+{
+    const int loops = 8192 / LOADS / (share > 4 ? 4 : share);
+    char name[64];
+
+    for (int warps = 1; warps <= 32; warps *= warps < 4 ? 4 : 2) {
+        auto run = [=](int l) {
+            return timed([=] { load_uniform<WORDS, LOADS><<<sms, warps * 32>>>(out, 0.5f, l); });
+        };
+        const double few = run(loops), many = run(3 * loops);
+        snprintf(name, sizeof name, "uldc.%d.%d.%d", WORDS * 32, LOADS * WORDS * 4, warps);
+        row(name, (many - few) * 1e-6 * sm_khz / (2.0 * loops * LOADS * warps), "cycles");
+    }
+}
+
+static void uniform_rows()
+{
+    uniform_row<1, 128>();
+    uniform_row<1, 2048>();
+    uniform_row<2, 64>();
+    uniform_row<2, 1024>();
+    uniform_row<4, 32>();
+    uniform_row<4, 512>();
+}
+
 // ---- Constants at different addresses ----
 
 // Lane l reads word `scatter[l]` of a table of `words` words, and moves on by `step` words.
@@ -317,6 +372,8 @@ int main(int argc, char **argv)
     }
     if (is_wanted("ldc"))
         load_rows<1>(), load_rows<2>(), load_rows<4>();
+    if (is_wanted("uldc"))
+        uniform_rows();
     if (is_wanted("constants"))
         gather_rows();
     if (is_wanted("straight"))
