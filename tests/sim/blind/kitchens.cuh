@@ -180,7 +180,8 @@ enum { KITCHEN_EACH = KITCHEN_ORDERS / KITCHEN_STAFF };
 // A dish: the minutes at which it begins and ends. Each of 128 threads sums four minutes.
 __device__ inline void kitchen_order(const int *starts, const int2 *dishes, int order, int *out)
 {
-    __shared__ int change[KITCHEN_MINUTES], sums[4];
+    __shared__ __align__(16) int change[KITCHEN_MINUTES];
+    __shared__ int sums[4];
     for (int i = threadIdx.x; i < KITCHEN_MINUTES; i += blockDim.x)
         change[i] = 0;
     __syncthreads();
