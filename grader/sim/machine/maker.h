@@ -28,7 +28,7 @@ const Operand *operand_of(const OperationMaker *maker, const Instruction *in, in
 /* A constant for ptxas, or in constant memory. */
 bool is_known_special(Special special);
 void find_addends(OperationMaker *maker);
-void find_read(OperationMaker *maker);
+void find_read(OperationMaker *maker); /* fills in `is_read` */
 void find_writers(OperationMaker *maker);
 /* Adds the registers that the instruction reads, then the ones it writes. Returns false if out of
  * memory. */

@@ -1,14 +1,24 @@
 // atomics.cu - updates of global and shared memory, by the number of addresses and lines.
 //
-// Rows: KIND.MODE.ADDRESSES.LINES   ns per update, of the whole device (global) or of an SM
-// (shared) KIND: red_u32 (no result), atom_u32 (with its result), red_f32, cas_u32; shared_u32,
-// shared_f32 MODE: lanes  lane n updates address n modulo ADDRESSES; all warps of the device share
-// these lines
-//       hash   a random one of them
-//       own    as lanes, but each warp has lines of its own
-//       one    as lanes, one warp of one block; each update waits for the last one
-//       KIND.sm.ADDRESSES.LINES.WARPS   ns per instruction of a warp: one block of so many warps;
-//              each warp updates lines of its own, others each round
+// Rows: KIND.MODE.ADDRESSES.LINES, ns per update, of the whole device (global) or of an SM (shared)
+//
+// KIND: red_u32, red_f32, red_or, red_max (no result), atom_u32 (with its result), cas_u32;
+// shared_u32, shared_f32
+//
+// MODE: lanes: lane n updates address n modulo ADDRESSES; all warps of the device share these lines
+//
+// hash: a random one of them; own: as lanes, but each warp has lines of its own
+//
+// one: as lanes, one warp of one block; each update waits for the last one
+//
+// KIND.sm.ADDRESSES.LINES.WARPS, ns per instruction: as lanes, one block of so many warps, each
+// with lines of its own, others each round
+//
+// red_or.sweep.APART.BLOCKS, ns per instruction: lanes of 8 warps per block set bits that are APART
+// bits apart
+//
+// red_or.burst.BLOCKS.ROUNDS, cycles: until a warp per block has sent ROUNDS instructions, all to
+// one word
 #include "measure.cuh"
 
 enum { RED_U32, ATOM_U32, RED_F32, CAS_U32, RED_OR, RED_MAX };

@@ -5,11 +5,9 @@
 // mix.WHLAF: per scheduler, for W products of 64 bits (IMAD.WIDE), H upper halves (IMAD.HI),
 //     L lower halves (IMAD), A of the ALU (PRMT) and F FFMAs, 8 warps per scheduler
 // chain.*: between dependent instructions of one warp
-// uldc.BITS.BYTES.WARPS: the same, for an address in a uniform register, of a table of so many
-// bytes ldc.BITS.WARPS: per SM, for a load of constants whose address is in a register, the same in
-// all
+// ldc.BITS.WARPS: per SM, for a load of constants whose address is in a register, the same in all
 //     lanes
-// uldc.BITS.BYTES.WARPS: the same, for an address in a uniform register, in a table of BYTES
+// uldc.BITS.BYTES.WARPS: the same in a loop of known length through a table of BYTES
 // constants.BYTES.LANES.APART.STEP.WARPS: the same for LANES addresses, APART words apart, in a
 // table
 //     of BYTES; they move on by STEP words
@@ -198,7 +196,7 @@ template <int WORDS> static void load_rows()
     }
 }
 
-// ---- Constants at an address that all lanes and warps compute the same: ULDC ----
+// ---- Constants in a loop of known length ----
 
 template <int WORDS> __device__ static float sum_of_words(unsigned at)
 {
@@ -212,8 +210,9 @@ template <int WORDS> __device__ static float sum_of_words(unsigned at)
     return four.x + four.y + four.z + four.w;
 }
 
-// The table's first loads, again and again. Since their number is known, ptxas keeps the address in
-// a uniform register.
+// The table's first loads, again and again. ptxas 13.0 loads one half of each float4 with the
+// address in a uniform register (ULDC) and all else with LDC, so rows of 128 bits without those of
+// 64 show what a ULDC takes.
 template <int WORDS, int LOADS> __global__ void load_uniform(float *out, float y, int loops)
 {
     float sum = 0;
