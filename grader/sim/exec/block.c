@@ -139,7 +139,32 @@ static void order_warps(const Block *block, uint64_t *seed, int order[WARPS_A_BL
     }
 }
 
-Turn block_turn(Block *block, uint64_t *seed)
+void block_join(Block *block, const Deal *deal)
+{
+    for (int i = 0; i < block->warp_count; i++)
+        block->warps[i].done = deal->level;
+}
+
+static bool is_ahead(const Warp *warp, Deal *deal)
+{
+    if (!deal || warp->done <= deal->level)
+        return false;
+    if (warp->done < deal->least)
+        deal->least = warp->done;
+    return true;
+}
+
+static void play_warp(Warp *warp, Deal *deal)
+{
+    const uint64_t before = warp->block->launch->executed;
+
+    warp_turn(warp);
+    warp->done += warp->block->launch->executed - before;
+    if (deal)
+        deal->turns++;
+}
+
+Turn block_turn(Block *block, uint64_t *seed, Deal *deal)
 {
     int order[WARPS_A_BLOCK];
     Turn turn = TURN_NONE;
@@ -152,7 +177,11 @@ Turn block_turn(Block *block, uint64_t *seed)
         Warp *warp = &block->warps[order[i]];
         if (warp->state != WARP_READY)
             continue;
-        warp_turn(warp);
+        if (is_ahead(warp, deal)) {
+            turn = TURN_MOVED;
+            continue;
+        }
+        play_warp(warp, deal);
         if (turn < TURN_MOVED)
             turn = warp->spins ? TURN_SPUN : TURN_MOVED;
     }

@@ -18,8 +18,19 @@ typedef enum Turn {
     TURN_MOVED, /* a warp made progress */
 } Turn;
 
-/* Gives each warp that can run a turn. `seed`: of a random order. */
-Turn block_turn(Block *block, uint64_t *seed);
+/* Warps that draw their work by an atomic counter draw again when they have done what they have:
+ * the less a warp has executed, the sooner. */
+typedef struct Deal {
+    uint64_t level; /* a warp that has executed more waits */
+    long turns;     /* of warps that did not */
+    uint64_t least; /* what those that did have executed; UINT64_MAX: none */
+} Deal;
+
+/* Gives each warp that can run a turn. `seed`: of a random order. `deal`: NULL if work is not
+ * drawn. */
+Turn block_turn(Block *block, uint64_t *seed, Deal *deal);
+/* Warps of a block that begins are as far as others. */
+void block_join(Block *block, const Deal *deal);
 bool block_is_done(const Block *block);
 /* True if all warps of the block that could run are waiting, so that other blocks get a turn. */
 bool block_waits(const Block *block);

@@ -83,11 +83,11 @@ typedef struct Residents {
                        blocks of `made` have ended, and their memory is reused */
     long there, made, most;
     long done, total;
-    bool moved;     /* a block made progress in this round */
-    int idle;       /* consecutive rounds without progress */
-    int pauses;     /* since the last progress */
-    bool deals;     /* blocks draw their work, and none waits for another one */
-    uint64_t level; /* if so: a block with more instructions waits */
+    bool moved; /* a block made progress in this round */
+    int idle;   /* consecutive rounds without progress */
+    int pauses; /* since the last progress */
+    bool deals; /* blocks draw their work, and none waits for another one */
+    Deal deal;  /* if so */
     Batch batch;
     long clusters; /* that have begun */
     uint64_t seed; /* for the order of the warps */
@@ -240,11 +240,10 @@ static bool go_on(Residents *residents, long i)
     Turn turn;
 
     do {
-        turn = block_turn(block, &residents->seed);
+        turn = block_turn(block, &residents->seed, residents->deals ? &residents->deal : NULL);
         residents->moved |= turn == TURN_MOVED;
         report_progress(residents);
     } while (turn && keeps_on(residents->launch, block, since));
-    block->done += residents->launch->executed - since;
     if (residents->launch->failed)
         return false;
     if (block_is_done(block)) {
@@ -272,8 +271,8 @@ static void begin_next(Residents *residents)
     if (!has_room(residents))
         return;
     const long number = next_number(residents); /* before the count below changes */
-    residents->blocks[residents->there]->done = residents->level;
     block_begin(residents->blocks[residents->there++], number, NULL, 0);
+    block_join(residents->blocks[residents->there - 1], &residents->deal);
     if (!side_by_side(residents->launch))
         go_on(residents, residents->there - 1);
 }
@@ -353,42 +352,27 @@ static bool wait_for_host(Residents *residents)
     return true;
 }
 
-/* Blocks that draw their work by an atomic counter draw again when they have done what they have:
- * the less a block has executed, the sooner. */
-static bool is_ahead(const Residents *residents, const Block *block)
+/* By what a warp has executed in this round, on average; if all were ahead, up to the first. */
+static void raise_level(Deal *deal, uint64_t executed)
 {
-    return residents->deals && block->done > residents->level;
-}
-
-/* By what a block has executed in this round, on average; if all were ahead, up to the first. */
-static void raise_level(Residents *residents, uint64_t executed, long turns)
-{
-    uint64_t least = UINT64_MAX;
+    const uint64_t turns = (uint64_t) deal->turns;
 
     if (turns)
-        residents->level += (executed + (uint64_t) turns - 1) / (uint64_t) turns;
-    for (long i = 0; !turns && i < residents->there; i++)
-        least = residents->blocks[i]->done < least ? residents->blocks[i]->done : least;
-    if (!turns && residents->there)
-        residents->level = least;
+        deal->level += (executed + turns - 1) / turns;
+    else if (deal->least != UINT64_MAX)
+        deal->level = deal->least;
 }
 
 static void take_turns(Residents *residents)
 {
     const uint64_t before = residents->launch->executed;
-    long turns = 0;
 
     residents->moved = false;
-    for (long i = 0; i < residents->there && !residents->launch->failed;) {
-        if (is_ahead(residents, residents->blocks[i])) {
-            residents->moved = true;
-            i++;
-            continue;
-        }
-        turns++;
+    residents->deal.turns = 0;
+    residents->deal.least = UINT64_MAX;
+    for (long i = 0; i < residents->there && !residents->launch->failed;)
         i += !go_on(residents, i);
-    }
-    raise_level(residents, residents->launch->executed - before, turns);
+    raise_level(&residents->deal, residents->launch->executed - before);
     residents->idle = residents->moved ? 0 : residents->idle + 1;
     if (residents->moved)
         residents->pauses = 0;

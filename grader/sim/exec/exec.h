@@ -287,6 +287,7 @@ struct Warp {
     uint32_t diverged_lanes;  /* lanes elsewhere when other lanes reached a __syncthreads() */
     const Step *barrier_step; /* the step at which the warp waits */
     int spins;                /* consecutive turns in which it came back to the same state */
+    uint64_t done;            /* instructions; only where warps draw their work (Deal) */
     const Step *polled_step;  /* the last load of such a turn (NULL: none), and its lanes: */
     uint32_t polled_lanes;
     Unwritten unwritten[MOST_UNWRITTEN];
@@ -343,7 +344,6 @@ struct Block {
     int epoch;                /* barriers passed by all threads so far */
     const Step *last_barrier; /* the last of them; NULL: none */
     bool ended;               /* by a fatal finding */
-    uint64_t done;            /* warp instructions; only where blocks draw their work (blocks.c) */
     struct BlockTrace *trace; /* trace.h; may be NULL */
 };
 
