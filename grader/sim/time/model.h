@@ -207,9 +207,9 @@ enum { CONSTANT_PIECES = 2048 / CONSTANT_BYTES };
 enum { MOST_SCHEDULERS = 16 }; /* per SM: sim/device/device.c */
 
 /* Updates that an SM has sent to the L2, in groups: when the L2 will have done the last groups.
- * While the L2 is busy with one word, each SM has sent it the updates of 30 to 44 instructions with
- * 32 each (tests/sim/time/mechanisms, red_or.burst). How many lines and passes an SM sends ahead
- * was fitted to open launches of tests/sim/blind. */
+ * While all SMs of an H100 update one word, each is 30 to 44 instructions ahead of the L2, that is
+ * 960 to 1400 lanes (tests/sim/time/mechanisms, red_or.burst). How far an SM may be ahead here, in
+ * lines and in passes, was fitted to open launches of tests/sim/blind. */
 enum { UPDATE_GROUPS = 8, LINES_A_GROUP = 72, PASSES_A_GROUP = 576 };
 typedef struct UpdateQueue {
     uint64_t done[UPDATE_GROUPS];
