@@ -33,8 +33,9 @@ typedef struct Shape {
     Allocation *allocation;
     /* The same for words of full warps: if the first lane's address is one of the `room` from
      * `from` on, the access is aligned and in bounds, and its bytes are at that address plus
-     * to_host (in shared memory: of the block). `repeats`: see repeats.h. */
-    uint64_t from, room, to_host, repeats;
+     * to_host (in shared memory: of the block). `repeats`: see repeats.h. `before`: the first
+     * lane's address in the last access, if it was prefetched for. */
+    uint64_t from, room, to_host, repeats, before;
     _Alignas(64) uint64_t delta[LANES]; /* from the first active lane; 0 for inactive lanes */
     /* Derived from the key. */
     uint32_t narrow[LANES]; /* delta, modulo 2^32 */

@@ -5,6 +5,7 @@
  * with another, and stores the registers as 64 bits.
  */
 #include "rows.h"
+#include "sim/exec/ops/handlers.h"
 #include "sim/sim_launch.h"
 #include "base/util.h"
 
@@ -139,6 +140,53 @@ static void round_trips(void)
                 for (int count = 1; count <= 4 && count * types[t].bytes <= 16; count *= 2)
                     one_round_trip(place, &types[t], width, count);
             }
+}
+
+/* ---- Consecutive elements, one per lane: the same step again and again ---- */
+
+enum { ROUNDS = 3 };
+
+static void add_rounds(char *ptx, size_t size, const MemoryType *type)
+{
+    add_values(ptx, size, 1);
+    append(ptx, size,
+           "mad.wide.u32 %%rd20, %%r1, 8, %%rd1;\nst.global.u64 [%%rd20+16384], %%rd4;\n"
+           "bar.warp.sync -1;\nmad.wide.u32 %%rd20, %%r1, %d, %%rd1;\n"
+           "mad.wide.u32 %%rd24, %%r1, 4, %%rd1;\nmov.u32 %%r22, 0;\n"
+           "AGAIN:\nld.global.%s %%r21, [%%rd20+16384];\nst.global.u32 [%%rd24], %%r21;\n"
+           "add.s64 %%rd20, %%rd20, %d;\nadd.s64 %%rd24, %%rd24, 128;\n"
+           "add.s32 %%r22, %%r22, 1;\nsetp.lt.s32 %%p1, %%r22, %d;\n@%%p1 bra AGAIN;\nret;\n}\n",
+           type->bytes, type->name, 32 * type->bytes, ROUNDS);
+}
+
+static bool are_rounds(const Trial *trial, const MemoryType *type)
+{
+    uint64_t values[32], value = 0;
+
+    for (uint32_t lane = 0; lane < 32; lane++)
+        values[lane] = value_of(lane, 0);
+    for (int i = 0; i < 32 * ROUNDS; i++) {
+        memcpy(&value, (const char *) values + i * type->bytes, (size_t) type->bytes);
+        if (trial->out[i] != read_back(type, 4, value))
+            return false;
+    }
+    return true;
+}
+
+/* With vectors of all widths. */
+static void consecutive_elements(void)
+{
+    for (int level = 0; level <= cpu_simd_level(); level++)
+        for (size_t t = 0; t < COUNT(types) && types[t].bytes <= 2; t++) {
+            char ptx[6000] = MEMORY_HEAD;
+            Trial trial = { .ptx = ptx };
+            simd_level = level;
+            add_rounds(ptx, sizeof ptx, &types[t]);
+            CU_ASSERT_TRUE_FATAL(trial_run(&trial));
+            CU_ASSERT(trial.well && !finding_count() && are_rounds(&trial, &types[t]));
+            trial_close(&trial);
+        }
+    simd_level = -1;
 }
 
 /* ---- Atomics: each lane on its own word, then all lanes on one word ---- */
@@ -456,9 +504,13 @@ static void without_effect(void)
 }
 
 static CU_TestInfo tests[] = {
-    { "loads and stores", round_trips },        { "atomics", atomics },
-    { "atomics of halves", atomics_of_halves }, { "copies that arrive later", async_copies },
-    { "without effect", without_effect },       CU_TEST_INFO_NULL,
+    { "loads and stores", round_trips },
+    { "consecutive elements", consecutive_elements },
+    { "atomics", atomics },
+    { "atomics of halves", atomics_of_halves },
+    { "copies that arrive later", async_copies },
+    { "without effect", without_effect },
+    CU_TEST_INFO_NULL,
 };
 
 CU_SuiteInfo test_sim_moves = { "test_sim_moves", NULL, NULL, NULL, NULL, tests };

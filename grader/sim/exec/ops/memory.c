@@ -92,8 +92,6 @@ STORER(store_16_64, uint16_t, Lane64)
 STORER(store_32_64, uint32_t, Lane64)
 STORER(store_64_64, uint64_t, Lane64)
 
-enum { MOVER_UNSIGNED, MOVER_STORE, MOVER_SIGNED };
-
 /* Indexed by log2 of the bytes in memory, whether the register has 8 bytes, and the kind of mover.
  */
 static Mover *const movers[4][2][3] = {

@@ -7,6 +7,8 @@
 
 /* ---- memory.c ---- */
 
+enum { MOVER_UNSIGNED, MOVER_STORE, MOVER_SIGNED }; /* Step.memory.mover */
+
 /* Any access. */
 void memory_run(Warp *warp, const Step *step, uint32_t mask, AccessKind kind);
 /* Moves the data of an access that was opened. */

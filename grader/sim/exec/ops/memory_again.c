@@ -103,15 +103,49 @@ AVX512 INLINE void move_words_avx512(const Shape *s, AccessKind kind, char *host
     else
         move_words(s, kind, host, data);
 }
+
+/* The bytes or half words of 16 lanes. */
+AVX512 INLINE __m512i widened(const char *host, int bytes, bool is_signed)
+{
+    if (bytes == 1) {
+        const __m128i narrow = _mm_loadu_si128((const __m128i *) host);
+        return is_signed ? _mm512_cvtepi8_epi32(narrow) : _mm512_cvtepu8_epi32(narrow);
+    }
+    const __m256i narrow = _mm256_loadu_si256((const __m256i *) host);
+    return is_signed ? _mm512_cvtepi16_epi32(narrow) : _mm512_cvtepu16_epi32(narrow);
+}
+
+/* Loads consecutive bytes or half words, in vectors as wide as those in which the next step reads
+ * them: from several stores the host could not forward them, but would wait until these and all
+ * before them, such as those to the trace, have reached its cache. Returns false for others. */
+AVX512 INLINE bool widen_avx512(const Shape *s, const Step *step, const char *host, Lane32 *data)
+{
+    const bool is_signed = step->memory.mover == MOVER_SIGNED;
+
+    if (!s->linear || step->vector != 1 || step->data_size != sizeof *data)
+        return false;
+    for (int i = 0; i < LANES; i += 16)
+        _mm512_storeu_si512(data + i, widened(host + i * step->size, step->size, is_signed));
+    return true;
+}
 #else
 #define is_wide_avx512    is_wide
 #define is_narrow_avx512  is_narrow
 #define move_words_avx512 move_words
+#define widen_avx512      widen
 #endif
+
+/* Others than words. */
+INLINE bool widen(const Shape *s, const Step *step, const char *host, Lane32 *data)
+{
+    (void) s, (void) step, (void) host, (void) data;
+    return false;
+}
 
 #define is_wide_avx2    is_wide
 #define is_narrow_avx2  is_narrow
 #define move_words_avx2 move_words
+#define widen_avx2      widen
 
 /* The allocation that holds the address, if it needs no further checks than its bounds. */
 INLINE Allocation *plain_allocation(Shape *s, uint64_t address, AccessKind kind)
@@ -177,6 +211,18 @@ INLINE void complete(Access *x, Warp *warp, const Step *step, AccessKind kind, c
     x->allocation = allocation;
 }
 
+/* Prefetches what the step will access after the next time, if the distance stays. Where time is
+ * modelled, the model's own data displace the program's from the host's caches. */
+INLINE void ask_ahead(Shape *s, uint64_t first)
+{
+    enum { HOST_LINE = 64, TIMES = 2 };
+    const uint64_t then = first + TIMES * (first - s->before) + s->to_host;
+
+    s->before = first;
+    for (uint64_t at = 0; at < LANES * sizeof(Lane32); at += HOST_LINE)
+        __builtin_prefetch((const void *) (uintptr_t) (then + at));
+}
+
 static __attribute__((noinline)) void observe_again(Warp *warp, const Step *step, AccessKind kind,
                                                     char *host, Allocation *allocation)
 {
@@ -184,6 +230,8 @@ static __attribute__((noinline)) void observe_again(Warp *warp, const Step *step
 
     complete(&x, warp, step, kind, host, allocation);
     access_addresses(x.address, warp, step->a, step->address_size, step->offset);
+    if (warp->trace && x.space == SPACE_GLOBAL)
+        ask_ahead(shape_last(step, SPACE_GLOBAL), x.address[0]);
     if (warp->trace)
         trace_access(&x);
     if (warp->block->launch->watched)
@@ -267,9 +315,11 @@ INLINE void begin_repeats(const Access *x, Shape *s)
             begin_repeats(&x, s);                                                                  \
         if ((warp->trace || warp->block->launch->watched) && (refused || !is_found_checked(&x)))   \
             observe_again(warp, step, kind, x.host, x.allocation);                                 \
-        if (!step->memory.words)                                                                   \
-            move_again(warp, step, kind, x.host, x.allocation);                                    \
-        else if (kind == ACCESS_STORE || data >= 0)                                                \
+        if (!step->memory.words) {                                                                 \
+            if (kind == ACCESS_STORE || data < 0 ||                                                \
+                !widen##suffix(s, step, x.host, plane(warp, data)))                                \
+                move_again(warp, step, kind, x.host, x.allocation);                                \
+        } else if (kind == ACCESS_STORE || data >= 0)                                              \
             move_words##suffix(s, kind, x.host, plane(warp, data));                                \
     }                                                                                              \
                                                                                                    \
@@ -368,6 +418,12 @@ INLINE bool is_traced(Warp *warp, const Shape *s, uint64_t first)
     return !warp->block->launch->watched && trace_again(warp, s, first);
 }
 
+INLINE bool is_traced_global(Warp *warp, Shape *s, uint64_t first)
+{
+    ask_ahead(s, first);
+    return is_traced(warp, s, first);
+}
+
 /* Accesses that are traced, or in a launch that is watched. */
 #define OBSERVED(TARGET, kind, name, data, suffix)                                                 \
     TARGET static __attribute__((noinline)) void name##_checked_global##suffix(                    \
@@ -377,7 +433,7 @@ INLINE bool is_traced(Warp *warp, const Shape *s, uint64_t first)
         FIRST(Lane64, uint64_t);                                                                   \
                                                                                                    \
         if (!is_usual_global(s, step, mask, first) || !is_wide##suffix(s, address) ||              \
-            (warp->trace && !is_traced(warp, s, first))) {                                         \
+            (warp->trace && !is_traced_global(warp, s, first))) {                                  \
             name##_again##suffix(warp, step, mask);                                                \
             return;                                                                                \
         }                                                                                          \
@@ -505,6 +561,7 @@ INLINE bool is_traced_in_row(Warp *warp, const Step *access, const Shape *s, uin
             return;                                                                                \
         }                                                                                          \
         s->repeats++;                                                                              \
+        ask_ahead(s, first);                                                                       \
         move_words##suffix(s, kind, (char *) (uintptr_t) (first + s->to_host),                     \
                            plane(warp, access->data));                                             \
         warp->at = access;                                                                         \
