@@ -105,6 +105,7 @@ static inline __attribute__((always_inline)) void begin_run(Warp *warp, int pc, 
         trace->code = NULL;
         return;
     }
+    trace_ask(trace->runs + trace->run_count);
     trace->runs[trace->run_count++] = (TraceRun){ .first = (uint32_t) pc,
                                                   .function = function_of(warp),
                                                   .frame = frame_of(warp),

@@ -207,6 +207,7 @@ static bool has_room(const Warp *warp, int words)
 {
     Trace *trace = warp->trace;
 
+    trace_ask(trace->words + trace->word_count);
     if (trace->word_count + words <= trace->word_room ||
         trace_make_room(trace, 0, trace->word_count + words))
         return true;

@@ -38,7 +38,7 @@ typedef struct CacheWords {
     uint32_t here, dirty;
 } CacheWords;
 
-enum { RECENT_LINES = 32 };
+enum { RECENT_LINES = 128 };
 
 typedef struct Cache {
     CacheSet *sets;

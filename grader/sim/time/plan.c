@@ -397,13 +397,14 @@ static bool order_steps(const Operations *operations, Plan *plan, Sorter *sorter
 
 Plan *plan_make(const Plans *plans, const PlanSegment *segments, int count)
 {
-    Sorter *sorter = calloc(1, sizeof *sorter);
+    Sorter *sorter = malloc(sizeof *sorter);
     Plan *plan = calloc(1, sizeof *plan);
     const Operations *operations = &plans->operations[segments[0].function + 1];
     int access = 0;
 
     if (!sorter || !plan)
         goto none;
+    sorter->count = sorter->round = 0; /* the arrays are large, and filled only up to `count` */
     sorter->first = segments[0].first;
     for (int i = 0; i < count; i++) {
         if (i && passes_over(operations, &segments[i - 1], &segments[i]))

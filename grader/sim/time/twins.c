@@ -98,19 +98,44 @@ void twins_begin_warp(PlayedWarp *w)
     }
 }
 
+/* Whether the accesses from `at` on have as many words each as those of the warp. */
+static bool is_alike(const PlayedWarp *w, const uint64_t *at, const uint64_t *end, int accesses)
+{
+    const uint64_t *first = w->access[0];
+    int differ = 0;
+
+    if (end - at < w->word - first)
+        return false;
+    for (int k = 0; k < accesses; k++)
+        differ |= trace_following(at[w->access[k] - first] ^ *w->access[k]);
+    return !differ;
+}
+
+/* The same accesses of a twin. Usually each begins as far from the first one as the warp's, so the
+ * host need not read one to find the next. */
+static void find_accesses(PlayedWarp *w, int twin, int accesses, const uint64_t **access)
+{
+    const uint64_t *at = w->twin_word[twin], *end = w->twin_end[twin];
+
+    if (accesses && is_alike(w, at, end, accesses)) {
+        for (int k = 0; k < accesses; k++)
+            access[k] = at + (w->access[k] - w->access[0]);
+        w->twin_word[twin] = at + (w->word - w->access[0]);
+        return;
+    }
+    for (int k = 0; k < accesses; k++) {
+        access[k] = at < end ? at : NULL;
+        at = access[k] ? warp_skip_access(at) : at;
+    }
+    w->twin_word[twin] = at;
+}
+
 bool twins_stretch(PlayedWarp *w, int accesses)
 {
-    const uint64_t **access;
-
     if (!warp_make_room(&w->twin_access, &w->twin_room, w->twins * accesses))
         return false;
-    access = w->twin_access;
     for (int i = 0; i < w->twins; i++)
-        for (int k = 0; k < accesses; k++, access++) {
-            *access = w->twin_word[i] < w->twin_end[i] ? w->twin_word[i] : NULL;
-            if (*access)
-                w->twin_word[i] = warp_skip_access(*access);
-        }
+        find_accesses(w, i, accesses, w->twin_access + i * accesses);
     w->accesses = accesses;
     return true;
 }

@@ -47,6 +47,18 @@ static void divide(const Sm *sm, PlayedWarp *w)
     w->lanes = lanes;
 }
 
+/* Those of the stretch. Returns false if out of memory. */
+static bool find_accesses(PlayedWarp *w, int count)
+{
+    if (!warp_make_room(&w->access, &w->access_room, count))
+        return false;
+    for (int i = 0; i < count; i++) {
+        w->access[i] = w->word;
+        w->word = warp_skip_access(w->word);
+    }
+    return !w->twins || twins_stretch(w, count);
+}
+
 /* Returns false if there is no further stretch, or if out of memory. */
 static bool next_stretch(Sm *sm, PlayedWarp *w)
 {
@@ -57,14 +69,9 @@ static bool next_stretch(Sm *sm, PlayedWarp *w)
     divide(sm, w);
     w->frame = w->trace->runs[w->place.run].frame;
     plan = plan_of(&sm->gpu->plans, &sm->plans, w->trace, &w->place);
-    if (!plan || !warp_make_room(&w->access, &w->access_room, plan->access_count) ||
-        (w->twins && !twins_stretch(w, plan->access_count))) {
+    if (!plan || !find_accesses(w, plan->access_count)) {
         sm->failed = true;
         return false;
-    }
-    for (int i = 0; i < plan->access_count; i++) {
-        w->access[i] = w->word;
-        w->word = warp_skip_access(w->word);
     }
     ask_for_more(w);
     w->turn = plan->turns ? plan->turns[w->scheduler]++ : 0;
