@@ -119,9 +119,11 @@ static void leave_cluster(Block *block)
 
 void block_end(Block *block)
 {
-    bulk_end(block);
+    if (block->bulk)
+        bulk_end(block);
     for (int i = 0; i < block->warp_count; i++)
-        async_end(&block->warps[i]);
+        if (block->warps[i].async)
+            async_end(&block->warps[i]);
     OBSERVE(block->launch, block_end, block);
     leave_cluster(block);
 }

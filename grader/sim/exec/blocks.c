@@ -125,10 +125,8 @@ static long next_number(Residents *residents)
 {
     if (residents->batch.begun == residents->batch.count)
         residents->batch = next_batch(residents);
-    const Batch *batch = &residents->batch;
-    return batch->first +
-           (long) (((__int128) batch->step * residents->batch.begun++ + batch->start) %
-                   batch->count);
+    Batch *batch = &residents->batch;
+    return batch->first + (batch->step * batch->begun++ + batch->start) % batch->count;
 }
 
 static long not_begun(const Residents *residents)
