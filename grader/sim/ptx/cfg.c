@@ -431,14 +431,14 @@ void reconvergence_free(Reconvergence *found)
     free(found->round);
 }
 
-bool always_passes(const Function *f, int first, int then)
+bool always_passes(const Function *f, int from, int first, int then)
 {
     const int count = f->instruction_count;
     uint8_t *seen = calloc((size_t) count + 1, 1);
     int *open = malloc(((size_t) count + 1) * sizeof *open), opened = 0;
 
-    if (seen && open && count && first != 0)
-        seen[open[opened++] = 0] = 1;
+    if (seen && open && from < count && first != from)
+        seen[open[opened++] = from] = 1;
     for (const int *targets; opened && !seen[then];) {
         const Instruction *in = &f->instructions[open[--opened]];
         const int next = (int) (in - f->instructions) + 1, jumps = targets_of(f, in, &targets);

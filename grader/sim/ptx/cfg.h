@@ -28,8 +28,9 @@ typedef struct Reconvergence {
 bool reconvergence_make(const Function *function, Reconvergence *found);
 void reconvergence_free(Reconvergence *found);
 
-/* Whether every path from the function's beginning to instruction `then` passes instruction
- * `first`. Returns false if memory runs out. Takes time in proportion to the function's length. */
-bool always_passes(const Function *function, int first, int then);
+/* Whether every path from instruction `from` (0: the function's beginning) to instruction `then`
+ * passes instruction `first`. Returns false if memory runs out. Takes time in proportion to the
+ * function's length. */
+bool always_passes(const Function *function, int from, int first, int then);
 
 #endif

@@ -125,6 +125,15 @@ static bool see_varies(Known *known)
     return news;
 }
 
+static bool has_register(const Function *f, const Operand *o, int32_t index)
+{
+    bool has = o->kind == OPERAND_REGISTER && o->index == index;
+
+    for (int i = 0; o->kind == OPERAND_VECTOR && i < o->count; i++)
+        has |= has_register(f, &f->operands[o->first + i], index);
+    return has;
+}
+
 static bool see(const Function *f, const Operand *o, Known *known, See *one)
 {
     bool news = false;
@@ -271,20 +280,45 @@ static const Instruction *product_of(const Function *f, const Instruction *in, c
     return NULL;
 }
 
-/* True if the sources of the multiplication still have its values at the sum. Registers that are
- * written once cannot have changed if every path to the sum passes the multiplication: a path on
- * which a source is written after the last multiplication would also lead to the sum without it. */
+/* Another writer of the register after `after`; -1: none. */
+static int next_writer(const Function *f, int32_t index, int after)
+{
+    for (int i = after + 1; i < f->instruction_count; i++) {
+        const Instruction *in = &f->instructions[i];
+        for (int o = 0; o < destinations_of(in); o++)
+            if (has_register(f, &f->operands[in->first + o], index))
+                return i;
+    }
+    return -1;
+}
+
+/* True if the source of the multiplication still has its value at the sum: every path from where it
+ * is written to the sum passes the multiplication. If that is one place, a path around the
+ * multiplication would also lead there from the beginning. */
+static bool keeps_source(const Function *f, const Operand *o, int product, int sum,
+                         const Known *known)
+{
+    bool keeps = o->kind == OPERAND_REGISTER;
+
+    if (o->kind == OPERAND_INTEGER || o->kind == OPERAND_FLOAT)
+        return true;
+    if (keeps && known[o->index].writers == 1)
+        return true;
+    for (int i = keeps ? next_writer(f, o->index, -1) : -1; i >= 0 && keeps;
+         i = next_writer(f, o->index, i))
+        keeps = always_passes(f, i + 1, product, sum);
+    return keeps;
+}
+
 static bool keeps_sources(const Function *f, const Instruction *product, const Instruction *sum,
                           const Known *known)
 {
-    for (int i = 1; i < product->count; i++) {
-        const Operand *o = &f->operands[product->first + i];
-        const bool constant = o->kind == OPERAND_INTEGER || o->kind == OPERAND_FLOAT;
-        if (!constant && (o->kind != OPERAND_REGISTER || known[o->index].writers != 1))
+    const int from = (int) (product - f->instructions), to = (int) (sum - f->instructions);
+
+    for (int i = 1; i < product->count; i++)
+        if (!keeps_source(f, &f->operands[product->first + i], from, to, known))
             return false;
-    }
-    return product->count == 3 &&
-           always_passes(f, (int) (product - f->instructions), (int) (sum - f->instructions));
+    return product->count == 3 && always_passes(f, 0, from, to);
 }
 
 /* ---- Copies ---- */

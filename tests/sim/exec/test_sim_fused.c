@@ -28,12 +28,20 @@ static const struct {
       "mul.f32 %f3, %f1, %f2;\nsetp.gt.u32 %p1, %r1, 99;\n@%p1 bra L;\nbar.sync 0;\n"
       "L: sub.f32 %f5, %f3, %f4;\n",
       MINUS | ONE_ROUNDING },
+    { "a source that is written in two places",
+      "setp.gt.u32 %p1, %r1, 99;\n@%p1 bra L;\nmov.f32 %f1, 0f3F800400;\n"
+      "L: mul.f32 %f3, %f1, %f2;\nsub.f32 %f5, %f3, %f4;\n",
+      MINUS | ONE_ROUNDING },
     { "an explicit rounding", "mul.rn.f32 %f3, %f1, %f2;\nsub.f32 %f5, %f3, %f4;\n", ZERO },
     { "a product with two readers",
       "mul.f32 %f3, %f1, %f2;\nmov.f32 %f7, %f3;\nsub.f32 %f5, %f3, %f4;\n", ZERO },
     /* The sources at the sum are not those of the multiplication. */
     { "a source that changes",
       "mul.f32 %f3, %f1, %f2;\nmov.f32 %f1, 0f40000000;\nsub.f32 %f5, %f3, %f4;\n", ZERO },
+    { "a source that changes in a loop without the multiplication",
+      "mov.u32 %r8, 0;\nmul.f32 %f3, %f1, %f2;\nL: sub.f32 %f5, %f3, %f4;\n"
+      "mov.f32 %f1, 0f40000000;\nadd.u32 %r8, %r8, 1;\nsetp.lt.u32 %p1, %r8, 2;\n@%p1 bra L;\n",
+      ZERO },
     { "a path around the multiplication",
       "setp.gt.u32 %p1, %r1, 99;\n@%p1 bra L;\nmul.f32 %f3, %f1, %f2;\n"
       "L: sub.f32 %f5, %f3, %f4;\n",
