@@ -13,7 +13,7 @@ static __attribute__((noinline)) WalkCell *make_cell(Walk *walk, int state, int 
         *row = calloc((size_t) walk->block_count, sizeof **row);
     WalkCell *cell = *row ? *row + block : NULL;
     if (cell && !cell->to)
-        cell->to = 1 + walk->next(walk, state, block);
+        cell->to = 1 + walk->next(walk, state, block, cell);
     walk->failed = !cell || cell->to < 1;
     return walk->failed ? NULL : cell;
 }
@@ -62,10 +62,24 @@ static void move_only(Walk *walk, struct WalkGroup *group, int block)
     group->state = cell->to - 1;
 }
 
+/* Parts that come to a place where others of their warp stay have not been divided from these:
+ * predicates replace the branch. `met`: one bit for each part that meets an earlier one. */
+static void count_joined(WalkCell *const *cells, int count, uint32_t met)
+{
+    for (int i = 0; i < count; i++) {
+        bool joins = false;
+        for (int k = 0; k < count; k++)
+            joins |= cells[k]->stays && cells[k]->place == cells[i]->place;
+        cells[i]->joined += joins && !cells[i]->stays && !(met >> i & 1);
+    }
+}
+
 static __attribute__((noinline)) void move_parts(Walk *walk, Warp *warp, int block)
 {
     struct WalkGroup moved[LANES];
-    int count = 0;
+    WalkCell *cells[LANES];
+    int count = 0, parts = 0;
+    uint32_t met = 0;
 
     for (int i = 0; i < warp->group_count; i++) {
         const uint32_t lanes = warp->groups[i].lanes & warp->active;
@@ -77,8 +91,11 @@ static __attribute__((noinline)) void move_parts(Walk *walk, Warp *warp, int blo
         warp->groups[i].lanes &= ~lanes;
         cell->lanes += lanes_in(lanes);
         cell->parts++;
-        cell->met += add_to(moved, &count, lanes, cell->to - 1);
+        met |= (uint32_t) add_to(moved, &count, lanes, cell->to - 1) << parts;
+        cell->met += met >> parts & 1;
+        cells[parts++] = cell;
     }
+    count_joined(cells, parts, met);
     regroup(warp, moved, count);
 }
 

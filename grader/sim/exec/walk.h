@@ -13,18 +13,22 @@ enum { MOST_WALK_STATES = 2000 };
 
 /* How often lanes in one state came to one basic block. */
 typedef struct WalkCell {
-    int to;         /* 1 + the state in which they are then; 0: not yet known */
-    uint64_t lanes; /* that came there */
-    uint64_t parts; /* of warps that came there together from this state */
-    uint64_t met;   /* of these parts, those that meet others there that come from other states */
+    int to;          /* 1 + the state in which they are then; 0: not yet known */
+    int place;       /* of that state: the caller's number */
+    bool stays;      /* they were at this place before */
+    uint64_t lanes;  /* that came there */
+    uint64_t parts;  /* of warps that came there together from this state */
+    uint64_t met;    /* of these parts, those that meet others there that come from other states */
+    uint64_t joined; /* of the others, those that come to a place where lanes of their warp stay */
 } WalkCell;
 
 typedef struct Walk {
     int block_count;
     uint16_t *begins; /* by step: 1 + the number of the basic block that begins there; 0: none */
     WalkCell *cells[MOST_WALK_STATES]; /* by state, then block; NULL: none yet */
-    /* The state to which a block leads; creates it if necessary. Negative: too many. */
-    int (*next)(struct Walk *walk, int state, int block);
+    /* Returns the state to which a block leads, and creates it if necessary; negative: too many.
+     * Sets the cell's place and whether lanes stay there. */
+    int (*next)(struct Walk *walk, int state, int block, WalkCell *cell);
     bool failed; /* memory ran out, or there are too many states */
 } Walk;
 

@@ -120,6 +120,8 @@ static double active_threads(const FlowFinder *finder, const MachineInstruction 
 
     if (!flow_is_guarded(in))
         return flow->threads;
+    if (in->if_diverged) /* its guard is true, and only few warps take it */
+        return flow->threads;
     if (in->guard == MACHINE_ALWAYS)
         return 0; /* never: three of them stand before an LDGSTS */
     if (is_last && block->taken >= 0 && flow_operation(in) == MACHINE_BRA)

@@ -101,6 +101,21 @@ bool flow_meetings(const FlowFinder *finder, int *meetings)
 
 /* ---- Parts ---- */
 
+/* The branch of the PTX that decides who executes a line; NULL: unknown. ptxas may guard what is
+ * between it and a jump, and the jump itself, which then divides warps in its place. */
+static const LineCount *decides(const FlowFinder *finder, const LineCount *line)
+{
+    if (line->step->in->op != OP_bra || line->step->guard >= 0)
+        return line;
+    for (int i = 0; i < finder->counts.count; i++) {
+        const LineCount *at = &finder->counts.lines[i];
+        if (at->step && at->function == line->function && at->block == line->block - 1 &&
+            at->step->in->op == OP_bra && at->step->guard >= 0)
+            return at;
+    }
+    return NULL;
+}
+
 /* The parts that the branch at the end of a block adds, besides one per warp. */
 static double parts_of(const FlowFinder *finder, int block)
 {
@@ -113,6 +128,7 @@ static double parts_of(const FlowFinder *finder, int block)
         return 0;
     if (tier->warps > 0 && tier->splits >= 0)
         return tier->splits;
+    line = line ? decides(finder, line) : NULL;
     if (!line || line->reached <= 0)
         return 0;
     const double share = finder->flows[block].threads / line->reached;

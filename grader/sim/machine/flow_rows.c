@@ -107,6 +107,24 @@ static bool is_thinned(const FlowFinder *finder, const Copies *copies, int count
     return blocks < finder->unrolled_blocks;
 }
 
+static int branch_ends(const void *self, int line)
+{
+    const FlowFinder *finder = self;
+    const LineCount *at = line_count_at(&finder->counts, line);
+
+    return at && at->step->in->op == OP_bra && flow_branches_of(finder, line) == 1 ? at->block : -1;
+}
+
+/* Only those who need the result of a line execute it. Where a loop was copied, a line has several
+ * copies. */
+static bool is_sunk(const FlowFinder *finder, const Copies *copies, int count)
+{
+    const LineCount *line = line_count_at(&finder->counts, copies->line);
+
+    return count == 1 && copies->counterparts <= 1 && !flow_is_effect(line->step) &&
+           lowering_is_behind(finder->lowering, copies->block, line->block, branch_ends, finder);
+}
+
 static void add_line(FlowFinder *finder, Copies *copies, int count, double *firmness)
 {
     const LineCount *line = line_count_at(&finder->counts, copies[0].line);
@@ -114,7 +132,8 @@ static void add_line(FlowFinder *finder, Copies *copies, int count, double *firm
     const LineRow how = row_of(finder, copies, count, &skip_callees);
     int row;
 
-    if (!is_measured(line) || (how.is_weak && is_thinned(finder, copies, count, &how)))
+    if (!is_measured(line) || (how.is_weak && is_thinned(finder, copies, count, &how)) ||
+        is_sunk(finder, copies, count))
         return;
     const bool own_guard = line->step->guard >= 0;
     double value = how.is_one_sided && !own_guard ? line->lanes : line->reached;

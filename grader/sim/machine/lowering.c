@@ -240,6 +240,40 @@ Lowering *lowering_make(const Fatbin *fatbin, int arch, const Module *module, co
     return lowering;
 }
 
+/* The only block that leads to this one, but for itself; -1: there are several, or none. */
+static int only_before(const Lowering *lowering, int block)
+{
+    int only = -1;
+
+    for (int b = 0; b < lowering->block_count; b++) {
+        const MachineBlock *from = &lowering->blocks[b];
+        if (!from->is_reached || b == block || (from->next != block && from->taken != block))
+            continue;
+        if (only >= 0)
+            return -1;
+        only = b;
+    }
+    return only;
+}
+
+bool lowering_is_behind(const Lowering *lowering, int block, int ptx, BranchEnds *ends,
+                        const void *self)
+{
+    enum { MOST = 4 }; /* branches on the way */
+
+    for (int i = 0; i < MOST; i++) {
+        block = only_before(lowering, block);
+        if (block < 0)
+            return false;
+        const MachineBlock *from = &lowering->blocks[block];
+        const MachineInstruction *last =
+            &lowering->code.instructions[from->first + from->count - 1];
+        if (is_guarded(last) && ends(self, last->line) == ptx)
+            return true;
+    }
+    return false;
+}
+
 void lowering_free(Lowering *lowering)
 {
     if (!lowering)

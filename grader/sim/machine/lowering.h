@@ -33,4 +33,11 @@ Lowering *lowering_of_cubin(const void *cubin, size_t size, int arch, const Modu
                             const char *kernel);
 void lowering_free(Lowering *lowering);
 
+/* The number of the basic block of the PTX that the branch in a line ends; -1: none. */
+typedef int BranchEnds(const void *self, int line);
+/* Whether the only way to a machine block passes the branch at the end of a basic block of the PTX.
+ * What the machine block has of that one, ptxas has moved behind the branch. */
+bool lowering_is_behind(const Lowering *lowering, int block, int ptx, BranchEnds *ends,
+                        const void *self);
+
 #endif

@@ -118,6 +118,21 @@ static void mark_line(Paths *paths, LineMark *lines, int block, const MachineIns
     line->last = block + 1;
 }
 
+static int branch_ends(const void *self, int line)
+{
+    const Paths *paths = self;
+    const Step *step = line > 0 && line < paths->line_count ? paths->step_of_line[line] : NULL;
+
+    return step && step->in->op == OP_bra ? paths->ptx_of_line[line] : -1;
+}
+
+/* Whether the line's only machine block is behind the branch at the end of its basic block. */
+static bool is_sunk(const Paths *paths, const LineMark *line, int ptx)
+{
+    return line->blocks == 1 && line->mark != MARK_EFFECT &&
+           lowering_is_behind(paths->lowering, line->last - 1, ptx, branch_ends, paths);
+}
+
 /* Calls divide a basic block of the PTX among several machine blocks. So the copies of one line
  * show its copies: preferably of one with an effect, then of the one with the most. */
 static void choose_lines(const Paths *paths, const LineMark *lines, int *line_of_ptx)
@@ -125,6 +140,8 @@ static void choose_lines(const Paths *paths, const LineMark *lines, int *line_of
     for (int i = 0; i < paths->line_count; i++) {
         const int ptx = paths->ptx_of_line[i];
         const LineMark *best = ptx < 0 ? NULL : &lines[line_of_ptx[ptx]];
+        if (best && is_sunk(paths, &lines[i], ptx))
+            continue;
         if (best)
             paths->repeats[ptx] |= lines[i].repeats;
         if (best && (lines[i].mark > best->mark ||
@@ -268,18 +285,24 @@ static bool has_home(const Paths *paths, int ptx)
     return paths->ends[ptx];
 }
 
-static int next(Walk *walk, int state, int ptx)
+static int next(Walk *walk, int state, int ptx, WalkCell *cell)
 {
     Paths *paths = (Paths *) walk;
     Spot place = paths->places[state];
     Spot then;
 
+    cell->place = place.block;
+    cell->stays = true;
     if (!has_home(paths, ptx))
         return state;
     if (stays(paths, &place, ptx, &then))
         return place_of(paths, then);
     const int to = find_way(paths, place.block, ptx);
-    return to < 0 ? state : place_of(paths, (Spot){ to, ptx, ptx, 0, false });
+    if (to < 0)
+        return state;
+    cell->place = to;
+    cell->stays = false;
+    return place_of(paths, (Spot){ to, ptx, ptx, 0, false });
 }
 
 /* ---- Making and counting ---- */
@@ -419,7 +442,7 @@ static void add_way(Paths *paths, int state, int ptx, const WalkCell *cell, Path
         const int b = way[i];
         met |= !i || flow_begins_with_meeting(paths->lowering, b);
         counts[b].threads += (double) cell->lanes;
-        counts[b].warps += (double) (cell->parts - (met ? cell->met : 0));
+        counts[b].warps += (double) (cell->parts - (met ? cell->met : 0) - (i ? 0 : cell->joined));
         counts[b].is_doubtful |= !paths->has_homes[b] && can_avoid(paths, b, from, ptx);
     }
 }

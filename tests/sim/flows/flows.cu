@@ -12,11 +12,12 @@
 #include "groups.cuh"
 #include "images.cuh"
 #include "loops.cuh"
+#include "moved.cuh"
 #include "numbers.cuh"
 
 #include <cstring>
 
-static const Flow flows[] = { LOOPS, CHOICES, IMAGES, NUMBERS, GROUPS, DATA, CALLS };
+static const Flow flows[] = { LOOPS, CHOICES, IMAGES, NUMBERS, GROUPS, DATA, CALLS, MOVED };
 
 static bool is_wanted(const char *name, char **wanted, int count)
 {
