@@ -8,8 +8,8 @@
  * first basic block writes keep their planes, but need no clearing either.
  *
  * Registers that other lanes may read (shfl, mma ...) are no temporaries: such a read finds the old
- * value even if the lane is elsewhere. Neither are the sources of an f32 product, because a FUSED
- * addition reads them later. */
+ * value even if the lane is elsewhere. Neither are the sources of an f32 or f64 product, because a
+ * FUSED addition reads them later. */
 #include "sim/exec/code.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static bool is_own(const Instruction *in)
     case CLASS_FP64:
     case CLASS_SFU:
     case CLASS_CONVERT:
-        return in->op != OP_elect && !(in->op == OP_mul && in->types[0] == TYPE_F32);
+        return in->op != OP_elect && !(in->op == OP_mul && class_of(in) != CLASS_INT);
     case CLASS_LOAD:
         return in->op == OP_ld;
     case CLASS_STORE:

@@ -258,10 +258,10 @@ static Treatment treatment_of_atomic(const Function *f, const Instruction *in, c
 
 /* ---- Sums of products ---- */
 
-/* True for add.f32 and add.ftz.f32, which do not specify a rounding. */
+/* True for add.f32, add.ftz.f32 and add.f64, which do not specify a rounding. */
 static bool may_be_fused(const Instruction *in)
 {
-    return in->type_count && in->types[0] == TYPE_F32 &&
+    return in->type_count && (in->types[0] == TYPE_F32 || in->types[0] == TYPE_F64) &&
            in->mod_count == (has_mod(in, MOD_ftz) ? 1 : 0) && in->guard < 0;
 }
 
@@ -274,7 +274,8 @@ static const Instruction *product_of(const Function *f, const Instruction *in, c
         const Operand *o = &f->operands[in->first + i];
         const Known *k = o->kind == OPERAND_REGISTER ? &known[o->index] : NULL;
         if (k && k->writers == 1 && k->readers == 1 && k->writer && k->writer->op == OP_mul &&
-            may_be_fused(k->writer) && k->writer->mod_count == in->mod_count)
+            may_be_fused(k->writer) && k->writer->mod_count == in->mod_count &&
+            k->writer->types[0] == in->types[0])
             return k->writer;
     }
     return NULL;

@@ -75,7 +75,7 @@ static uint64_t ffma_of(const Step *step)
     const Instruction *in = step->in;
 
     if (step->treatment == FUSED)
-        return 1;
+        return in->types[0] == TYPE_F32;
     if (!in || !in->type_count || has_mod(in, MOD_approx) || has_mod(in, MOD_full))
         return 0;
     for (size_t i = 0; i < sizeof made_of / sizeof *made_of; i++)

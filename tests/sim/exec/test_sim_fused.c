@@ -28,6 +28,12 @@ static const struct {
       "mul.f32 %f3, %f1, %f2;\nsetp.gt.u32 %p1, %r1, 99;\n@%p1 bra L;\nbar.sync 0;\n"
       "L: sub.f32 %f5, %f3, %f4;\n",
       MINUS | ONE_ROUNDING },
+    /* The upper half of (1 + 2^-27)(1 - 2^-27) - 1 = -2^-54. */
+    { "of f64",
+      "mov.f64 %fd1, 0d3FF0000002000000;\nmov.f64 %fd2, 0d3FEFFFFFFC000000;\n"
+      "mul.f64 %fd3, %fd1, %fd2;\nsub.f64 %fd4, %fd3, 0d3FF0000000000000;\n"
+      "mov.b64 {%r8, %r9}, %fd4;\nmov.b32 %f5, %r9;\n",
+      0xbc900000 },
     { "a source that is written in two places",
       "setp.gt.u32 %p1, %r1, 99;\n@%p1 bra L;\nmov.f32 %f1, 0f3F800400;\n"
       "L: mul.f32 %f3, %f1, %f2;\nsub.f32 %f5, %f3, %f4;\n",

@@ -58,6 +58,8 @@ HANDLER(div_f64, Lane64, SOURCE(LaneF64, a); SOURCE(LaneF64, b);
 HANDLER1(rcp_f64, Lane64, LaneF64, result_f64(1.0 / a, a, 0, 0))
 HANDLER1(sqrt_f64, Lane64, LaneF64, result_f64(sqrt(a), a, 0, 0))
 HANDLER3(fma_f64, Lane64, LaneF64, LaneF64, LaneF64, result_f64(fma(a, b, c), a, b, c))
+HANDLER3(fms_f64, Lane64, LaneF64, LaneF64, LaneF64, result_f64(fma(a, b, -c), a, b, c))
+HANDLER3(fnma_f64, Lane64, LaneF64, LaneF64, LaneF64, result_f64(fma(-a, b, c), a, b, c))
 HANDLER1(abs_f64, Lane64, Lane64, a & 0x7fffffffffffffffull)
 HANDLER1(neg_f64, Lane64, Lane64, a ^ 0x8000000000000000ull)
 HANDLER2(copysign_f32, Lane32, Lane32, Lane32, (a & 0x80000000u) | (b & 0x7fffffffu))
@@ -433,10 +435,12 @@ bool bind_float(Step *step, const Instruction *in)
 void bind_fused(Step *sum, const Step *product)
 {
     enum { PRODUCT_PLUS, PRODUCT_MINUS, MINUS_PRODUCT };
-    static Run *const runs[2][3][SIMD_LEVELS] = {
+    static Run *const runs[3][3][SIMD_LEVELS] = {
         { FUSED(fma_f32), FUSED(fms_f32), FUSED(fnma_f32) },
         { FUSED(fma_f32_ftz), FUSED(fms_f32_ftz), FUSED(fnma_f32_ftz) },
+        { RUN(fma_f64), RUN(fms_f64), RUN(fnma_f64) },
     };
+    const int type = sum->in->types[0] == TYPE_F64 ? 2 : sum->ftz;
     const bool first = sum->a == product->d;
     const int kind = sum->in->op == OP_add ? PRODUCT_PLUS : first ? PRODUCT_MINUS : MINUS_PRODUCT;
 
@@ -445,5 +449,5 @@ void bind_fused(Step *sum, const Step *product)
     sum->c = first ? sum->b : sum->a;
     sum->a = product->a;
     sum->b = product->b;
-    sum->run = runs[sum->ftz][kind][simd_now()];
+    sum->run = runs[type][kind][simd_now()];
 }
