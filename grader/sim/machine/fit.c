@@ -22,9 +22,10 @@ bool fit_begin(Fit *fit, int unknowns)
                   .factor = calloc(n * n, sizeof *fit->factor),
                   .solved = calloc(n, sizeof *fit->solved),
                   .order = calloc(n, sizeof *fit->order),
+                  .begin = calloc(n, sizeof *fit->begin),
                   .is_zero = calloc(n, sizeof *fit->is_zero) };
     if (fit->x && fit->unit && fit->cost && fit->normal && fit->right && fit->factor &&
-        fit->solved && fit->order && fit->is_zero)
+        fit->solved && fit->order && fit->begin && fit->is_zero)
         return true;
     fit_end(fit);
     return false;
@@ -42,6 +43,7 @@ void fit_end(Fit *fit)
     free(fit->factor);
     free(fit->solved);
     free(fit->order);
+    free(fit->begin);
     free(fit->is_zero);
     *fit = (Fit){ 0 };
 }
@@ -121,36 +123,46 @@ static void make_equations(Fit *fit)
     }
 }
 
+/* Row i of the decomposition, from its first number that is not 0: it begins where that row of the
+ * equations does. Neighbouring unknowns occur in the same equations, so most numbers are left out.
+ */
+static void decompose_row(Fit *fit, int i)
+{
+    const double *from = fit->normal + fit->order[i] * fit->unknowns;
+    double *row = fit->factor + i * fit->unknowns, sum = fit->right[fit->order[i]];
+    int begin = 0;
+
+    while (begin < i && from[fit->order[begin]] == 0)
+        begin++;
+    fit->begin[i] = begin;
+    for (int j = begin; j <= i; j++) {
+        const double *other = fit->factor + j * fit->unknowns;
+        double s = from[fit->order[j]];
+        for (int k = fit->begin[j] > begin ? fit->begin[j] : begin; k < j; k++)
+            s -= row[k] * other[k];
+        row[j] = j < i ? s / other[j] : sqrt(s > 1e-14 ? s : 1e-14);
+    }
+    for (int k = begin; k < i; k++)
+        sum -= row[k] * fit->solved[k];
+    fit->solved[i] = sum / row[i];
+}
+
 /* Solves for the free unknowns: Cholesky's decomposition of their part of the equations. */
 static void solve_free(Fit *fit)
 {
     const int n = fit->unknowns;
-    double *l = fit->factor, *y = fit->solved;
+    const double *l = fit->factor;
+    double *y = fit->solved;
     int m = 0;
 
     for (int i = 0; i < n; i++)
         if (!fit->is_zero[i])
             fit->order[m++] = i;
-    for (int i = 0; i < m; i++) {
-        double *row = l + i * n, sum = fit->right[fit->order[i]];
-        const double *from = fit->normal + fit->order[i] * n;
-        for (int j = 0; j <= i; j++) {
-            const double *other = l + j * n;
-            double s = from[fit->order[j]];
-            for (int k = 0; k < j; k++)
-                s -= row[k] * other[k];
-            if (j < i)
-                row[j] = s / other[j];
-            else
-                row[i] = sqrt(s > 1e-14 ? s : 1e-14);
-        }
-        for (int k = 0; k < i; k++)
-            sum -= row[k] * y[k];
-        y[i] = sum / row[i];
-    }
+    for (int i = 0; i < m; i++)
+        decompose_row(fit, i);
     for (int i = m - 1; i >= 0; i--) {
         for (int k = i + 1; k < m; k++)
-            y[i] -= l[k * n + i] * y[k];
+            y[i] -= fit->begin[k] <= i ? l[k * n + i] * y[k] : 0;
         y[i] /= l[i * n + i];
     }
     memset(fit->x, 0, (size_t) n * sizeof *fit->x);

@@ -29,7 +29,7 @@ typedef struct Fit {
     double *cost;           /* by unknown: what it costs in addition, if it is one unit large */
     double *normal, *right; /* scratch */
     double *factor, *solved;
-    int *order;
+    int *order, *begin;
     bool *is_zero;
     bool failed; /* memory ran out */
 } Fit;
