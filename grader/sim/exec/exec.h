@@ -196,7 +196,8 @@ typedef struct Count {
     uint64_t rounds, round_lanes;    /* rounds of these loops, as in Shape */
     uint64_t divergent;              /* branches that split the warp */
     uint64_t chosen;                 /* selp: lanes that take the first value */
-    uint64_t long_warps, long_lanes; /* quotients, roots: those whose operands take the long way */
+    uint64_t long_warps, long_lanes; /* quotients, roots: those whose operands take the long way;
+                                      * lanes also of powers of two that are scaled */
     /* While a launch runs: sequences of plain steps that begin here, and their lanes, less those
      * that end before this step. Then `executed` and `lanes` get their share. */
     uint64_t begun, begun_lanes;

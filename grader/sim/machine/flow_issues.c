@@ -50,6 +50,8 @@ static double guard_share(const FlowFinder *finder, int from, int count, const L
 
     if (is_selection(&finder->copies[from], count, line->step))
         return selection_share(&finder->copies[from], count, line->step);
+    if (line->step->in->op == OP_ex2 && line->lanes > 0)
+        return line->long_lanes / line->lanes;
     if (is_warp_reduced(line->step->treatment))
         value = line->warps;
     for (int i = from; i < from + count; i++) {
@@ -111,6 +113,18 @@ static double chosen_threads(const FlowFinder *finder, int b, const LineCount *l
     return from ? threads * line->lanes / from->reached : fmin(threads, line->lanes);
 }
 
+/* A BREAK is executed by those who then take the branch at the block's end: they will not come to
+ * the BSYNC. */
+static bool leaves_with_branch(const FlowFinder *finder, const MachineBlock *block,
+                               const MachineInstruction *in)
+{
+    const MachineInstruction *last =
+        &finder->lowering->code.instructions[block->first + block->count - 1];
+
+    return flow_operation(in) == MACHINE_BREAK && flow_operation(last) == MACHINE_BRA &&
+           in->guard == last->guard && in->guard_negated == last->guard_negated;
+}
+
 static double active_threads(const FlowFinder *finder, const MachineInstruction *in, int b,
                              bool is_last, const double *shares)
 {
@@ -124,7 +138,8 @@ static double active_threads(const FlowFinder *finder, const MachineInstruction 
         return flow->threads;
     if (in->guard == MACHINE_ALWAYS)
         return 0; /* never: three of them stand before an LDGSTS */
-    if (is_last && block->taken >= 0 && flow_operation(in) == MACHINE_BRA)
+    if (block->taken >= 0 &&
+        (is_last ? flow_operation(in) == MACHINE_BRA : leaves_with_branch(finder, block, in)))
         return flow->taken;
     if (is_last && block->leaves)
         return flow->left;

@@ -20,7 +20,7 @@ typedef struct LineCount {
     double reached;        /* threads that came to it; -1: unknown */
     double lanes;          /* threads whose guard was true */
     Selected selected;
-    double long_lanes, long_warps; /* of a quotient or root: as in Count */
+    double long_lanes, long_warps; /* of a quotient, root or power of two: as in Count */
     double warps;                  /* that came to it */
     uint64_t parts;     /* of warps that have diverged and meet again where its basic block starts,
                          * not counting one per warp */

@@ -3,6 +3,7 @@
  * operations.
  */
 #include "sim/exec/ops/approximate.h"
+#include "sim/exec/ops/long_way.h"
 
 /* ---- f32 ---- */
 
@@ -13,7 +14,6 @@ INLINE float divide(float a, float b)
 }
 
 #define APPROXIMATIONS(suffix, in, out)                                                            \
-    HANDLER1(ex2_f32##suffix, Lane32, LaneF32, result_f32(out((float) exp2_of(in(a)))))            \
     HANDLER1(lg2_f32##suffix, Lane32, LaneF32, result_f32((float) log2_of(in(a))))                 \
     HANDLER1(sin_f32##suffix, Lane32, LaneF32, result_f32(out((float) sin_of(in(a)))))             \
     HANDLER1(cos_f32##suffix, Lane32, LaneF32, result_f32((float) cos_of(in(a))))                  \
@@ -21,6 +21,9 @@ INLINE float divide(float a, float b)
     HANDLER2(div_f32##suffix, Lane32, LaneF32, LaneF32, result_f32(out(divide(in(a), in(b)))))
 APPROXIMATIONS(, same, same)
 APPROXIMATIONS(_ftz, flush, flush)
+HANDLER(ex2_f32, Lane32, SOURCE(LaneF32, a); SCALED(small_powers_f32, plane(warp, step->a)),
+                                             LOAD(LaneF32, a), result_f32((float) exp2_of(a)))
+HANDLER1(ex2_f32_ftz, Lane32, LaneF32, result_f32(flush((float) exp2_of(flush(a)))))
 HANDLER1(tanh_f32, Lane32, LaneF32, result_f32((float) tanh_of(a)))
 
 /* ---- f64: rcp and rsqrt read and return only the upper 32 bits; subnormals are zeros ---- */

@@ -58,6 +58,23 @@ INLINE void note_long_way(Warp *warp, const Step *step, uint32_t mask, uint32_t 
         trace_long_way(warp);
 }
 
+/* Powers of two below 2^-126: ptxas halves the exponent, and has these lanes square the result. */
+INLINE uint32_t small_powers_f32(const Lane32 *a)
+{
+    uint32_t lanes = 0;
+
+    for (int i = 0; i < LANES; i++)
+        lanes |= f32_bits(a[i]) < -126 ? lane_bit[i] : 0;
+    return lanes;
+}
+
+/* The same without a subroutine. */
+INLINE void note_scaled(Warp *warp, const Step *step, uint32_t mask, uint32_t lanes)
+{
+    count_of(warp, step)->long_lanes += (unsigned) __builtin_popcount(lanes & mask);
+}
+
+#define SCALED(which, ...)   note_scaled(warp, step, mask, which(__VA_ARGS__))
 #define LONG_WAY(which, ...) note_long_way(warp, step, mask, which(__VA_ARGS__))
 
 #endif
