@@ -135,6 +135,7 @@ static void decompose_row(Fit *fit, int i)
     while (begin < i && from[fit->order[begin]] == 0)
         begin++;
     fit->begin[i] = begin;
+    fit->work += (double) (i - begin) * (i - begin) / 2;
     for (int j = begin; j <= i; j++) {
         const double *other = fit->factor + j * fit->unknowns;
         double s = from[fit->order[j]];
@@ -208,6 +209,7 @@ static int exchange(Fit *fit, bool all)
 void fit_solve(Fit *fit)
 {
     enum { TRIES = 3, MOST = 60 };
+    static const double most_work = 2e9; /* about 3 seconds */
     int fewest = fit->unknowns + 1, tries = TRIES;
 
     if (fit->failed)
@@ -216,6 +218,9 @@ void fit_solve(Fit *fit)
     for (int round = 0; round < MOST; round++) {
         int count;
         solve_free(fit);
+        fit->failed = fit->work > most_work;
+        if (fit->failed)
+            return;
         count = exchange(fit, tries > 0);
         if (!count)
             break;

@@ -31,7 +31,8 @@ typedef struct Fit {
     double *factor, *solved;
     int *order, *begin;
     bool *is_zero;
-    bool failed; /* memory ran out */
+    double work; /* products of its decompositions so far */
+    bool failed; /* memory ran out, or it would take seconds */
 } Fit;
 
 bool fit_begin(Fit *fit, int unknowns);

@@ -50,8 +50,6 @@ static double guard_share(const FlowFinder *finder, int from, int count, const L
 
     if (is_selection(&finder->copies[from], count, line->step))
         return selection_share(&finder->copies[from], count, line->step);
-    if (line->step->in->op == OP_ex2 && line->lanes > 0)
-        return line->long_lanes / line->lanes;
     if (is_warp_reduced(line->step->treatment))
         value = line->warps;
     for (int i = from; i < from + count; i++) {
@@ -63,6 +61,8 @@ static double guard_share(const FlowFinder *finder, int from, int count, const L
         return selected_share(&finder->copies[from], count, &line->selected);
     if (guarded > 0)
         return fmin(1, fmax(0, value - plain) / guarded);
+    if (plain > 0 && line->step->in->op == OP_ex2 && line->lanes > 0)
+        return line->long_lanes / line->lanes;
     if ((plain > 0 || flow_is_quotient(line->step)) && line->step->guard < 0)
         return 0; /* rare cases, next to the instruction itself; those of a quotient may also use
                    * the reciprocal of another one */

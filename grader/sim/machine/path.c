@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Larger kernels are not followed. */
-enum { MOST_PLACES = 600, MOST_CELLS = 400000 };
+enum { MOST_PLACES = 700, MOST_CELLS = 400000 };
 
 /* What a machine block has of a basic block of the PTX. */
 typedef struct Share {
