@@ -299,16 +299,18 @@ static int next_writer(const Function *f, int32_t index, int after)
 static bool keeps_source(const Function *f, const Operand *o, int product, int sum,
                          const Known *known)
 {
-    bool keeps = o->kind == OPERAND_REGISTER;
+    enum { MOST_WRITERS = 8 }; /* each takes time */
 
     if (o->kind == OPERAND_INTEGER || o->kind == OPERAND_FLOAT)
         return true;
-    if (keeps && known[o->index].writers == 1)
+    if (o->kind != OPERAND_REGISTER || known[o->index].writers > MOST_WRITERS)
+        return false;
+    if (known[o->index].writers == 1)
         return true;
-    for (int i = keeps ? next_writer(f, o->index, -1) : -1; i >= 0 && keeps;
-         i = next_writer(f, o->index, i))
-        keeps = always_passes(f, i + 1, product, sum);
-    return keeps;
+    for (int i = next_writer(f, o->index, -1); i >= 0; i = next_writer(f, o->index, i))
+        if (!always_passes(f, i + 1, product, sum))
+            return false;
+    return true;
 }
 
 static bool keeps_sources(const Function *f, const Instruction *product, const Instruction *sum,
@@ -343,7 +345,7 @@ static Treatment treatment_of_copy(const Function *f, const Instruction *in, con
 
 static void find_products(const Function *f, const Known *known, uint8_t *treatment, int *product)
 {
-    enum { MOST_WORK = 100000000 }; /* instructions visited; a kernel has few such sums */
+    enum { MOST_WORK = 50000000 }; /* instructions; a kernel has few such sums */
     long work = 0;
 
     for (int i = 0; i < f->instruction_count; i++) {
