@@ -1,5 +1,6 @@
 /* long_way.h - operands for which quotients and roots take the long way: ptxas's code tests their
- * exponents, and branches to a subroutine if they are close to the limits of the range, or 0. */
+ * exponents, and branches to a subroutine if they are close to the limits of the range, or 0. Small
+ * powers of two need no subroutine, but one more instruction under a guard. */
 #ifndef SIM_EXEC_OPS_LONG_WAY_H
 #define SIM_EXEC_OPS_LONG_WAY_H
 
@@ -68,7 +69,7 @@ INLINE uint32_t small_powers_f32(const Lane32 *a)
     return lanes;
 }
 
-/* The same without a subroutine. */
+/* Counts those of `lanes` that execute the step. Time needs no trace of them. */
 INLINE void note_scaled(Warp *warp, const Step *step, uint32_t mask, uint32_t lanes)
 {
     count_of(warp, step)->long_lanes += (unsigned) __builtin_popcount(lanes & mask);
