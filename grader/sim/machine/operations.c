@@ -147,6 +147,8 @@ static const PipeRow *machine_row(const Step *step, const LoweredStep *lowered)
         return &pipe_of_class[CLASS_INT];
     case MACHINE_FMA:
         return is_float ? &pipe_of_class[CLASS_FP32] : &pipe_of_product;
+    case MACHINE_FP16: /* HADD2.F32 makes a half a float */
+        return &pipe_of_class[CLASS_FP16];
     case MACHINE_UNIFORM:
         return &uniform_datapath;
     default:
