@@ -28,17 +28,21 @@ typedef enum MachinePipe {
 
 /* bits 0 to 8 of the operations that this program must tell apart */
 enum {
+    MACHINE_P2R = 0x003,
+    MACHINE_R2P = 0x004,
     MACHINE_IMAD_WIDE = 0x025,
     MACHINE_IMAD_HIGH = 0x027,
     MACHINE_ULDC = 0x0b9,
     MACHINE_FCHK = 0x102,
     MACHINE_MUFU = 0x108,
+    MACHINE_NOP = 0x118,
     MACHINE_BSYNC = 0x141,
     MACHINE_BREAK = 0x142,
     MACHINE_CALL_ABSOLUTE = 0x143,
     MACHINE_CALL = 0x144,
     MACHINE_BSSY = 0x145,
     MACHINE_BRA = 0x147,
+    MACHINE_WARPSYNC = 0x148,
     MACHINE_BRX = 0x149,
     MACHINE_JMP = 0x14a,
     MACHINE_JMX = 0x14c,

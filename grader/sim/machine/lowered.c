@@ -10,8 +10,6 @@
 
 #include <stdlib.h>
 
-enum { ANYWHERE = -2 };
-
 /* ---- Lines ---- */
 
 static int line_of(const Step *step)
@@ -29,14 +27,15 @@ static bool open_finder(Finder *finder, const Lowering *lowering, const Code *co
             finder->lines = line_of(&code->steps[i]) + 1;
     finder->starts = calloc(steps, sizeof *finder->starts);
     finder->uses = calloc(steps, sizeof *finder->uses);
-    finder->sorted = calloc(steps, sizeof *finder->sorted);
+    finder->sorted = calloc(steps + (size_t) lowering->block_count, sizeof *finder->sorted);
     finder->step_at = malloc(((size_t) finder->lines + 1) * sizeof *finder->step_at);
     finder->next = calloc((size_t) lowering->code.count + 1, sizeof *finder->next);
     finder->block_of = calloc((size_t) lowering->code.count + 1, sizeof *finder->block_of);
     finder->counterpart = calloc((size_t) lowering->code.count + 1, sizeof *finder->counterpart);
     finder->tally = calloc((size_t) lowering->block_count + 1, sizeof *finder->tally);
+    finder->tally_all = calloc((size_t) lowering->block_count + 1, sizeof *finder->tally_all);
     return finder->starts && finder->uses && finder->sorted && finder->step_at && finder->next &&
-           finder->block_of && finder->counterpart && finder->tally;
+           finder->block_of && finder->counterpart && finder->tally && finder->tally_all;
 }
 
 static void close_finder(Finder *finder)
@@ -49,6 +48,7 @@ static void close_finder(Finder *finder)
     free(finder->block_of);
     free(finder->counterpart);
     free(finder->tally);
+    free(finder->tally_all);
 }
 
 /* The last line of another function before `line`. */
@@ -94,27 +94,6 @@ static void find_lines(Finder *finder)
 
 /* ---- Uses ---- */
 
-static bool is_of_stack(const Finder *finder, int at, int i)
-{
-    return instruction_at(finder, i)->stack_words && finder->code->steps[at].space != SPACE_LOCAL;
-}
-
-/* The operand of a step that loads no constant itself. */
-static bool is_operand_load(const Finder *finder, int at, int i)
-{
-    const Step *step = &finder->code->steps[at];
-    const unsigned operation = flow_operation(instruction_at(finder, i));
-
-    return (operation == MACHINE_LDC || operation == MACHINE_ULDC) && step->space != SPACE_CONST &&
-           step->space != SPACE_PARAM;
-}
-
-/* Whether the step has the instruction only because it needs what that loads. */
-static bool is_aside(const Finder *finder, int at, int i)
-{
-    return is_of_stack(finder, at, i) || is_operand_load(finder, at, i);
-}
-
 static void add_use(Finder *finder, int b, int i)
 {
     const int line = instruction_at(finder, i)->line;
@@ -147,60 +126,6 @@ static void find_uses(Finder *finder)
 
 /* ---- Basic blocks of the PTX ---- */
 
-static int compare_numbers(const void *a, const void *b)
-{
-    return *(const int *) a - *(const int *) b;
-}
-
-static bool is_in(const Finder *finder, int i, int block)
-{
-    return block == ANYWHERE || finder->block_of[i] == block;
-}
-
-/* Counts the step's instructions in a block, or ANYWHERE, without those aside. */
-static StepUse uses_in(const Finder *finder, int at, int block)
-{
-    StepUse use = { .first = -1 };
-
-    for (int i = finder->uses[at].first; i >= 0; i = finder->next[i]) {
-        if (!is_in(finder, i, block) || is_aside(finder, at, i))
-            continue;
-        use.all++;
-        use.counterparts += finder->counterpart[i];
-        use.first = use.first < 0 ? i : use.first;
-    }
-    return use;
-}
-
-/* The number of counterparts that a step of these has, in the median; 0: none of them has any. */
-static int counterparts_in(Finder *finder, int first, int last, int block)
-{
-    int count = 0;
-
-    for (int at = first; at < last; at++) {
-        const int n = uses_in(finder, at, block).counterparts;
-        if (n)
-            finder->sorted[count++] = n;
-    }
-    qsort(finder->sorted, (size_t) count, sizeof *finder->sorted, compare_numbers);
-    return count ? finder->sorted[count / 2] : 0;
-}
-
-/* The copies of these steps, also of steps without counterparts: the least number of instructions
- * of one of them. 0: the machine code has none. */
-static int copies_in(Finder *finder, int first, int last, int block)
-{
-    int least = 0;
-
-    for (int at = first; at < last; at++) {
-        const int all = uses_in(finder, at, block).all;
-        if (all && (!least || all < least))
-            least = all;
-    }
-    const int counterparts = counterparts_in(finder, first, last, block);
-    return counterparts ? counterparts : least;
-}
-
 static void take_accesses(Finder *finder, int at, int copies, double *due, Lowered *lowered)
 {
     static const double rounding = 1e-6;
@@ -222,33 +147,6 @@ static void take_accesses(Finder *finder, int at, int copies, double *due, Lower
             lowered->stack_words = in->stack_word + in->stack_words;
     }
     step->count = lowered->access_count - step->first;
-}
-
-static bool is_loop(const Finder *finder, int b)
-{
-    return finder->lowering->blocks[b].taken == b;
-}
-
-/* The block of the machine code that has most counterparts of these steps; -1: none. If several
- * have as many, the first one, unless `prefers_loop`: ptxas copies the first round of a loop that
- * is entered in its middle. */
-static int main_block(Finder *finder, int first, int last, bool prefers_loop)
-{
-    const int *tally = finder->tally;
-    int best = -1;
-
-    for (int at = first; at < last; at++)
-        for (int i = finder->uses[at].first; i >= 0; i = finder->next[i]) {
-            const int b = finder->block_of[i];
-            finder->tally[b] += finder->counterpart[i];
-            if (best < 0 || tally[b] > tally[best] ||
-                (prefers_loop && tally[b] == tally[best] && is_loop(finder, b)))
-                best = b;
-        }
-    for (int at = first; at < last; at++)
-        for (int i = finder->uses[at].first; i >= 0; i = finder->next[i])
-            finder->tally[finder->block_of[i]] = 0;
-    return best;
 }
 
 /* The last block of the loop that contains the block but not block `before`, which precedes it; -1:
@@ -370,14 +268,15 @@ static int operations_in(const Finder *finder, int at, int block, unsigned opera
     int count = 0;
 
     for (int i = finder->uses[at].first; i >= 0; i = finder->next[i])
-        count += is_in(finder, i, block) && flow_operation(instruction_at(finder, i)) == operation;
+        count +=
+            lies_in(finder, i, block) && flow_operation(instruction_at(finder, i)) == operation;
     return count;
 }
 
 static void take_places(const Finder *finder, int at, int block, Lowered *lowered)
 {
     for (int i = finder->uses[at].first; i >= 0; i = finder->next[i])
-        if (is_in(finder, i, block) && !is_aside(finder, at, i))
+        if (lies_in(finder, i, block) && !is_aside(finder, at, i))
             lowered->places[lowered->place_count++] = i;
 }
 
@@ -534,14 +433,18 @@ bool lowered_make(Lowered *lowered, const Lowering *lowering, const Code *code)
         lowered->meetings = calloc((size_t) lowering->block_count + 1, sizeof *lowered->meetings);
         lowered->waits = calloc((size_t) lowering->code.count + 1, sizeof *lowered->waits);
         lowered->stalls = calloc((size_t) lowering->code.count + 1, sizeof *lowered->stalls);
+        lowered->instructions =
+            calloc((size_t) lowering->block_count + 1, sizeof *lowered->instructions);
         well = lowered->steps && lowered->accesses && lowered->places && lowered->meetings &&
-               lowered->waits && lowered->stalls && place_accesses(&finder);
+               lowered->waits && lowered->stalls && lowered->instructions &&
+               place_accesses(&finder);
     }
     if (well) {
         take_blocks(&finder, lowered);
         take_meetings(&finder, lowered);
         take_waits(&finder, lowered);
         take_stalls(&finder, lowered);
+        take_instructions(&finder, lowered);
     }
     close_finder(&finder);
     if (!well)
@@ -557,5 +460,6 @@ void lowered_free(Lowered *lowered)
     free(lowered->meetings);
     free(lowered->waits);
     free(lowered->stalls);
+    free(lowered->instructions);
     *lowered = (Lowered){ 0 };
 }

@@ -77,7 +77,10 @@ typedef struct Lowered {
     int meeting_count;
     HiddenWait *waits;
     int wait_count;
-    Stall *stalls;        /* by machine instruction */
+    Stall *stalls;     /* by machine instruction */
+    int *instructions; /* by block of the machine code: those of steps whose block it is, and of
+                        * none */
+    int block_count;
     uint32_t stack_words; /* the words that its accesses touch are below */
 } Lowered;
 

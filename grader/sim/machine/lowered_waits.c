@@ -1,5 +1,5 @@
 /* lowered_waits.c - what the machine code makes a warp wait for: other lanes, instructions that PTX
- * lacks, and its stall counts.
+ * lacks, its stall counts, and its issues.
  */
 #include "sim/machine/flow_finder.h"
 #include "sim/machine/lowered_finder.h"
@@ -71,5 +71,45 @@ void take_stalls(const Finder *finder, Lowered *lowered)
         const int called = sequence_called(finder, i).stalls;
         lowered->stalls[i] =
             (Stall){ step_of(finder, i), instruction_at(finder, i)->stall + called };
+    }
+}
+
+/* ---- Issues ---- */
+
+/* What ptxas adds where lanes part and meet, with the line of whatever was there before. */
+static bool is_added(unsigned operation)
+{
+    static const uint16_t added[] = { MACHINE_P2R,   MACHINE_R2P,      MACHINE_BSSY,
+                                      MACHINE_BSYNC, MACHINE_WARPSYNC, MACHINE_BREAK };
+
+    for (size_t i = 0; i < sizeof added / sizeof *added; i++)
+        if (operation == added[i])
+            return true;
+    return false;
+}
+
+/* Copies that ptxas has moved to other blocks are issued with the step in its own; accesses to the
+ * stack are steps of their own (sim/machine/stack.c). */
+static bool is_issued_in(const Finder *finder, const Lowered *lowered, int b, int i)
+{
+    const MachineInstruction *in = instruction_at(finder, i);
+    const int at = step_of(finder, i);
+
+    if (is_added(flow_operation(in)))
+        return true;
+    if (at < 0)
+        return !in->stack_words && flow_operation(in) != MACHINE_NOP;
+    if (in->stack_words && finder->code->steps[at].space != SPACE_LOCAL)
+        return false;
+    return lowered->steps[at].block < 0 || lowered->steps[at].block == b;
+}
+
+void take_instructions(const Finder *finder, Lowered *lowered)
+{
+    lowered->block_count = finder->lowering->block_count;
+    for (int b = 0; b < lowered->block_count; b++) {
+        const MachineBlock *block = &finder->lowering->blocks[b];
+        for (int i = block->first; block->is_reached && i < block->first + block->count; i++)
+            lowered->instructions[b] += is_issued_in(finder, lowered, b, i);
     }
 }

@@ -71,6 +71,12 @@ bool merge_loads(OperationMaker *maker);
 void find_stretches(OperationMaker *maker);
 void find_rounds(OperationMaker *maker);
 
+/* ---- Hidden instructions (sim/machine/hidden.c) ---- */
+
+/* Adds the issues of instructions that no step has. Call it after operations are made and loads are
+ * merged. Returns false if out of memory. */
+bool issue_hidden(const OperationMaker *maker);
+
 /* ---- Waits (sim/machine/waits.c) ---- */
 
 /* A branch that no predicate replaces. */

@@ -410,6 +410,8 @@ static bool make_all(OperationMaker *maker)
     issue_under_predicates(maker);
     find_stretches(maker);
     share_additions(maker);
+    if (!issue_hidden(maker))
+        return false;
     find_rounds(maker);
     maker->made->places = maker->lowered.places;
     maker->made->stalls = maker->lowered.stalls;

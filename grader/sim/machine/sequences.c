@@ -42,10 +42,12 @@ static bool stands_for_quotient(StepUse *use, const Step *step, unsigned operati
 bool find_counterpart(Finder *finder, int at, int i)
 {
     const Step *step = &finder->code->steps[at];
-    const unsigned operation = flow_operation(instruction_at(finder, i));
+    const MachineInstruction *in = instruction_at(finder, i);
+    const unsigned operation = flow_operation(in);
 
-    return sequence_is_quotient(step) ? stands_for_quotient(&finder->uses[at], step, operation)
-                                      : flow_is_counterpart(step->in, operation);
+    return sequence_is_quotient(step)
+               ? stands_for_quotient(&finder->uses[at], step, operation)
+               : flow_is_counterpart(step->in, operation) && !flow_is_move(in);
 }
 
 /* ---- Cycles ---- */

@@ -78,6 +78,19 @@ void find_stretches(OperationMaker *maker)
         }
 }
 
+/* Where ptxas divides a block, its parts may be in blocks of their own, of which a branch's part
+ * may have other copies. */
+static int least_copies(const OperationMaker *maker, int first, int end)
+{
+    const LoweredStep *steps = maker->lowered.steps;
+    int least = steps[end].copies;
+
+    for (int i = first; i < end; i++)
+        if (steps[i].copies && steps[i].copies < least)
+            least = steps[i].copies;
+    return least;
+}
+
 /* A loop of one basic block whose machine code has copies for several rounds. */
 void find_rounds(OperationMaker *maker)
 {
@@ -91,7 +104,8 @@ void find_rounds(OperationMaker *maker)
         if (first < 0 || operations[first].straight != count)
             continue;
         const bool leaves = end && leaves_loop(maker, end - 1);
-        const int copies = maker->lowered.steps[leaves ? first : end].copies;
+        const int copies =
+            leaves ? maker->lowered.steps[first].copies : least_copies(maker, first, end);
         if (leaves)
             operations[end].action = NO_INSTRUCTION;
         if (copies < 2 || copies * count > MOST_STEPS || copies > UINT8_MAX)

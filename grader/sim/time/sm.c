@@ -89,9 +89,17 @@ static int next_scheduler(const Sm *sm, int scheduler)
 /* Operands near the limits of the range send lanes to a subroutine of about 20 instructions that
  * depend on each other, half of them branches: 260 cycles on an H100, 65 latencies of arithmetic
  * (stall samples of kalman_tracks in tests/sim/blind). */
+enum { LONG_WAY_ISSUES = 20 };
+
 static uint64_t long_way(const Sm *sm)
 {
     return 65 * (uint64_t) sm->gpu->device.alu_latency;
+}
+
+/* They take turns of the scheduler from other warps. */
+static uint64_t long_way_issues(const Planned *step)
+{
+    return step->takes_long_way && !step->skipped ? LONG_WAY_ISSUES : 0;
 }
 
 static void play(Sm *sm, PlayedWarp *w, uint64_t now)
@@ -211,11 +219,11 @@ static void issue(Sm *sm, Scheduler *s)
         use_port(sm, s, w, now);
     else
         scheduler_use(s, o->pipe, now + o->busy);
-    s->free = now + w->step->holds[s->last == index];
+    s->free = now + w->step->holds[s->last == index] + long_way_issues(w->step);
     if (s->free > now + o->issues) /* reading its operands occupies the scheduler, too */
         sm_spent(sm, o)->at[o->issue_limit] += (double) (s->free - now - o->issues);
     s->last = index;
-    sm->issued += o->issues;
+    sm->issued += o->issues + long_way_issues(w->step);
     play(sm, w, now);
     w->step++;
     PlayedBlock *block = w->block;

@@ -268,8 +268,9 @@ static void remainders_by_one_number_share_instructions(void)
     const int issues = issues_of_remainders(&known, known.lowering, &busy);
     CU_ASSERT_EQUAL(usual, 2 * 20);
     CU_ASSERT_TRUE(issues >= 20 && issues < usual);
-    /* That of each remainder is rounded down. */
-    CU_ASSERT_DOUBLE_EQUAL(busy, (double) usual_busy * issues / usual, 2);
+    /* Issues include those of instructions that have no step; these occupy no pipe. */
+    CU_ASSERT_TRUE(busy >= usual_busy / 2 && busy < usual_busy);
+    CU_ASSERT_TRUE(busy <= (double) usual_busy * issues / usual + 2);
     forget(&known);
 }
 
