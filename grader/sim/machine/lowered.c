@@ -262,6 +262,17 @@ static void read_registers(const Finder *finder, LoweredStep *step)
         (uint8_t) machine_operands(in, reader_before(finder, step->block, step->place));
 }
 
+/* The step's instructions in the block, of this pipe. */
+static int instructions_on(const Finder *finder, int at, int block, MachinePipe pipe)
+{
+    int count = 0;
+
+    for (int i = finder->uses[at].first; i >= 0; i = finder->next[i])
+        count +=
+            lies_in(finder, i, block) && !is_aside(finder, at, i) && pipe_at(finder, i) == pipe;
+    return count;
+}
+
 /* The instructions in the block that perform the operation, for any of the step's copies. */
 static int operations_in(const Finder *finder, int at, int block, unsigned operation)
 {
@@ -306,8 +317,10 @@ static LoweredStep lower_step(const Finder *finder, int at, int block, bool comp
                          .uniform_constants = operations_in(finder, at, block, MACHINE_ULDC),
                          .copies = copies };
 
-    if (step.place >= 0)
+    if (step.place >= 0) {
         read_registers(finder, &step);
+        step.on_pipe = instructions_on(finder, at, block, step.pipe);
+    }
     return step;
 }
 

@@ -61,6 +61,7 @@ typedef struct LoweredStep {
     int constants, uniform_constants;
     int first_place;  /* places[first_place ..]: of all `issues` */
     MachinePipe pipe; /* of its first instruction */
+    int on_pipe;      /* of `issues` */
     /* registers that it reads; the same if the warp has just issued the instruction before it */
     uint8_t operands, operands_after;
     int first, count;         /* accesses[first ..] of one execution */

@@ -116,6 +116,14 @@ static int issues_of(const LoweredStep *lowered, int most)
     return issues < 1 ? 1 : least(issues, most);
 }
 
+/* Of these, those on the pipe of the first one: a step may have a move on another pipe. */
+static int issues_on_pipe(const LoweredStep *lowered, int issues)
+{
+    const int own = per_copy(lowered, lowered->on_pipe);
+
+    return own < 1 || lowered->in_registers ? issues : least(own, issues);
+}
+
 /* Where ptxas unrolled a loop, not every copy has a counter and a branch. */
 static void set_part(Operation *to, const LoweredStep *lowered)
 {
@@ -272,7 +280,7 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
                        .votes =
                            step->class_ == CLASS_BARRIER && step->in && has_mod(step->in, MOD_red),
                        .keep = groups_kept(maker, step->in) };
-    to->busy = (uint16_t) (to->issues * to->cycles);
+    to->busy = (uint16_t) ((known ? issues_on_pipe(&lowered, issues) : issues) * to->cycles);
     if (is_sequence || is_long)
         set_sequence(maker, correction, &lowered, to);
     else if (step->class_ == CLASS_SFU && issues == 1)
