@@ -11,6 +11,7 @@
 //                                          marker whose grid is the line's number, and the launch
 //
 // Exit status 1: a result differs from the host's.
+#include "airports.cuh"
 #include "algebra.cuh"
 #include "arcade.cuh"
 #include "archives.cuh"
@@ -22,8 +23,10 @@
 #include "bands.cuh"
 #include "biology.cuh"
 #include "bridges.cuh"
+#include "brooks.cuh"
 #include "bytes.cuh"
 #include "canals.cuh"
+#include "cellars.cuh"
 #include "cells.cuh"
 #include "chances.cuh"
 #include "ciphers.cuh"
@@ -41,6 +44,7 @@
 #include "couplings.cuh"
 #include "crystals.cuh"
 #include "dense.cuh"
+#include "deserts.cuh"
 #include "drawing.cuh"
 #include "embed.cuh"
 #include "evolving.cuh"
