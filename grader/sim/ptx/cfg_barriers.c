@@ -221,10 +221,14 @@ static int second_barrier(Barriers *p, int block)
 
 /* ---- Barriers ---- */
 
+static bool may_split(const FlowGraph *g, int block)
+{
+    return flow_may_split(&g->f->instructions[g->first[block + 1] - 1]);
+}
+
 static bool has_barriers(const FlowGraph *g, int block)
 {
-    return g->postdominator[block] >= 0 &&
-           flow_may_split(&g->f->instructions[g->first[block + 1] - 1]);
+    return g->postdominator[block] >= 0 && may_split(g, block);
 }
 
 static bool is_owned(const Barriers *p, int block, int place)
@@ -289,13 +293,66 @@ static bool is_met(const Barriers *p, int block, FlowBarrier barrier)
            (!barrier.may_leave || all_pass(p, block, barrier.place));
 }
 
+static bool passes_in_round(const Barriers *p, int block, int place)
+{
+    while (block >= 0 && block < p->g->blocks && block != place) {
+        const int next = p->meets[block];
+        if (next >= 0 && next < p->g->blocks && is_back(p, block, next))
+            return false;
+        block = next;
+    }
+    return block == place;
+}
+
+/* Whether all ways lead to this place before the next round of the loop begins. */
+static bool all_pass_in_round(const Barriers *p, int block, int place, const uint8_t *loop)
+{
+    const FlowGraph *g = p->g;
+
+    for (int at = g->after_at[block]; at < g->after_at[block + 1]; at++) {
+        const int to = g->after[at];
+        if (loop[to] && (is_back(p, block, to) || !passes_in_round(p, to, place)))
+            return false;
+    }
+    return true;
+}
+
+/* Where all lanes of a branch meet in this round of their loop that stay in it, if some pass its
+ * immediate post-dominator in a later round only, or there is none in an endless loop: nobody waits
+ * there. -1: they do, or meet nowhere. In for (;;) { if (a) { x(); if (b) break; } y(); } all pass
+ * x() before they leave, but they meet before y(). */
+static int meeting_in_round(const Barriers *p, int block)
+{
+    const FlowGraph *g = p->g;
+    const uint8_t *loop = p->loop_of[block];
+    const int end = g->postdominator[block];
+    int place = p->meets[block];
+
+    if (!loop ||
+        (end >= 0 && (end >= g->blocks || !loop[end] || all_pass_in_round(p, block, end, loop))))
+        return -1;
+    for (int hops = 0; hops < g->blocks && place >= 0 && place < g->blocks; hops++) {
+        if (!loop[place] || !dominates(p, block, place))
+            return -1;
+        if (all_pass_in_round(p, block, place, loop))
+            return place;
+        place = p->meets[place];
+    }
+    return -1;
+}
+
 /* The first barrier on the way: of the branch itself, or of one that encloses it. */
 static FlowBarrier find_barrier(const Barriers *p, int block)
 {
     const FlowGraph *g = p->g;
+    const int in_round = meeting_in_round(p, block);
     int all = g->postdominator[block]; /* the next place that all lanes pass */
     int place = p->nearer->splits[block] ? p->nearer->place[block] : all;
 
+    if (in_round >= 0)
+        return (FlowBarrier){ in_round, true };
+    if (all < 0)
+        return (FlowBarrier){ -1, false };
     for (int hops = 0; hops < g->blocks && place >= 0 && place < g->blocks; hops++) {
         const FlowBarrier barrier = { place, place != all };
         if (is_met(p, block, barrier))
@@ -319,7 +376,7 @@ bool flow_find_barriers(FlowGraph *g, const FlowNearer *nearer, const uint8_t *c
     }
     for (int b = 0; b < g->blocks && has_room; b++) {
         barriers[b] = (FlowBarrier){ g->postdominator[b], false };
-        if (has_barriers(g, b) && nearer->number[b] >= 0 && g->region_work < FLOW_MOST_WORK)
+        if (may_split(g, b) && nearer->number[b] >= 0 && g->region_work < FLOW_MOST_WORK)
             barriers[b] = find_barrier(&p, b);
     }
     barriers_free(&p);

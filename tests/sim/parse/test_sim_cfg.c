@@ -127,6 +127,14 @@ static void lanes_that_leave_do_not_hold_up_others(void)
         { "L: @%p1 bra M; bar.sync 1; @%p2 bra OUT; bar.sync 2; @%p3 bra N; bar.sync 3; M: "
           "bar.sync 4; N: bar.sync 5; @%p4 bra L; OUT: bar.sync 9; ret;",
           0, 7, true }, /* break and continue: at the end of a round only */
+        /* All pass the code before the break, some in a later round (desert_grain_shares in
+         * tests/sim/blind: 9 % too many instructions). */
+        { "L: @%p1 bra M; bar.sync 1; @%p2 bra OUT; M: bar.sync 2; bra L; OUT: bar.sync 9; ret;", 0,
+          3, true },
+        /* The same in an endless loop, which lanes leave by a return (desert_grain_tickets). */
+        { "bar.sync 7; K: bar.sync 0; @%p3 ret; L: @%p1 bra M; bar.sync 1; @%p2 bra N; M: bar.sync "
+          "2; bra L; N: bar.sync 3; bra K;",
+          3, 6, true },
         /* forward: jumps to the end of the region */
         { "@%p1 bra J; bar.sync 1; @%p2 bra D; bar.sync 2; J: bar.sync 3; D: bar.sync 9; ret;", 0,
           4, true },
