@@ -77,11 +77,10 @@ static inline bool flow_is_guarded(const MachineInstruction *in)
 /* Whether parts of a warp meet where the block begins: at a BSYNC or a WARPSYNC. */
 static inline bool flow_begins_with_meeting(const Lowering *lowering, int block)
 {
-    enum { WARPSYNC = 0x148 };
     const unsigned operation =
         flow_operation(&lowering->code.instructions[lowering->blocks[block].first]);
 
-    return operation == MACHINE_BSYNC || operation == WARPSYNC;
+    return operation == MACHINE_BSYNC || operation == MACHINE_WARPSYNC;
 }
 
 /* Of integers: a quotient or remainder. */
@@ -150,6 +149,9 @@ bool flow_meetings(const FlowFinder *finder, int *meetings);
 double flow_switch_parts(const FlowFinder *finder, const int *meetings, int block);
 /* The parts of warps that come to a BSYNC, besides one per warp. */
 double flow_parts(const FlowFinder *finder, const int *meetings, int bsync);
+/* The parts of warps that come to a block without a BSYNC, besides one per warp: each executes it
+ * by itself up to its WARPSYNC. */
+double flow_parts_before_sync(const FlowFinder *finder, int block);
 
 /* ---- Machine instructions of each step (sim/machine/flow_issues.c) ---- */
 

@@ -150,6 +150,24 @@ static double active_threads(const FlowFinder *finder, const MachineInstruction 
     return chosen_threads(finder, b, line);
 }
 
+/* The WARPSYNC of the block's __syncthreads(), before which parts of warps execute the block by
+ * themselves; -1: none. Where it comes soon after the lanes of a branch meet, ptxas places no
+ * BSYNC. */
+static int sync_of(const FlowFinder *finder, int b)
+{
+    const MachineBlock *block = &finder->lowering->blocks[b];
+    int sync = -1;
+
+    for (int i = block->first; i < block->first + block->count; i++) {
+        const unsigned operation = flow_operation(&finder->lowering->code.instructions[i]);
+        if (operation == MACHINE_BSYNC || operation == MACHINE_BAR)
+            return operation == MACHINE_BAR ? sync : -1;
+        if (operation == MACHINE_WARPSYNC && sync < 0)
+            sync = i;
+    }
+    return -1;
+}
+
 /* What is found once for all instructions. */
 typedef struct Prepared {
     double *shares; /* by line */
@@ -179,7 +197,7 @@ static void add_switch(const FlowFinder *finder, int b, const Prepared *prepared
 }
 
 static void add_instruction(const FlowFinder *finder, int b, int i, const LineCount *line,
-                            const Prepared *prepared, Issue **issues)
+                            const Prepared *prepared, double parts, Issue **issues)
 {
     const MachineBlock *block = &finder->lowering->blocks[b];
     const MachineInstruction *in = &finder->lowering->code.instructions[i];
@@ -190,7 +208,7 @@ static void add_instruction(const FlowFinder *finder, int b, int i, const LineCo
 
     if (!issue)
         return;
-    issue->instructions += (uint64_t) llround(finder->flows[b].warps);
+    issue->instructions += (uint64_t) llround(finder->flows[b].warps + parts);
     if (flow_operation(in) == MACHINE_BSYNC)
         issue->instructions += (uint64_t) llround(parts_at(finder, i, line, prepared));
     else if (is_last && (block->anywhere || block->calls_any))
@@ -205,10 +223,12 @@ static void add_issues(const FlowFinder *finder, const Prepared *prepared, Issue
 
     for (int b = 0; b < lowering->block_count; b++) {
         const MachineBlock *block = &lowering->blocks[b];
+        const int sync = block->is_reached ? sync_of(finder, b) : -1;
+        const double parts = sync < 0 ? 0 : flow_parts_before_sync(finder, b);
         for (int i = block->first; block->is_reached && i < block->first + block->count; i++) {
             own = line_count_at(&finder->counts, lowering->code.instructions[i].line);
             line = own ? own : line;
-            add_instruction(finder, b, i, line, prepared, issues);
+            add_instruction(finder, b, i, line, prepared, i <= sync ? parts : 0, issues);
         }
     }
 }

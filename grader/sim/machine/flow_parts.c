@@ -166,6 +166,48 @@ static double parts_of_call(const FlowFinder *finder, int block)
     return parts > 0 ? parts : 0;
 }
 
+static int edges_into(const FlowFinder *finder, int block)
+{
+    int count = 0;
+
+    for (int e = 0; e < finder->edge_count; e++)
+        count += finder->edges[e].to == block;
+    return count;
+}
+
+/* The parts of warps that go from a block to another one: of those that execute the block, all but
+ * the ones whose lanes all go the other way. -1: unknown. */
+static double parts_on(const FlowFinder *finder, int from, int to)
+{
+    const MachineBlock *at = &finder->lowering->blocks[from];
+    const MachineInstruction *in = &finder->lowering->code.instructions[at->first + at->count - 1];
+    const LineCount *line = line_count_at(&finder->counts, in->line);
+    const int other = at->taken == to ? at->next : at->taken;
+
+    if (at->taken < 0 || at->next < 0)
+        return at->anywhere || at->callee >= 0 || at->calls_any ? -1 : finder->flows[from].warps;
+    line = line && flow_is_guarded(in) ? decides(finder, line) : NULL;
+    if (!line || line->step->in->op != OP_bra || edges_into(finder, other) != 1)
+        return -1;
+    return finder->flows[from].warps - finder->flows[other].warps + (double) line->divergent;
+}
+
+double flow_parts_before_sync(const FlowFinder *finder, int block)
+{
+    double parts = 0;
+
+    for (int e = 0; e < finder->edge_count; e++) {
+        if (finder->edges[e].to != block)
+            continue;
+        const double more = parts_on(finder, finder->edges[e].from, block);
+        if (more < 0)
+            return 0;
+        parts += more;
+    }
+    parts -= finder->flows[block].warps;
+    return parts > 0 ? parts : 0;
+}
+
 double flow_switch_parts(const FlowFinder *finder, const int *meetings, int block)
 {
     double threads = 0;

@@ -318,9 +318,9 @@ static bool all_pass_in_round(const Barriers *p, int block, int place, const uin
 }
 
 /* Where all lanes of a branch meet in this round of their loop that stay in it, if some pass its
- * immediate post-dominator in a later round only, or there is none in an endless loop: nobody waits
- * there. -1: they do, or meet nowhere. In for (;;) { if (a) { x(); if (b) break; } y(); } all pass
- * x() before they leave, but they meet before y(). */
+ * immediate post-dominator in a later round only, or an endless loop has none: then lanes do not
+ * wait there. -1: they do, or meet nowhere. In for (;;) { if (a) { x(); if (b) break; } y(); } all
+ * pass x() before they leave, but they meet before y(). */
 static int meeting_in_round(const Barriers *p, int block)
 {
     const FlowGraph *g = p->g;
