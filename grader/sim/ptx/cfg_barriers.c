@@ -304,23 +304,33 @@ static bool passes_in_round(const Barriers *p, int block, int place)
     return block == place;
 }
 
+static bool all_stay(const Barriers *p, int block, const uint8_t *loop)
+{
+    const FlowGraph *g = p->g;
+
+    for (int at = g->after_at[block]; at < g->after_at[block + 1]; at++)
+        if (!loop[g->after[at]])
+            return false;
+    return true;
+}
+
 /* Whether all ways lead to this place before the next round of the loop begins. */
-static bool all_pass_in_round(const Barriers *p, int block, int place, const uint8_t *loop)
+static bool all_pass_in_round(const Barriers *p, int block, int place)
 {
     const FlowGraph *g = p->g;
 
     for (int at = g->after_at[block]; at < g->after_at[block + 1]; at++) {
         const int to = g->after[at];
-        if (loop[to] && (is_back(p, block, to) || !passes_in_round(p, to, place)))
+        if (is_back(p, block, to) || !passes_in_round(p, to, place))
             return false;
     }
     return true;
 }
 
-/* Where all lanes of a branch meet in this round of their loop that stay in it, if some pass its
- * immediate post-dominator in a later round only, or an endless loop has none: then lanes do not
- * wait there. -1: they do, or meet nowhere. In for (;;) { if (a) { x(); if (b) break; } y(); } all
- * pass x() before they leave, but they meet before y(). */
+/* Where all lanes of a branch, all of whose ways stay in its loop, meet in this round, if some pass
+ * its immediate post-dominator in a later round only, or an endless loop has none: then lanes do
+ * not wait there. -1: they do, or meet nowhere. In for (;;) { if (a) { x(); if (b) break; } y(); }
+ * all pass x() before they leave, but they meet before y(). */
 static int meeting_in_round(const Barriers *p, int block)
 {
     const FlowGraph *g = p->g;
@@ -328,13 +338,13 @@ static int meeting_in_round(const Barriers *p, int block)
     const int end = g->postdominator[block];
     int place = p->meets[block];
 
-    if (!loop ||
-        (end >= 0 && (end >= g->blocks || !loop[end] || all_pass_in_round(p, block, end, loop))))
+    if (!loop || !all_stay(p, block, loop) ||
+        (end >= 0 && (end >= g->blocks || !loop[end] || all_pass_in_round(p, block, end))))
         return -1;
     for (int hops = 0; hops < g->blocks && place >= 0 && place < g->blocks; hops++) {
         if (!loop[place] || !dominates(p, block, place))
             return -1;
-        if (all_pass_in_round(p, block, place, loop))
+        if (all_pass_in_round(p, block, place))
             return place;
         place = p->meets[place];
     }

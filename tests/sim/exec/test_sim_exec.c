@@ -47,6 +47,18 @@ static uint32_t want_break(uint32_t t)
     return sum * 2;
 }
 
+static uint32_t want_endless(uint32_t t)
+{
+    uint32_t sum = 0;
+
+    for (uint32_t at = t; at < 40; at += 3) {
+        sum++;
+        if (at == 10)
+            break;
+    }
+    return 3 * sum;
+}
+
 static uint32_t want_early(uint32_t t)
 {
     return t < 5 ? 7 : t & 1 ? 0 : t;
@@ -146,6 +158,15 @@ static const struct Form {
              "add.s32 %r0, %r0, %r10;\nNEXT: add.s32 %r10, %r10, 1;\nsetp.lt.u32 %p3, %r10, 40;\n"
              "@%p3 bra LOOP;\nOUT: shl.b32 %r0, %r0, 1;\n"),
       want_break },
+    /* Lanes once left the inner loop for the barrier without those that they had waited for
+     * (glacier_boulder_tickets in tests/sim/blind). */
+    { "an endless loop with a barrier and a loop of two ends",
+      KERNEL("mov.u32 %r9, 0;\nAGAIN: bar.sync 0;\nsetp.ge.u32 %p3, %r9, 3;\n"
+             "@%p3 st.global.u32 [%rd2], %r0;\n@%p3 ret;\nadd.s32 %r9, %r9, 1;\n"
+             "mov.u32 %r10, %r1;\nsetp.ge.u32 %p1, %r10, 40;\n@%p1 bra AGAIN;\n"
+             "NEXT: add.s32 %r0, %r0, 1;\nsetp.eq.u32 %p2, %r10, 10;\n@%p2 bra AGAIN;\n"
+             "add.s32 %r10, %r10, 3;\nsetp.lt.u32 %p4, %r10, 40;\n@%p4 bra NEXT;\nbra AGAIN;\n"),
+      want_endless },
     { "early returns",
       KERNEL(
           "setp.lt.u32 %p1, %r1, 5;\n@!%p1 bra LATE;\nmov.u32 %r0, 7;\nst.global.u32 [%rd2], %r0;\n"
