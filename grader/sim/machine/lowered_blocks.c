@@ -23,7 +23,6 @@ static bool is_operand_load(const Finder *finder, int at, int i)
            step->space != SPACE_PARAM;
 }
 
-/* Whether the step has the instruction only because it needs what that loads. */
 bool is_aside(const Finder *finder, int at, int i)
 {
     return is_of_stack(finder, at, i) || is_operand_load(finder, at, i);
@@ -39,7 +38,6 @@ bool lies_in(const Finder *finder, int i, int block)
     return block == ANYWHERE || finder->block_of[i] == block;
 }
 
-/* Counts the step's instructions in a block, or ANYWHERE, without those aside. */
 StepUse uses_in(const Finder *finder, int at, int block)
 {
     StepUse use = { .first = -1 };
@@ -54,7 +52,6 @@ StepUse uses_in(const Finder *finder, int at, int block)
     return use;
 }
 
-/* The number of counterparts that a step of these has, in the median; 0: none of them has any. */
 int counterparts_in(Finder *finder, int first, int last, int block)
 {
     int count = 0;
@@ -68,8 +65,6 @@ int counterparts_in(Finder *finder, int first, int last, int block)
     return count ? finder->sorted[count / 2] : 0;
 }
 
-/* The copies of these steps, also of steps without counterparts: the least number of instructions
- * of one of them. 0: the machine code has none. */
 int copies_in(Finder *finder, int first, int last, int block)
 {
     int least = 0;
@@ -117,8 +112,6 @@ static int typical_copy(const Finder *finder, int best)
     return b;
 }
 
-/* The block of the machine code that has most counterparts of these steps; -1: none. If several
- * have as many, the first one, or the typical one. */
 int main_block(Finder *finder, int first, int last, bool is_typical)
 {
     const int *tally = finder->tally;

@@ -99,7 +99,7 @@ static bool is_issued_in(const Finder *finder, const Lowered *lowered, int b, in
         return true;
     if (at < 0)
         return !in->stack_words && flow_operation(in) != MACHINE_NOP;
-    if (in->stack_words && finder->code->steps[at].space != SPACE_LOCAL)
+    if (is_of_stack(finder, at, i))
         return false;
     return lowered->steps[at].block < 0 || lowered->steps[at].block == b;
 }
