@@ -64,7 +64,7 @@ bool race_defer(const Visit *v, Warp *warp, const Step *step, const Shape *s, ui
 static void record(BlockRaces *r, const DeferredLoad *load)
 {
     const uint32_t *pattern = r->deferred->pattern[load->pattern];
-    Shape *entry = shape_last(load->step, SPACE_SHARED);
+    Shape *entry = shape_last_of(load->step, SPACE_SHARED, load->mask);
     repeats_end(entry);
     const Shape kept = *entry;
     Access x = { .warp = load->warp,

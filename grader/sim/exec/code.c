@@ -149,14 +149,12 @@ static void mark_target(const Code *code, bool *is_target, int at)
         is_target[at] = true;
 }
 
-/* Marks the steps to which a jump or a reconvergence leads. */
+/* Marks the steps to which a jump leads. */
 static void mark_targets(const Code *code, const Function *function, bool *is_target)
 {
-    for (int i = 0; i < code->step_count; i++) {
+    for (int i = 0; i < code->step_count; i++)
         if (code->steps[i].in->op == OP_bra)
             mark_target(code, is_target, code->steps[i].jump.target);
-        mark_target(code, is_target, code->steps[i].rpc);
-    }
     for (int i = 0; i < function->table_count; i++)
         for (int k = 0; k < function->tables[i].count; k++)
             mark_target(code, is_target, function->tables[i].entries[k]);
@@ -177,7 +175,7 @@ static void find_straights(Code *code, const bool *is_target)
 {
     for (int i = code->step_count - 1; i >= 0; i--) {
         Step *step = &code->steps[i];
-        const int next = is_target[i + 1] ? 0 : step[1].straight;
+        const int next = is_target[i + 1] || step[1].is_meeting ? 0 : step[1].straight;
         if (is_plain(step))
             step->straight = (uint16_t) (next < UINT16_MAX ? next + 1 : next);
     }
@@ -197,13 +195,21 @@ static bool ends_row(const Code *code, int at)
     return true;
 }
 
+/* Whether the step is the last one of its row. After a branch that no lane takes, a whole warp meets
+ * no other lanes. */
+static bool is_last_in_row(const Code *code, int at, const bool *is_target)
+{
+    return is_target[at + 1] || ends_row(code, at) ||
+           (code->steps[at + 1].is_meeting && !code->steps[at].can_idle);
+}
+
 /* Finds the rows of steps whose handlers call each other. */
 static void find_rows(CodeMaker *maker, const bool *is_target)
 {
     for (int i = maker->code->step_count - 1; i >= 0; i--) {
         Step *step = &maker->code->steps[i];
         const bool ends = ends_row(maker->code, i);
-        const int next = ends || is_target[i + 1] ? 0 : step[1].bare;
+        const int next = is_last_in_row(maker->code, i, is_target) ? 0 : step[1].bare;
         if (!(step->straight && step->guard < 0) && !(step->can_idle && next) && !ends)
             continue;
         step->bare = (uint16_t) (next && next < MOST_BARE ? next + 1 : 1);

@@ -12,7 +12,7 @@
 
 enum { BANKS = 32, BANK_BYTES = 4, ROWS = 63 /* that passes_in_rows() takes, in any position */ };
 
-Shape shape_table[SHAPES_KEPT];
+Shape shape_table[2 * SHAPES_KEPT];
 
 /* ---- Distinct values ---- */
 
@@ -370,6 +370,19 @@ WITH_VECTORS static void find_extent(Shape *s)
     s->uniform = !low && !high;
 }
 
+static void find_eights(Shape *s)
+{
+    s->in_eights = s->mask == UINT32_MAX && s->bytes == BANK_BYTES;
+    s->eights_linear = 0;
+    for (int i = 0; i < LANES && s->in_eights; i += EIGHT) {
+        const uint64_t step = s->delta[i + 1] - s->delta[i];
+        for (int k = 1; k < EIGHT; k++)
+            s->in_eights &= s->delta[i + k] == s->delta[i] + (uint64_t) k * step;
+        s->in_eights &= !step || step == s->bytes;
+        s->eights_linear |= (uint8_t) ((step == s->bytes) << i / EIGHT);
+    }
+}
+
 int shape_sectors(const Shape *shape, uint32_t lanes)
 {
     Shape part = *shape;
@@ -410,6 +423,7 @@ static void work_out(Shape *s, const Step *step)
     s->has_leaders = false;
     s->room = 0;
     find_extent(s);
+    find_eights(s);
     s->aligned = is_aligned(s);
     s->asked = (int) lanes_in(s->mask) * s->bytes;
     if (s->kind == ACCESS_ATOMIC && is_warp_reduced_for((Treatment) step->treatment, s->mask)) {
@@ -466,7 +480,7 @@ WITH_VECTORS static bool take_deltas(Shape *s, uint32_t mask, uint64_t first,
 const Shape *shape_of(const Step *step, Space space, AccessKind kind, uint32_t mask, int bytes,
                       const uint64_t address[LANES])
 {
-    Shape *s = shape_last(step, space);
+    Shape *s = shape_last_of(step, space, mask);
     uint64_t first = address[first_lane(mask)];
     unsigned unit = space != SPACE_SHARED ? SECTOR_BYTES : bytes < BANK_BYTES ? BANK_BYTES : bytes;
     uint8_t start = (uint8_t) (first % unit);

@@ -17,6 +17,8 @@ enum { SECTOR_BYTES = 32, SECTORS = 4, LINE_BYTES = SECTORS * SECTOR_BYTES };
 
 typedef enum AccessKind { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC } AccessKind;
 
+enum { EIGHT = 8 };
+
 typedef struct Shape {
     /* The key of the cache. */
     uint32_t step; /* the step's number */
@@ -27,6 +29,9 @@ typedef struct Shape {
                       `bytes`, whichever is larger */
     bool linear;   /* all lanes are active, with consecutive addresses in lane order */
     bool uniform;  /* all lanes have the same address */
+    bool in_eights; /* words of a full warp: each group of eight lanes has consecutive addresses in
+                     * lane order, or one address; */
+    uint8_t eights_linear; /* the former: a bit for each group */
     /* For ops/memory_again.c: the allocation that all lanes accessed last, while memory_changes is:
      */
     uint32_t memory_changes;
@@ -64,16 +69,23 @@ typedef struct Shape {
 const Shape *shape_of(const Step *step, Space space, AccessKind kind, uint32_t mask, int bytes,
                       const uint64_t address[LANES]);
 
-/* The last shapes of steps. Only one thread at a time runs blocks, so there is one table. */
-enum { SHAPES_KEPT = 1024 };
-extern Shape shape_table[SHAPES_KEPT];
+/* The last shapes of steps, of full warps and then of parts of warps, as branches at the edge of an
+ * array make them now and then. Only one thread at a time runs blocks, so there is one table. */
+enum { SHAPES_KEPT = 1024 /* of each kind */ };
+extern Shape shape_table[2 * SHAPES_KEPT];
 
-/* The step's last shape, if `step` is the step's number. Neighbouring steps never share an entry,
- * and neither do the two sides of a copy to shared memory. */
-static inline Shape *shape_last(const Step *step, Space space)
+/* The step's last shape for these lanes, if `step` is the step's number. Neighbouring steps never
+ * share an entry, and neither do the two sides of a copy to shared memory. */
+static inline Shape *shape_last_of(const Step *step, Space space, uint32_t mask)
 {
     const uint32_t at = step->number + (space == SPACE_SHARED ? SHAPES_KEPT / 2 : 0);
-    return &shape_table[at % SHAPES_KEPT];
+    return &shape_table[at % SHAPES_KEPT + (mask == UINT32_MAX ? 0 : SHAPES_KEPT)];
+}
+
+/* The same for a full warp. */
+static inline Shape *shape_last(const Step *step, Space space)
+{
+    return shape_last_of(step, space, UINT32_MAX);
 }
 
 /* Changes the start of a load's or store's shape in global memory. */

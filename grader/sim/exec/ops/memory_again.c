@@ -8,6 +8,8 @@
 #include <immintrin.h>
 #endif
 
+enum { HOST_LINE = 64 };
+
 /* Whether addresses of 8 or 4 bytes have the pattern of the shape, in any place. */
 INLINE bool is_wide(const Shape *s, const Lane64 *address)
 {
@@ -25,6 +27,24 @@ INLINE bool is_narrow(const Shape *s, const Lane32 *address)
     for (int i = 0; i < LANES; i++)
         differ |= (address[i] - address[0]) ^ s->narrow[i];
     return !differ;
+}
+
+/* Loads words of groups of lanes, as threads of a tile of 8 or 16 columns do. */
+INLINE void load_eights(const Shape *s, const char *host, Lane32 *data)
+{
+    typedef uint32_t __attribute__((may_alias, aligned(1))) Word;
+
+    for (int i = 0; i < LANES; i += EIGHT) {
+        const Word *at = (const Word *) (host + (ptrdiff_t) s->delta[i]);
+        if (s->eights_linear >> i / EIGHT & 1) {
+            for (int k = 0; k < EIGHT; k++)
+                data[i + k] = at[k];
+        } else {
+            const uint32_t value = *at;
+            for (int k = 0; k < EIGHT; k++)
+                data[i + k] = value;
+        }
+    }
 }
 
 /* Moves data of four bytes per lane. */
@@ -45,6 +65,8 @@ INLINE void move_words(const Shape *s, AccessKind kind, char *host, Lane32 *data
         const uint32_t value = *at;
         for (int i = 0; i < LANES; i++)
             data[i] = value;
+    } else if (s->in_eights) {
+        load_eights(s, host, data);
     } else {
         _Pragma("GCC unroll 8") for (int i = 0; i < LANES; i++) data[i] =
             *(const Word *) (host + (ptrdiff_t) delta[i]);
@@ -52,6 +74,34 @@ INLINE void move_words(const Shape *s, AccessKind kind, char *host, Lane32 *data
 }
 
 #if defined __x86_64__
+
+AVX2 INLINE bool is_wide_avx2(const Shape *s, const Lane64 *address)
+{
+    const __m256i first = _mm256_set1_epi64x((int64_t) address[0]);
+    __m256i differ = _mm256_setzero_si256();
+
+    for (int i = 0; i < LANES; i += 4)
+        differ = _mm256_or_si256(
+            differ,
+            _mm256_xor_si256(
+                _mm256_sub_epi64(_mm256_loadu_si256((const __m256i *) (address + i)), first),
+                _mm256_load_si256((const __m256i *) (s->delta + i))));
+    return _mm256_testz_si256(differ, differ);
+}
+
+AVX2 INLINE bool is_narrow_avx2(const Shape *s, const Lane32 *address)
+{
+    const __m256i first = _mm256_set1_epi32((int32_t) address[0]);
+    __m256i differ = _mm256_setzero_si256();
+
+    for (int i = 0; i < LANES; i += 8)
+        differ = _mm256_or_si256(
+            differ,
+            _mm256_xor_si256(
+                _mm256_sub_epi32(_mm256_loadu_si256((const __m256i *) (address + i)), first),
+                _mm256_load_si256((const __m256i *) (s->narrow + i))));
+    return _mm256_testz_si256(differ, differ);
+}
 
 AVX512 INLINE bool is_wide_avx512(const Shape *s, const Lane64 *address)
 {
@@ -129,7 +179,9 @@ AVX512 INLINE bool widen_avx512(const Shape *s, const Step *step, const char *ho
     return true;
 }
 #else
+#define is_wide_avx2      is_wide
 #define is_wide_avx512    is_wide
+#define is_narrow_avx2    is_narrow
 #define is_narrow_avx512  is_narrow
 #define move_words_avx512 move_words
 #define widen_avx512      widen
@@ -142,8 +194,6 @@ INLINE bool widen(const Shape *s, const Step *step, const char *host, Lane32 *da
     return false;
 }
 
-#define is_wide_avx2    is_wide
-#define is_narrow_avx2  is_narrow
 #define move_words_avx2 move_words
 #define widen_avx2      widen
 
@@ -215,12 +265,25 @@ INLINE void complete(Access *x, Warp *warp, const Step *step, AccessKind kind, c
  * modelled, the model's own data displace the program's from the host's caches. */
 INLINE void ask_ahead(Shape *s, uint64_t first)
 {
-    enum { HOST_LINE = 64, TIMES = 2 };
+    enum { TIMES = 2 };
     const uint64_t then = first + TIMES * (first - s->before) + s->to_host;
 
     s->before = first;
     for (uint64_t at = 0; at < LANES * sizeof(Lane32); at += HOST_LINE)
         __builtin_prefetch((const void *) (uintptr_t) (then + at));
+}
+
+/* Prefetches what lies some words after those of an access of consecutive words: there the warp in
+ * the same place of the next block goes on, if blocks lie in rows. */
+INLINE void ask_beside(const Shape *s, uint64_t first)
+{
+    const char *beside =
+        (const char *) (uintptr_t) (first + s->to_host) + 2 * LANES * sizeof(Lane32);
+
+    if (!s->linear)
+        return;
+    for (uint64_t at = 0; at < LANES * sizeof(Lane32); at += HOST_LINE)
+        __builtin_prefetch(beside + at);
 }
 
 static __attribute__((noinline)) void observe_again(Warp *warp, const Step *step, AccessKind kind,
@@ -393,6 +456,7 @@ INLINE bool is_usual_shared(const Shape *s, const Step *step, uint32_t mask, uin
             return;                                                                                \
         }                                                                                          \
         s->repeats++;                                                                              \
+        ask_beside(s, first);                                                                      \
         move_words##suffix(s, kind, (char *) (uintptr_t) (first + s->to_host), plane(warp, data)); \
         run_next(warp, step);                                                                      \
     }                                                                                              \
@@ -562,6 +626,7 @@ INLINE bool is_traced_in_row(Warp *warp, const Step *access, const Shape *s, uin
         }                                                                                          \
         s->repeats++;                                                                              \
         ask_ahead(s, first);                                                                       \
+        ask_beside(s, first);                                                                      \
         move_words##suffix(s, kind, (char *) (uintptr_t) (first + s->to_host),                     \
                            plane(warp, access->data));                                             \
         warp->at = access;                                                                         \
