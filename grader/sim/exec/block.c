@@ -3,6 +3,7 @@
 
 #include "sim/base/bits.h"
 #include "sim/exec/access.h"
+#include "sim/exec/moved.h"
 #include "sim/exec/warp.h"
 
 #include <stdlib.h>
@@ -28,6 +29,7 @@ bool block_open(Block *block, Launch *launch)
     for (int i = 0; i < block->warp_count; i++)
         if (!warp_open(&block->warps[i], block, i))
             return false;
+    moved_measure(block);
     return true;
 }
 
@@ -98,6 +100,7 @@ void block_begin(Block *block, long number, Cluster *cluster, int rank)
     block->copied_unwritten = false;
     choose_checks(block);
     special_of_block(block);
+    moved_of_block(block);
     for (int i = 0; i < block->warp_count; i++) {
         int lanes = block->thread_count - i * LANES;
         warp_begin(&block->warps[i], lanes >= LANES ? UINT32_MAX : (1u << lanes) - 1);

@@ -14,6 +14,7 @@
 #include "sim/base/bits.h"
 #include "sim/exec/access.h"
 #include "sim/exec/block.h"
+#include "sim/exec/moved.h"
 #include "sim/exec/warp.h"
 
 #include <stdio.h>
@@ -435,6 +436,7 @@ void blocks_run(Launch *launch, long count)
     if (!crew_open(&residents, launch, count))
         return;
     residents.deals = deals_work(launch);
+    moves_begin(launch, count);
     while (!launch->failed && residents.done < residents.total) {
         if (launch->cluster[0] && cluster_may_begin(&residents))
             begin_cluster(&residents);
@@ -444,4 +446,5 @@ void blocks_run(Launch *launch, long count)
             take_turns(&residents);
     }
     crew_close(&residents);
+    moves_end(launch);
 }

@@ -213,7 +213,8 @@ static void find_rows(CodeMaker *maker, const bool *is_target)
         if (!(step->straight && step->guard < 0) && !(step->can_idle && next) && !ends)
             continue;
         step->bare = (uint16_t) (next && next < MOST_BARE ? next + 1 : 1);
-        if (step->bare > 1 && maker->fixed[i + 1])
+        if (step->bare > 1 &&
+            (maker->fixed[i + 1] || (maker->moved[i] && is_skipped(maker, i + 1))))
             step->next = step[1].next;
         if (!step->straight)
             bind_in_row(step);
@@ -344,12 +345,14 @@ Code *code_make_for(const Code *kernel, const Module *module, int function,
             loops_find(code);
         if (well)
             find_sequences(&maker);
+        well = well && set_moved(&maker);
         code->function = maker.function;
         code->uses = well ? uses_make(code->function) : NULL;
     }
     free(maker.slot);
     free(maker.constants);
     free(maker.fixed);
+    free(maker.moved);
     free(maker.lives);
     if (!well) {
         code_free(code);
@@ -375,6 +378,7 @@ void code_free(Code *code)
     free(code->local_plane);
     free(code->fragments);
     free(code->fixed);
+    free(code->moved);
     free(code->uses);
     free(code);
 }

@@ -37,7 +37,7 @@ typedef struct CodeMaker {
     size_t why_size;
     bool refused;
     int fragments_room;
-    bool *fixed;        /* by instruction */
+    bool *fixed, *moved; /* by instruction */
     struct Life *lives; /* by register */
 } CodeMaker;
 
@@ -58,6 +58,10 @@ typedef struct Life {
     bool differs;      /* but other blocks have other values */
     bool is_alike;     /* fixed, and all lanes have the same value */
     int special;       /* it has the plane of a special register; 0: not */
+    bool moves;        /* moved.h: so does its value with the block; */
+    bool is_wanted;    /* what reads it can do without its value */
+    bool needs_value;  /* but something else cannot */
+    int moved, base;   /* 1 + its number; its plane in block 0 */
 } Life;
 Life *find_lives(const Function *function); /* by register; the caller frees it */
 bool place_temporaries(CodeMaker *maker, Life *lives);
@@ -69,6 +73,13 @@ bool set_fixed(CodeMaker *maker);
 void fixed_fill(Warp *warp, uint32_t lanes);
 
 void find_indexed(CodeMaker *maker); /* indexed.c */
+
+/* moved.c: binds the steps of moved registers, and those that can do without their values. */
+bool set_moved(CodeMaker *maker);
+/* moved_find.c: the moved register that this instruction can read without its value; -1: none. */
+int moved_source(const CodeMaker *maker, const Instruction *in);
+bool is_skipped(const CodeMaker *maker, int at); /* nothing needs the value that it writes */
+bool moved_widens(const Instruction *in);        /* from 32 to 64 bits */
 
 /* operands.c: returns false if this instruction is not supported (that is reported when it is
  * executed), or with `why` filled in. */

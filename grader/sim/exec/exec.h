@@ -104,6 +104,11 @@ struct Step {
             uint8_t shift; /* log2 of the factor; e: the plane of the base */
         } indexed;         /* mul.wide of indexed.c */
         struct {
+            uint8_t accepted; /* relations of the moved register to what it is compared with, */
+            int with;         /* whose plane this is */
+            bool is_unsigned;
+        } moved_setp; /* setp of a moved register (moved.h) */
+        struct {
             uint8_t source_size; /* bytes per lane in a's plane: 4 or 8 (cvt.s64.s32 %rd2, %rd1:
                                   * 8); 0: given by the type */
         } convert;               /* cvt */
@@ -114,6 +119,8 @@ struct Step {
     uint16_t bare;     /* the steps of the row from this one on, at most MOST_BARE: those without a
                         * guard, and branches that no lane takes */
     uint16_t loop;     /* the number of the loop at whose end it jumps back: 1, 2 ...; 0: none */
+    uint16_t moved;    /* 1 + the number of the moved register that it writes, or reads without its
+                        * value (moved.h); 0: none */
     bool can_idle;     /* a branch that does nothing if no lane takes it */
     bool leaves_loop, taken_leaves; /* branch: lanes leave a loop by one way, the branch or (if not
                                      * taken_leaves) the next step, while others stay */
@@ -126,10 +133,11 @@ struct Step {
     int after; /* as in Reconvergence */
     LoopRound round; /* the same */
     Run *inner; /* the step's own handler, if `run` does more: a clock is read before (special.c),
-                 * the next steps are run too (indexed.c), or it may do nothing (turn.c) */
+                 * the next steps are run too (indexed.c), or it may do nothing (turn.c) or less
+                 * (moved.c) */
 };
 
-enum { MOST_BLOCK_SPECIALS = 32 };
+enum { MOST_BLOCK_SPECIALS = 32, MOST_MOVED = 48 };
 
 /* Where operands are stored. An absent source is -1: constant plane 0, which holds 0. An address
  * [variable + n] has a = -1 and the whole address in `offset`. For a local variable, a is a
@@ -159,6 +167,8 @@ struct Code {
     int lasting_predicates;  /* the same for predicates */
     struct FixedStep *fixed; /* steps that only run then, in order */
     int fixed_count;
+    struct MovedStep *moved; /* moved.h: by number */
+    int moved_count;
     int temporaries;    /* planes from here on are written before they are read */
     int *special_plane; /* [SPECIAL * 3 + component]: plane, or -1 */
     int block_specials[MOST_BLOCK_SPECIALS]; /* indices into it of those that have a plane and
@@ -259,6 +269,8 @@ struct Warp {
     Count *counts;       /* counters of the frame's code */
     bool observed;       /* it has a trace, or launch->watched */
     bool followed;       /* an observer's `follow` is called before each of its steps */
+    bool moves;          /* moved registers need not have their values (moved.h); */
+    struct Extent *extents; /* by number: of their values in block 0 */
     struct Trace *trace; /* trace.h; NULL: no trace is kept */
     const Step *at;      /* the step that the last handler of a row has executed, or was at; */
     const Step *last_in_row; /* handlers of earlier steps call the next one's (run_next()) */
@@ -330,6 +342,7 @@ struct Block {
     void *bulk;       /* sim/exec/ops/mbarrier.c: copies in flight */
     int id[3];
     uint64_t specials[MOST_BLOCK_SPECIALS]; /* the values of code->block_specials */
+    uint64_t moved[MOST_MOVED]; /* by number: what is added to its value in block 0 (moved.h) */
     long number;
     Warp *warps;
     int warp_count, thread_count;
@@ -472,6 +485,7 @@ struct Launch {
     void (*print)(void *self, const char *text, size_t length); /* output of printf; NULL: stdout */
     void *print_self;
     const struct ChildCalls *children; /* children.h; NULL: kernels cannot launch kernels */
+    struct Moves *moves;               /* moved.h; NULL: registers have their values */
     const struct Lowering *lowering;   /* lowering.h: the kernel's machine code; NULL: unknown */
     struct Walk *walk;                 /* walk.h: follows the lanes; NULL: not */
     struct Timing *timing;             /* timing.h: the timing model; NULL: time is not modelled */

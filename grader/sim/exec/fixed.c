@@ -8,26 +8,10 @@
  * Such a register is written by one instruction only, and no lane can read it without having passed
  * that instruction: either all uses follow it in its basic block, or no branch leads around it to
  * them. */
-#include "sim/exec/code.h"
+#include "sim/exec/fixed.h"
 #include "sim/exec/ops/handlers.h"
 
 #include <stdlib.h>
-
-enum { NO_WRITER = -1, MANY_WRITERS = -2, MOST_FIXED = 64 /* registers */, MOST_TRIES = 256 };
-
-typedef struct Jump {
-    int from, to;
-} Jump;
-
-typedef struct Finder {
-    CodeMaker *maker;
-    const Function *function;
-    Life *lives;
-    int *writer;                 /* by register: the instruction that writes it */
-    int *first_read, *last_read; /* by register: the instructions that read it first and last */
-    Jump *jumps;
-    int jump_count, count, tries;
-} Finder;
 
 /* ---- Who writes and reads ---- */
 
@@ -106,7 +90,7 @@ static bool is_place_in_block(Special special)
            special == SPECIAL_LANEID;
 }
 
-static bool is_fixed_source(const Finder *finder, const Operand *operand)
+bool is_fixed_source(const Finder *finder, const Operand *operand)
 {
     switch (operand->kind) {
     case OPERAND_REGISTER:
@@ -252,11 +236,17 @@ static void visit(Finder *finder, int at)
         return;
     Life *life = &finder->lives[to->index];
     const int special = copied_plane(finder, in);
-    if (!special && !has_fixed_result(finder, in))
+    const bool moves = !special && moves_with_block(finder, in);
+    if (!special && !moves && !has_fixed_result(finder, in))
         return;
     finder->tries++;
     if (!life->shares && finder->last_read[to->index] >= passed_until(finder, at))
         return;
+    if (moves) {
+        life->moves = finder->maker->moved[at] = true;
+        return;
+    }
+    life->moves = special && to[1].special == SPECIAL_CTAID;
     life->special = special;
     life->differs = special > 0 && !is_fixed_source(finder, to + 1);
     life->is_fixed = true;
@@ -280,6 +270,7 @@ static void visit_all(Finder *finder)
     for (int at = 0; at < f->instruction_count; at++)
         if (finder->count < MOST_FIXED && finder->tries < MOST_TRIES)
             visit(finder, at);
+    keep_useful_moves(finder);
 }
 
 bool find_fixed(CodeMaker *maker, Life *lives)
@@ -289,10 +280,11 @@ bool find_fixed(CodeMaker *maker, Life *lives)
     Finder finder = { .maker = maker, .function = f, .lives = lives };
 
     maker->fixed = calloc((size_t) f->instruction_count + 1, sizeof *maker->fixed);
+    maker->moved = calloc((size_t) f->instruction_count + 1, sizeof *maker->moved);
     finder.writer = malloc(registers * sizeof *finder.writer);
     finder.first_read = malloc(registers * sizeof *finder.first_read);
     finder.last_read = malloc(registers * sizeof *finder.last_read);
-    const bool well = maker->fixed && finder.writer && finder.first_read && finder.last_read &&
+    const bool well = maker->fixed && maker->moved && finder.writer && finder.first_read && finder.last_read &&
                       list_jumps(&finder);
     if (well && f->is_entry)
         visit_all(&finder);

@@ -71,7 +71,7 @@ void find_indexed(CodeMaker *maker)
     Step *steps = maker->code->steps;
 
     for (int i = 0; i + 2 < maker->code->step_count; i++) {
-        const int shift = steps[i].bare > 2 ? shift_of(maker, i) : -1;
+        const int shift = steps[i].bare > 2 && !maker->moved[i] ? shift_of(maker, i) : -1;
         const int index = shift < 0 ? -1 : passed_on(maker, i);
         const int base = index < 0 ? -1 : base_of(maker, i + 1, index);
         const int address = base < 0 ? -1 : passed_on(maker, i + 1);

@@ -245,6 +245,16 @@ static bool place_kept(CodeMaker *maker, const Life *lives, Kind kind)
     return true;
 }
 
+/* The values of moved registers in block 0. */
+static void place_bases(CodeMaker *maker, Life *lives)
+{
+    for (int i = 0; i < maker->function->register_count; i++)
+        if (lives[i].moved) {
+            lives[i].base = maker->code->planes;
+            maker->code->planes += type_size(maker->function->registers[i].type) / 4;
+        }
+}
+
 static void place_all_predicates(CodeMaker *maker, const Life *lives)
 {
     maker->code->predicates = FIRST_PREDICATE;
@@ -271,6 +281,7 @@ static bool place_all(CodeMaker *maker, Life *lives)
     place_copies(maker, lives);
     if (!place_kept(maker, lives, KIND_FIXED))
         return false;
+    place_bases(maker, lives);
     maker->code->lasting = maker->code->planes;
     if (!place_kept(maker, lives, KIND_OTHER))
         return false;

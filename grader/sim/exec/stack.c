@@ -1,6 +1,7 @@
 /* stack.c - the parts into which a warp diverges, their reconvergence, and their ends. */
 #include "sim/exec/warp.h"
 #include "sim/exec/loops.h"
+#include "sim/exec/moved.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ bool warp_open(Warp *warp, Block *block, int number)
     frame_use(warp);
     special_fill(warp, warp->code, warp->registers);
     fixed_fill(warp, lanes >= LANES ? UINT32_MAX : (1u << lanes) - 1);
-    return true;
+    return moved_fill(warp, lanes >= LANES ? UINT32_MAX : (1u << lanes) - 1);
 }
 
 void warp_close(Warp *warp)
@@ -40,6 +41,7 @@ void warp_close(Warp *warp)
     free(warp->frames);
     free(warp->local);
     free(warp->visits);
+    free(warp->extents);
     free(warp->suspects);
 }
 
@@ -91,6 +93,7 @@ void warp_begin(Warp *warp, uint32_t lanes)
     warp->barrier_step = warp->polled_step = NULL;
     warp->spins = warp->sleeps = warp->polls = warp->unwritten_count = 0;
     warp->followed = false;
+    warp->moves = warp->block->launch->moves && warp->extents;
     warp->cluster_arrived = 0;
     if (warp->has_errors)
         memset(warp->errors, 0, sizeof warp->errors);

@@ -4,6 +4,7 @@
  * set and comparisons of halves, which are rare, use a table of the relations that each comparison
  * accepts.
  */
+#include "sim/exec/moved.h"
 #include "sim/exec/ops/rounding.h"
 #include "sim/base/common.h"
 
@@ -286,6 +287,56 @@ static void setp_halves(Warp *warp, const Step *step, uint32_t mask)
 
     set_predicate(warp, step->d, mask, low);
     set_predicate(warp, step->d2, mask, high);
+}
+
+/* ---- setp of a moved register ---- */
+
+/* How the values low .. high compare with another one. */
+static int relations_of(int64_t low, int64_t high, int64_t other)
+{
+    return (low < other ? LESS : 0) | (low <= other && other <= high ? EQUAL : 0) |
+           (high > other ? GREATER : 0);
+}
+
+static void setp_moved(Warp *warp, const Step *step, uint32_t mask)
+{
+    const int accepted = step->moved_setp.accepted;
+    const int32_t word = *(const int32_t *) plane(warp, step->moved_setp.with);
+    const int64_t other = step->moved_setp.is_unsigned ? (int64_t) (uint32_t) word : word;
+    const int64_t least = step->moved_setp.is_unsigned ? 0 : INT32_MIN;
+
+    if (!warp->moves) {
+        step->inner(warp, step, mask);
+        return;
+    }
+    const Extent *extent = &warp->extents[step->moved - 1];
+    const int64_t by = (int64_t) moved_by(warp, step);
+    const int64_t low = extent->low + by, high = extent->high + by;
+    const int relations = relations_of(low, high, other);
+    if (low < least || high > INT32_MAX || (relations & accepted && relations & ~accepted)) {
+        moved_settle(warp, step, mask);
+        step->inner(warp, step, mask);
+        return;
+    }
+    answer_setp(warp, step, mask, relations & accepted ? ALL_LANES : 0);
+}
+
+static int swapped(int accepted)
+{
+    return (accepted & EQUAL) | (accepted & LESS ? GREATER : 0) | (accepted & GREATER ? LESS : 0);
+}
+
+Run *compare_moved(Step *step, int value)
+{
+    const int accepted = accepted_by(step->in);
+    const bool is_first = step->a == value;
+
+    if (step->mod || step->d2 >= 0 || !accepted)
+        return NULL;
+    step->moved_setp.accepted = (uint8_t) (is_first ? accepted : swapped(accepted));
+    step->moved_setp.with = is_first ? step->b : step->a;
+    step->moved_setp.is_unsigned = step->in->types[0] == TYPE_U32;
+    return setp_moved;
 }
 
 /* The value that set writes for true. */

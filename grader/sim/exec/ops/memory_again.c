@@ -1,6 +1,7 @@
 /* memory_again.c - ld and st of a full warp that repeat the address pattern of the step's last
  * access, the frequent case. Only the first lane's address and the pattern are checked; other
  * accesses are left to memory_run(). */
+#include "sim/exec/moved.h"
 #include "sim/exec/ops/memory.h"
 #include "sim/exec/repeats.h"
 
@@ -648,4 +649,54 @@ Run *memory_indexed(const Step *access)
         (kind == ACCESS_LOAD && access->d < 0))
         return NULL;
     return run[kind == ACCESS_STORE][simd_now()];
+}
+
+/* ---- Words at an address that moves with the block ---- */
+
+INLINE bool is_line(const Warp *warp, const Step *step, const Shape *s)
+{
+    return s->linear && warp->extents[step->moved - 1].linear;
+}
+
+#define MOVED(TARGET, kind, name, data, suffix)                                                    \
+    TARGET static void name##_moved##suffix(Warp *warp, const Step *step, uint32_t mask)           \
+    {                                                                                              \
+        Shape *s = shape_last(step, SPACE_GLOBAL);                                                 \
+        const Lane64 *base = plane(warp, moved_of(warp, step)->base);                              \
+        const uint64_t first = *base + moved_by(warp, step) + (uint64_t) step->offset;             \
+                                                                                                   \
+        if (!warp->moves || !is_usual_global(s, step, mask, first) ||                              \
+            !(is_line(warp, step, s) || is_wide##suffix(s, base)) ||                               \
+            (warp->trace && !is_traced_global(warp, s, first))) {                                  \
+            if (warp->moves)                                                                       \
+                moved_settle(warp, step, mask);                                                    \
+            step->inner(warp, step, mask);                                                         \
+            return;                                                                                \
+        }                                                                                          \
+        if (warp->observed && !warp->trace &&                                                      \
+            !is_checked(warp, step, s, s->allocation, first - s->allocation->base)) {              \
+            moved_settle(warp, step, mask);                                                        \
+            name##_refused##suffix(warp, step, mask);                                              \
+            return;                                                                                \
+        }                                                                                          \
+        s->repeats++;                                                                              \
+        ask_beside(s, first);                                                                      \
+        move_words##suffix(s, kind, (char *) (uintptr_t) (first + s->to_host), plane(warp, data)); \
+        run_next(warp, step);                                                                      \
+    }
+MOVED(, ACCESS_LOAD, load, step->d, )
+MOVED(AVX2, ACCESS_LOAD, load, step->d, _avx2)
+MOVED(AVX512, ACCESS_LOAD, load, step->d, _avx512)
+MOVED(, ACCESS_STORE, store, step->b, )
+MOVED(AVX2, ACCESS_STORE, store, step->b, _avx2)
+MOVED(AVX512, ACCESS_STORE, store, step->b, _avx512)
+
+Run *memory_moved(Step *step, int value)
+{
+    static Run *const run[2][SIMD_LEVELS] = { RUN(load_moved), RUN(store_moved) };
+    const bool stores = step->in->op == OP_st;
+
+    if (!step->memory.words || step->a != value || (!stores && step->d < 0))
+        return NULL;
+    return run[stores][simd_now()];
 }
