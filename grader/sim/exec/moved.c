@@ -10,51 +10,40 @@ enum { LEAST_BLOCKS = 16 }; /* of a launch in which finding the values in block 
 
 /* ---- Values ---- */
 
-static void settle(Warp *warp, const MovedStep *moved, uint64_t by, uint32_t mask)
+/* Like a handler of arithmetic. */
+#define SETTLE(width, L)                                                                           \
+    INLINE void settle_##width(Warp *warp, const Step *step, uint32_t mask)                        \
+    {                                                                                              \
+        const MovedStep *moved = moved_of(warp, step);                                             \
+        const L by = (L) moved_by(warp, step), *base = plane(warp, moved->base);                   \
+        L *d = plane(warp, warp->code->steps[moved->step].d);                                      \
+                                                                                                   \
+        LANE_LOOP(, base[i] + by)                                                                  \
+    }
+SETTLE(32, Lane32)
+SETTLE(64, Lane64)
+
+INLINE void settle_lanes(Warp *warp, const Step *step, uint32_t mask)
 {
-    void *value = plane(warp, warp->code->steps[moved->step].d);
-    const void *base = plane(warp, moved->base);
-
-    if (moved->is_wide)
-        for (int i = 0; i < LANES; i++)
-            if (mask >> i & 1)
-                ((Lane64 *) value)[i] = ((const Lane64 *) base)[i] + by;
-    if (!moved->is_wide)
-        for (int i = 0; i < LANES; i++)
-            if (mask >> i & 1)
-                ((Lane32 *) value)[i] = ((const Lane32 *) base)[i] + (uint32_t) by;
-}
-
-INLINE void settle_all_lanes(Warp *warp, const Step *step, uint32_t mask)
-{
-    const MovedStep *moved = moved_of(warp, step);
-    const uint64_t by = moved_by(warp, step);
-    void *value = plane(warp, warp->code->steps[moved->step].d);
-    const void *base = plane(warp, moved->base);
-
-    if (mask != ALL_LANES)
-        settle(warp, moved, by, mask);
-    else if (moved->is_wide)
-        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)((Lane64 *) value)[i] =
-            ((const Lane64 *) base)[i] + by;
+    if (moved_of(warp, step)->is_wide)
+        settle_64(warp, step, mask);
     else
-        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)((Lane32 *) value)[i] =
-            ((const Lane32 *) base)[i] + (uint32_t) by;
+        settle_32(warp, step, mask);
 }
 
 static void settle_plain(Warp *warp, const Step *step, uint32_t mask)
 {
-    settle_all_lanes(warp, step, mask);
+    settle_lanes(warp, step, mask);
 }
 
 AVX2 static void settle_avx2(Warp *warp, const Step *step, uint32_t mask)
 {
-    settle_all_lanes(warp, step, mask);
+    settle_lanes(warp, step, mask);
 }
 
 AVX512 static void settle_avx512(Warp *warp, const Step *step, uint32_t mask)
 {
-    settle_all_lanes(warp, step, mask);
+    settle_lanes(warp, step, mask);
 }
 
 void moved_settle(Warp *warp, const Step *step, uint32_t mask)

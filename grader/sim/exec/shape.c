@@ -354,17 +354,21 @@ WITH_VECTORS static void find_extent(Shape *s)
 {
     int64_t low = 0, high = 0;
     uint64_t any = 0, bent = 0; /* bent: not in a line */
+    const int first = first_lane(s->mask);
 
     for (int i = 0; i < LANES; i++) {
         const int64_t delta = (int64_t) s->delta[i];
         low = delta < low ? delta : low;
         high = delta > high ? delta : high;
-        bent |= (uint64_t) (delta ^ (int64_t) i * s->bytes);
+        bent |= (uint64_t) (delta ^ (int64_t) (i - first) * s->bytes) &
+                -(uint64_t) (s->mask >> i & 1);
         any |= s->delta[i];
         s->narrow[i] = (uint32_t) delta;
     }
     s->low = low;
     s->high = high;
+    const uint32_t from_first = s->mask >> first;
+    s->line = !bent && !(from_first & (from_first + 1));
     s->linear = s->mask == UINT32_MAX && !bent;
     s->low_bits = (uint8_t) any;
     s->uniform = !low && !high;

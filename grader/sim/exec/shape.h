@@ -29,6 +29,7 @@ typedef struct Shape {
                       `bytes`, whichever is larger */
     bool linear;   /* all lanes are active, with consecutive addresses in lane order */
     bool uniform;  /* all lanes have the same address */
+    bool line;     /* as linear, for the active lanes, which follow each other */
     bool in_eights; /* words of a full warp: each group of eight lanes has consecutive addresses in
                      * lane order, or one address; */
     uint8_t eights_linear; /* the former: a bit for each group */

@@ -1,5 +1,5 @@
-/* memory_again.c - ld and st of a full warp that repeat the address pattern of the step's last
- * access, the frequent case. Only the first lane's address and the pattern are checked; other
+/* memory_again.c - ld and st that repeat the address pattern of the step's last access by the same
+ * lanes, the frequent case. Only the first lane's address and the pattern are checked; other
  * accesses are left to memory_run(). */
 #include "sim/exec/moved.h"
 #include "sim/exec/ops/memory.h"
@@ -27,6 +27,27 @@ INLINE bool is_narrow(const Shape *s, const Lane32 *address)
 
     for (int i = 0; i < LANES; i++)
         differ |= (address[i] - address[0]) ^ s->narrow[i];
+    return !differ;
+}
+
+/* The same for parts of warps. `chosen`: 0 or -1 per lane. */
+INLINE bool is_wide_part(const Shape *s, const Lane64 *address, uint64_t first,
+                         const int32_t *chosen)
+{
+    uint64_t differ = 0;
+
+    for (int i = 0; i < LANES; i++)
+        differ |= ((address[i] - first) & (uint64_t) (int64_t) chosen[i]) ^ s->delta[i];
+    return !differ;
+}
+
+INLINE bool is_narrow_part(const Shape *s, const Lane32 *address, uint32_t first,
+                           const int32_t *chosen)
+{
+    uint32_t differ = 0;
+
+    for (int i = 0; i < LANES; i++)
+        differ |= ((address[i] - first) & (uint32_t) chosen[i]) ^ s->narrow[i];
     return !differ;
 }
 
@@ -71,6 +92,27 @@ INLINE void move_words(const Shape *s, AccessKind kind, char *host, Lane32 *data
     } else {
         _Pragma("GCC unroll 8") for (int i = 0; i < LANES; i++) data[i] =
             *(const Word *) (host + (ptrdiff_t) delta[i]);
+    }
+}
+
+/* Moves data of four bytes per active lane. */
+INLINE void move_part(const Shape *s, AccessKind kind, char *host, Lane32 *data)
+{
+    typedef uint32_t __attribute__((may_alias, aligned(1))) Word;
+    Lane32 *own = data + first_lane(s->mask);
+
+    if (s->line) {
+        memcpy(kind == ACCESS_STORE ? host : (char *) own,
+               kind == ACCESS_STORE ? (char *) own : host, (size_t) s->asked);
+        return;
+    }
+    for (uint32_t left = s->mask; left; left &= left - 1) {
+        const int lane = first_lane(left);
+        Word *at = (Word *) (host + (ptrdiff_t) s->delta[lane]);
+        if (kind == ACCESS_STORE)
+            *at = data[lane];
+        else
+            data[lane] = *at;
     }
 }
 
@@ -247,12 +289,12 @@ INLINE bool find_shared_again(Access *x, Shape *s, uint64_t first)
 }
 
 /* The access as run() would have opened it. */
-INLINE void complete(Access *x, Warp *warp, const Step *step, AccessKind kind, char *host,
-                     Allocation *allocation)
+INLINE void complete(Access *x, Warp *warp, const Step *step, uint32_t mask, AccessKind kind,
+                     char *host, Allocation *allocation)
 {
-    const Shape *s = shape_last(step, (Space) step->space);
+    const Shape *s = shape_last_of(step, (Space) step->space, mask);
 
-    memory_begin(x, warp, step, ALL_LANES, kind);
+    memory_begin(x, warp, step, mask, kind);
     x->shape = s;
     x->delta = s->delta;
     x->linear = s->linear;
@@ -292,7 +334,7 @@ static __attribute__((noinline)) void observe_again(Warp *warp, const Step *step
 {
     Access x;
 
-    complete(&x, warp, step, kind, host, allocation);
+    complete(&x, warp, step, ALL_LANES, kind, host, allocation);
     access_addresses(x.address, warp, step->a, step->address_size, step->offset);
     if (warp->trace && x.space == SPACE_GLOBAL)
         ask_ahead(shape_last(step, SPACE_GLOBAL), x.address[0]);
@@ -321,12 +363,13 @@ INLINE bool is_found_checked(const Access *x)
     return !x->warp->trace && is_checked(x->warp, x->step, x->shape, a, (size_t) (x->host - begin));
 }
 
-static __attribute__((noinline)) void move_again(Warp *warp, const Step *step, AccessKind kind,
-                                                 char *host, Allocation *allocation)
+static __attribute__((noinline)) void move_any(Warp *warp, const Step *step, uint32_t mask,
+                                                 AccessKind kind, char *host,
+                                                 Allocation *allocation)
 {
     Access x;
 
-    complete(&x, warp, step, kind, host, allocation);
+    complete(&x, warp, step, mask, kind, host, allocation);
     memory_move(&x);
 }
 
@@ -342,28 +385,70 @@ INLINE void begin_repeats(const Access *x, Shape *s)
         repeats_begin(s, x->warp->block->launch, count);
 }
 
+/* The address of the first active lane. */
+INLINE uint64_t first_address(Warp *warp, const Step *step, uint32_t mask)
+{
+    const void *address = plane(warp, step->a);
+    const int lane = first_lane(mask);
+
+    return step->address_size == 4 && step->a >= 0
+               ? ((const Lane32 *) address)[lane] + (uint32_t) step->offset
+               : ((const Lane64 *) address)[lane] + (uint64_t) step->offset;
+}
+
+/* Whether the lanes have the pattern of the shape, which is one of a part of a warp. */
+INLINE bool is_part(Warp *warp, const Step *step, const Shape *s, uint64_t first)
+{
+    const void *address = plane(warp, step->a);
+    const int32_t *chosen = lanes_of(warp, s->mask);
+
+    return step->address_size == 4 && step->a >= 0
+               ? is_narrow_part(s, address, (uint32_t) (first - (uint64_t) step->offset), chosen)
+               : is_wide_part(s, address, first - (uint64_t) step->offset, chosen);
+}
+
 #define AGAIN(TARGET, suffix)                                                                      \
-    TARGET INLINE bool find_again##suffix(Access *x, Shape *s)                                     \
+    TARGET INLINE bool has_pattern##suffix(const Access *x, const Shape *s, uint64_t first)        \
     {                                                                                              \
         const Step *step = x->step;                                                                \
         const void *address = plane(x->warp, step->a);                                             \
-        const bool narrow = step->address_size == 4 && step->a >= 0;                               \
-        const uint64_t first = narrow ? *(const Lane32 *) address + (uint32_t) step->offset        \
-                                      : *(const Lane64 *) address + (uint64_t) step->offset;       \
                                                                                                    \
-        if (x->mask != ALL_LANES || s->step != step->number || s->mask != ALL_LANES)               \
+        if (s->step != step->number || s->mask != x->mask)                                         \
             return false;                                                                          \
-        if (!(narrow ? is_narrow##suffix(s, address) : is_wide##suffix(s, address)))               \
+        if (x->mask != ALL_LANES)                                                                  \
+            return !x->warp->observed && is_part(x->warp, step, s, first);                         \
+        return step->address_size == 4 && step->a >= 0 ? is_narrow##suffix(s, address)             \
+                                                       : is_wide##suffix(s, address);              \
+    }                                                                                              \
+                                                                                                   \
+    TARGET INLINE bool find_again##suffix(Access *x, Shape *s)                                     \
+    {                                                                                              \
+        const uint64_t first = first_address(x->warp, x->step, x->mask);                           \
+                                                                                                   \
+        if (!has_pattern##suffix(x, s, first))                                                     \
             return false;                                                                          \
         if (x->space == SPACE_SHARED)                                                              \
             return find_shared_again(x, s, first);                                                 \
-        return !narrow && find_global_again(x, s, first);                                          \
+        return (x->step->address_size != 4 || x->step->a < 0) && find_global_again(x, s, first);   \
+    }                                                                                              \
+                                                                                                   \
+    TARGET INLINE void move_again##suffix(const Access *x, const Shape *s, int data)               \
+    {                                                                                              \
+        const Step *step = x->step;                                                                \
+                                                                                                   \
+        if (step->memory.words && x->mask == ALL_LANES)                                            \
+            move_words##suffix(s, x->kind, x->host, plane(x->warp, data));                         \
+        else if (step->memory.words)                                                               \
+            move_part(s, x->kind, x->host, plane(x->warp, data));                                  \
+        else if (x->mask != ALL_LANES || x->kind == ACCESS_STORE || data < 0 ||                    \
+                 !widen##suffix(s, step, x->host, plane(x->warp, data)))                           \
+            move_any(x->warp, step, x->mask, x->kind, x->host, x->allocation);                     \
     }                                                                                              \
                                                                                                    \
     TARGET INLINE void run_again##suffix(Warp *warp, const Step *step, uint32_t mask,              \
                                          AccessKind kind, bool refused)                            \
     {                                                                                              \
-        Shape *s = shape_last(step, (Space) step->space);                                          \
+        Shape *s = shape_last_of(step, (Space) step->space, mask);                                 \
         const int data = kind == ACCESS_STORE ? step->b : step->d;                                 \
         Access x;                                                                                  \
                                                                                                    \
@@ -379,12 +464,8 @@ INLINE void begin_repeats(const Access *x, Shape *s)
             begin_repeats(&x, s);                                                                  \
         if ((warp->trace || warp->block->launch->watched) && (refused || !is_found_checked(&x)))   \
             observe_again(warp, step, kind, x.host, x.allocation);                                 \
-        if (!step->memory.words) {                                                                 \
-            if (kind == ACCESS_STORE || data < 0 ||                                                \
-                !widen##suffix(s, step, x.host, plane(warp, data)))                                \
-                move_again(warp, step, kind, x.host, x.allocation);                                \
-        } else if (kind == ACCESS_STORE || data >= 0)                                              \
-            move_words##suffix(s, kind, x.host, plane(warp, data));                                \
+        if (!step->memory.words || kind == ACCESS_STORE || data >= 0)                              \
+            move_again##suffix(&x, s, data);                                                       \
     }                                                                                              \
                                                                                                    \
     TARGET static void load_again##suffix(Warp *warp, const Step *step, uint32_t mask)             \
@@ -444,6 +525,40 @@ INLINE bool is_usual_shared(const Shape *s, const Step *step, uint32_t mask, uin
     const L *address = plane(warp, step->a);                                                       \
     const uint64_t first = *address + (U) step->offset
 
+/* The same for parts of warps. */
+INLINE bool is_usual_part(const Shape *s, const Step *step, uint32_t mask, uint64_t first)
+{
+    const bool fits = step->space == SPACE_SHARED
+                          ? s->start == first % sizeof(Lane32)
+                          : s->memory_changes == memory_changes && has_sectors(s, first);
+
+    return s->step == step->number && s->mask == mask && first - s->from < s->room && fits;
+}
+
+#define PART(TARGET, kind, name, data, suffix)                                                     \
+    TARGET static __attribute__((noinline)) void name##_part##suffix(Warp *warp, const Step *step, \
+                                                                     uint32_t mask)                \
+    {                                                                                              \
+        Shape *s = shape_last_of(step, (Space) step->space, mask);                                 \
+        const uint64_t first = first_address(warp, step, mask);                                    \
+        char *host = (char *) (uintptr_t) (first + s->to_host);                                    \
+                                                                                                   \
+        if (!is_usual_part(s, step, mask, first) || !is_part(warp, step, s, first)) {              \
+            name##_again##suffix(warp, step, mask);                                                \
+            return;                                                                                \
+        }                                                                                          \
+        s->repeats++;                                                                              \
+        if (step->space == SPACE_SHARED)                                                           \
+            host = (char *) warp->block->shared + first;                                           \
+        move_part(s, kind, host, plane(warp, data));                                               \
+    }
+PART(, ACCESS_LOAD, load, step->d, )
+PART(AVX2, ACCESS_LOAD, load, step->d, _avx2)
+PART(AVX512, ACCESS_LOAD, load, step->d, _avx512)
+PART(, ACCESS_STORE, store, step->b, )
+PART(AVX2, ACCESS_STORE, store, step->b, _avx2)
+PART(AVX512, ACCESS_STORE, store, step->b, _avx512)
+
 /* `other`: for accesses that do not repeat, or must be observed. */
 #define WORDS(TARGET, kind, name, data, other, suffix)                                             \
     TARGET static void name##_global##suffix(Warp *warp, const Step *step, uint32_t mask)          \
@@ -453,7 +568,10 @@ INLINE bool is_usual_shared(const Shape *s, const Step *step, uint32_t mask, uin
                                                                                                    \
         if (warp->observed || !is_usual_global(s, step, mask, first) ||                            \
             !is_wide##suffix(s, address)) {                                                        \
-            other(_global, suffix)(warp, step, mask);                                              \
+            if (mask == ALL_LANES || warp->observed)                                               \
+                other(_global, suffix)(warp, step, mask);                                          \
+            else                                                                                   \
+                name##_part##suffix(warp, step, mask);                                             \
             return;                                                                                \
         }                                                                                          \
         s->repeats++;                                                                              \
@@ -469,7 +587,10 @@ INLINE bool is_usual_shared(const Shape *s, const Step *step, uint32_t mask, uin
                                                                                                    \
         if (warp->observed || !is_usual_shared(s, step, mask, first) ||                            \
             !is_narrow##suffix(s, address)) {                                                      \
-            other(_shared, suffix)(warp, step, mask);                                              \
+            if (mask == ALL_LANES || warp->observed)                                               \
+                other(_shared, suffix)(warp, step, mask);                                          \
+            else                                                                                   \
+                name##_part##suffix(warp, step, mask);                                             \
             return;                                                                                \
         }                                                                                          \
         s->repeats++;                                                                              \
