@@ -210,7 +210,8 @@ static void find_rows(CodeMaker *maker, const bool *is_target)
         Step *step = &maker->code->steps[i];
         const bool ends = ends_row(maker->code, i);
         const int next = is_last_in_row(maker->code, i, is_target) ? 0 : step[1].bare;
-        if (!(step->straight && step->guard < 0) && !(step->can_idle && next) && !ends)
+        const bool plain = (step->straight || step->is_alike) && step->guard < 0;
+        if (!plain && !(step->can_idle && next) && !ends)
             continue;
         step->bare = (uint16_t) (next && next < MOST_BARE ? next + 1 : 1);
         if (step->bare > 1 &&

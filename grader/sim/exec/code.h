@@ -86,8 +86,9 @@ bool moved_widens(const Instruction *in);        /* from 32 to 64 bits */
 bool fill_operands(CodeMaker *maker, Step *step);
 bool fill_constants(CodeMaker *maker); /* the planes, once all constants are known */
 
-/* turn.c: lets rows go through a branch that no lane takes, or to the first step of a loop. */
-void bind_in_row(Step *branch);
+/* turn.c: lets rows go through a shuffle or a branch that no lane takes, or to the first step of a
+ * loop. */
+void bind_in_row(Step *step);
 
 /* sim/exec/ops/control.c: the step after the last instruction. */
 void run_end(Warp *warp, const Step *step, uint32_t mask);

@@ -2,7 +2,7 @@
 #include "sim/exec/repeats.h"
 #include "sim/exec/access_count.h"
 
-static Shape *listed[2 * SHAPES_KEPT];
+static Shape *listed[SHAPE_ENTRIES];
 static int listed_count;
 
 void repeats_begin(Shape *s, Launch *launch, Count *count)

@@ -12,7 +12,7 @@
 
 enum { BANKS = 32, BANK_BYTES = 4, ROWS = 63 /* that passes_in_rows() takes, in any position */ };
 
-Shape shape_table[2 * SHAPES_KEPT];
+Shape shape_table[SHAPE_ENTRIES];
 
 /* ---- Distinct values ---- */
 
@@ -116,8 +116,8 @@ static int count_sectors(const Shape *s, uint32_t lanes)
 
     if (s->uniform)
         return 1;
-    if (s->linear && lanes == UINT32_MAX && s->bytes <= SECTOR_BYTES)
-        return (s->start + (LANES - 1) * s->bytes) / SECTOR_BYTES + 1;
+    if (s->line && lanes == s->mask && s->bytes <= SECTOR_BYTES)
+        return (s->start + ((int) lanes_in(lanes) - 1) * s->bytes) / SECTOR_BYTES + 1;
     for (int i = 0; i < LANES; i++)
         sector[i] = sector_of(s, i);
     return (int) lanes_in(first_of_each(sector, lanes, &followed));
@@ -354,28 +354,36 @@ WITH_VECTORS static void find_extent(Shape *s)
 {
     int64_t low = 0, high = 0;
     uint64_t any = 0, bent = 0; /* bent: not in a line */
-    const int first = first_lane(s->mask);
 
     for (int i = 0; i < LANES; i++) {
         const int64_t delta = (int64_t) s->delta[i];
         low = delta < low ? delta : low;
         high = delta > high ? delta : high;
-        bent |= (uint64_t) (delta ^ (int64_t) (i - first) * s->bytes) &
-                -(uint64_t) (s->mask >> i & 1);
+        bent |= (uint64_t) (delta ^ (int64_t) i * s->bytes);
         any |= s->delta[i];
         s->narrow[i] = (uint32_t) delta;
     }
     s->low = low;
     s->high = high;
-    const uint32_t from_first = s->mask >> first;
-    s->line = !bent && !(from_first & (from_first + 1));
     s->linear = s->mask == UINT32_MAX && !bent;
     s->low_bits = (uint8_t) any;
     s->uniform = !low && !high;
 }
 
-static void find_eights(Shape *s)
+static bool is_line(const Shape *s)
 {
+    const int first = first_lane(s->mask);
+    const uint32_t follow = s->mask >> first;
+    bool line = !(follow & (follow + 1));
+
+    for (int i = first; line && i < LANES && s->mask >> i & 1; i++)
+        line = s->delta[i] == (uint64_t) (i - first) * s->bytes;
+    return line;
+}
+
+void shape_find_eights(Shape *s)
+{
+    s->has_eights = true;
     s->in_eights = s->mask == UINT32_MAX && s->bytes == BANK_BYTES;
     s->eights_linear = 0;
     for (int i = 0; i < LANES && s->in_eights; i += EIGHT) {
@@ -392,7 +400,7 @@ int shape_sectors(const Shape *shape, uint32_t lanes)
     Shape part = *shape;
 
     part.mask = lanes;
-    part.has_leaders = part.linear = false;
+    part.has_leaders = part.linear = part.line = false;
     return part.kind == ACCESS_ATOMIC ? count_atomic_sectors(&part) : count_sectors(&part, lanes);
 }
 
@@ -426,8 +434,9 @@ static void work_out(Shape *s, const Step *step)
     s->l1_wavefronts = 0;
     s->has_leaders = false;
     s->room = 0;
+    s->has_eights = false;
     find_extent(s);
-    find_eights(s);
+    s->line = s->mask == UINT32_MAX ? s->linear : is_line(s);
     s->aligned = is_aligned(s);
     s->asked = (int) lanes_in(s->mask) * s->bytes;
     if (s->kind == ACCESS_ATOMIC && is_warp_reduced_for((Treatment) step->treatment, s->mask)) {

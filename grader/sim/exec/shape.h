@@ -30,8 +30,9 @@ typedef struct Shape {
     bool linear;   /* all lanes are active, with consecutive addresses in lane order */
     bool uniform;  /* all lanes have the same address */
     bool line;     /* as linear, for the active lanes, which follow each other */
-    bool in_eights; /* words of a full warp: each group of eight lanes has consecutive addresses in
-                     * lane order, or one address; */
+    bool has_eights; /* the next two are set: see shape_find_eights() */
+    bool in_eights;  /* words of a full warp: each group of eight lanes has consecutive addresses in
+                      * lane order, or one address; */
     uint8_t eights_linear; /* the former: a bit for each group */
     /* For ops/memory_again.c: the allocation that all lanes accessed last, while memory_changes is:
      */
@@ -70,17 +71,19 @@ typedef struct Shape {
 const Shape *shape_of(const Step *step, Space space, AccessKind kind, uint32_t mask, int bytes,
                       const uint64_t address[LANES]);
 
-/* The last shapes of steps, of full warps and then of parts of warps, as branches at the edge of an
- * array make them now and then. Only one thread at a time runs blocks, so there is one table. */
-enum { SHAPES_KEPT = 1024 /* of each kind */ };
-extern Shape shape_table[2 * SHAPES_KEPT];
+/* The last shapes of steps, of full warps and then of parts of warps without and with their first
+ * lane, as branches at the two edges of an array make them. Only one thread at a time runs blocks, so
+ * there is one table. */
+enum { SHAPES_KEPT = 1024 /* of each kind */, SHAPE_ENTRIES = 3 * SHAPES_KEPT };
+extern Shape shape_table[SHAPE_ENTRIES];
 
 /* The step's last shape for these lanes, if `step` is the step's number. Neighbouring steps never
  * share an entry, and neither do the two sides of a copy to shared memory. */
 static inline Shape *shape_last_of(const Step *step, Space space, uint32_t mask)
 {
     const uint32_t at = step->number + (space == SPACE_SHARED ? SHAPES_KEPT / 2 : 0);
-    return &shape_table[at % SHAPES_KEPT + (mask == UINT32_MAX ? 0 : SHAPES_KEPT)];
+    const uint32_t kind = mask == UINT32_MAX ? 0 : 1 + (mask & 1);
+    return &shape_table[at % SHAPES_KEPT + kind * SHAPES_KEPT];
 }
 
 /* The same for a full warp. */
@@ -91,6 +94,9 @@ static inline Shape *shape_last(const Step *step, Space space)
 
 /* Changes the start of a load's or store's shape in global memory. */
 void shape_move(Shape *shape, uint8_t start);
+
+/* Sets `in_eights` and `eights_linear`, if the pattern is likely to be repeated. */
+void shape_find_eights(Shape *shape);
 
 /* Sets `leaders`, `followed` and `in_row`, which few accesses need. */
 void shape_find_leaders(const Shape *shape);

@@ -68,17 +68,25 @@ static bool is_own(const Instruction *in)
     }
 }
 
+/* Of a shuffle's operands, other lanes only read the value. */
+static bool may_share(const Instruction *in, int operand)
+{
+    const bool is_kept = in->op == OP_shfl && operand == in->roles.destinations;
+
+    return in->roles.known && in->guard < 0 && !is_kept && (is_own(in) || in->op == OP_shfl);
+}
+
 /* Sources first: an instruction reads them before it writes. */
 static void see_instruction(Scan *scan, const Instruction *in)
 {
     const Operand *operands = scan->function->operands + in->first;
     const int written = in->roles.known ? in->roles.destinations : 0;
 
-    scan->shares = in->roles.known && in->guard < 0 && is_own(in);
-    for (int i = written; i < in->count; i++)
-        see_operand(scan, &operands[i], false);
-    for (int i = 0; i < written; i++)
-        see_operand(scan, &operands[i], true);
+    for (int i = written; i < in->count + written; i++) {
+        const int operand = i < in->count ? i : i - in->count;
+        scan->shares = may_share(in, operand);
+        see_operand(scan, &operands[operand], operand < written);
+    }
 }
 
 static void mark(const Function *function, bool *begins, int at)

@@ -153,7 +153,7 @@ static inline __attribute__((always_inline)) const Step *run_idle(Warp *warp, co
     return step + 1;
 }
 
-/* ---- Branches in rows ---- */
+/* ---- Branches and shuffles in rows ---- */
 
 static void trace_idle(Warp *warp, const Step *step)
 {
@@ -178,6 +178,22 @@ static void run_idle_or_branch(Warp *warp, const Step *step, uint32_t mask)
     count_idle(warp->counts + warp->pc, UINT32_MAX, 0);
     warp->pc++;
     walk(warp);
+    warp->at = step + 1;
+    step[1].run(warp, step + 1, UINT32_MAX);
+}
+
+/* A shuffle of a full warp. Its sources are written before it is recorded. */
+static void run_shuffle(Warp *warp, const Step *step, uint32_t mask)
+{
+    const bool ends = !warp->last_in_row || step == warp->last_in_row;
+
+    if (warp->last_in_row && warp->trace) {
+        warp->at = step - 1; /* the row ends before it */
+        return;
+    }
+    step->inner(warp, step, mask);
+    if (ends)
+        return;
     warp->at = step + 1;
     step[1].run(warp, step + 1, UINT32_MAX);
 }
@@ -223,10 +239,12 @@ static void run_loop_or_branch(Warp *warp, const Step *step, uint32_t mask)
     warp->at = begin - 1;
 }
 
-void bind_in_row(Step *branch)
+void bind_in_row(Step *step)
 {
-    branch->inner = branch->run;
-    branch->run = branch->loop ? run_loop_or_branch : run_idle_or_branch;
+    step->inner = step->run;
+    step->run = step->in->op == OP_shfl ? run_shuffle
+                : step->loop            ? run_loop_or_branch
+                                        : run_idle_or_branch;
 }
 
 /* ---- Sequences ---- */

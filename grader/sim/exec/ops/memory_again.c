@@ -379,6 +379,8 @@ INLINE void begin_repeats(const Access *x, Shape *s)
 {
     Count *count = count_of(x->warp, x->step);
 
+    if (!s->has_eights)
+        shape_find_eights(s);
     if (x->allocation && count->array_of != x->allocation->number)
         s->room = 0;
     else
@@ -535,23 +537,51 @@ INLINE bool is_usual_part(const Shape *s, const Step *step, uint32_t mask, uint6
     return s->step == step->number && s->mask == mask && first - s->from < s->room && fits;
 }
 
+/* Returns false for others. `by`: is added to the addresses. */
+INLINE bool move_usual_part(Warp *warp, const Step *step, uint32_t mask, AccessKind kind,
+                            const void *address, uint64_t by, int data)
+{
+    const bool is_shared = step->space == SPACE_SHARED;
+    Shape *s = shape_last_of(step, (Space) step->space, mask);
+    const int lane = first_lane(mask);
+    const uint64_t own = is_shared ? ((const Lane32 *) address)[lane]
+                                   : ((const Lane64 *) address)[lane];
+    const uint64_t first = is_shared ? (uint32_t) (own + by) : own + by;
+    const int32_t *chosen = lanes_of(warp, mask);
+
+    if (!is_usual_part(s, step, mask, first) ||
+        !(is_shared ? is_narrow_part(s, address, (uint32_t) own, chosen)
+                    : is_wide_part(s, address, own, chosen)))
+        return false;
+    s->repeats++;
+    move_part(s, kind,
+              is_shared ? (char *) warp->block->shared + first
+                        : (char *) (uintptr_t) (first + s->to_host),
+              plane(warp, data));
+    return true;
+}
+
 #define PART(TARGET, kind, name, data, suffix)                                                     \
     TARGET static __attribute__((noinline)) void name##_part##suffix(Warp *warp, const Step *step, \
                                                                      uint32_t mask)                \
     {                                                                                              \
-        Shape *s = shape_last_of(step, (Space) step->space, mask);                                 \
-        const uint64_t first = first_address(warp, step, mask);                                    \
-        char *host = (char *) (uintptr_t) (first + s->to_host);                                    \
-                                                                                                   \
-        if (!is_usual_part(s, step, mask, first) || !is_part(warp, step, s, first)) {              \
+        if (!move_usual_part(warp, step, mask, kind, plane(warp, step->a),                         \
+                             (uint64_t) step->offset, data))                                       \
             name##_again##suffix(warp, step, mask);                                                \
+    }                                                                                              \
+                                                                                                   \
+    /* At an address that moves with the block. */                                                 \
+    TARGET static __attribute__((noinline)) void name##_moved_part##suffix(                        \
+        Warp *warp, const Step *step, uint32_t mask)                                               \
+    {                                                                                              \
+        if (mask != ALL_LANES && !warp->observed &&                                                \
+            move_usual_part(warp, step, mask, kind, plane(warp, moved_of(warp, step)->base),       \
+                            (uint64_t) step->offset + moved_by(warp, step), data))                 \
             return;                                                                                \
-        }                                                                                          \
-        s->repeats++;                                                                              \
-        if (step->space == SPACE_SHARED)                                                           \
-            host = (char *) warp->block->shared + first;                                           \
-        move_part(s, kind, host, plane(warp, data));                                               \
+        moved_settle(warp, step, mask);                                                            \
+        step->inner(warp, step, mask);                                                             \
     }
+
 PART(, ACCESS_LOAD, load, step->d, )
 PART(AVX2, ACCESS_LOAD, load, step->d, _avx2)
 PART(AVX512, ACCESS_LOAD, load, step->d, _avx512)
@@ -789,9 +819,7 @@ INLINE bool is_line(const Warp *warp, const Step *step, const Shape *s)
         if (!warp->moves || !is_usual_global(s, step, mask, first) ||                              \
             !(is_line(warp, step, s) || is_wide##suffix(s, base)) ||                               \
             (warp->trace && !is_traced_global(warp, s, first))) {                                  \
-            if (warp->moves)                                                                       \
-                moved_settle(warp, step, mask);                                                    \
-            step->inner(warp, step, mask);                                                         \
+            (warp->moves ? name##_moved_part##suffix : step->inner)(warp, step, mask);             \
             return;                                                                                \
         }                                                                                          \
         if (warp->observed && !warp->trace &&                                                      \
