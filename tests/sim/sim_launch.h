@@ -37,6 +37,7 @@ enum { OUT_WORDS = 1 << 14, PRINTED = 1 << 14 };
 typedef struct Trial {
     const char *ptx;
     int threads, blocks; /* 0: 32, 1 */
+    int rows;            /* blocks along y; 0: 1 */
     uint32_t n;
     Schedule schedule;
     uint64_t seed, budget, sample;
@@ -142,7 +143,8 @@ static inline void trial_launch(Trial *trial)
                               .lowering = trial->lowering,
                               .walk = trial->walk,
                               .children = trial->children,
-                              .grid = { trial->blocks ? trial->blocks : 1, 1, 1 },
+                              .grid = { trial->blocks ? trial->blocks : 1,
+                                        trial->rows ? trial->rows : 1, 1 },
                               .block = { trial->threads ? trial->threads : 32, 1, 1 },
                               .cluster = { trial->cluster, trial->cluster > 0, trial->cluster > 0 },
                               .params = trial->params,

@@ -195,8 +195,8 @@ static bool ends_row(const Code *code, int at)
     return true;
 }
 
-/* Whether the step is the last one of its row. After a branch that no lane takes, a whole warp meets
- * no other lanes. */
+/* Whether the step is the last one of its row. After a branch that no lane takes, a whole warp
+ * meets no other lanes. */
 static bool is_last_in_row(const Code *code, int at, const bool *is_target)
 {
     return is_target[at + 1] || ends_row(code, at) ||

@@ -38,7 +38,7 @@ typedef struct CodeMaker {
     bool refused;
     int fragments_room;
     bool *fixed, *moved; /* by instruction */
-    struct Life *lives; /* by register */
+    struct Life *lives;  /* by register */
 } CodeMaker;
 
 /* Returns false, with `why` filled in. */

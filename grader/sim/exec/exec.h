@@ -137,7 +137,7 @@ struct Step {
                  * (moved.c) */
 };
 
-enum { MOST_BLOCK_SPECIALS = 32, MOST_MOVED = 48 };
+enum { MOST_BLOCK_SPECIALS = 32, MOST_MOVED = 64 };
 
 /* Where operands are stored. An absent source is -1: constant plane 0, which holds 0. An address
  * [variable + n] has a = -1 and the whole address in `offset`. For a local variable, a is a
@@ -264,15 +264,15 @@ struct Warp {
     uint32_t *predicates; /* masks */
     uint32_t *carry;      /* CC.CF, a mask */
     uint8_t *params;      /* param variables: lane * code->param_bytes + offset */
-    int local_base;      /* offset of this frame in a lane's local memory; addresses already include
-                          * it, so handlers do not add it */
-    Count *counts;       /* counters of the frame's code */
-    bool observed;       /* it has a trace, or launch->watched */
-    bool followed;       /* an observer's `follow` is called before each of its steps */
-    bool moves;          /* moved registers need not have their values (moved.h); */
-    struct Extent *extents; /* by number: of their values in block 0 */
-    struct Trace *trace; /* trace.h; NULL: no trace is kept */
-    const Step *at;      /* the step that the last handler of a row has executed, or was at; */
+    int local_base; /* offset of this frame in a lane's local memory; addresses already include
+                     * it, so handlers do not add it */
+    Count *counts;  /* counters of the frame's code */
+    bool observed;  /* it has a trace, or launch->watched */
+    bool followed;  /* an observer's `follow` is called before each of its steps */
+    bool moves;     /* moved registers need not have their values (moved.h); */
+    struct Extent *extents;  /* by number: of their values in block 0 */
+    struct Trace *trace;     /* trace.h; NULL: no trace is kept */
+    const Step *at;          /* the step that the last handler of a row has executed, or was at; */
     const Step *last_in_row; /* handlers of earlier steps call the next one's (run_next()) */
     int pc, rpc;             /* rpc: of the top entry */
     uint32_t active;         /* lanes of the top entry */

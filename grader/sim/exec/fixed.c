@@ -243,7 +243,7 @@ static void visit(Finder *finder, int at)
     if (!life->shares && finder->last_read[to->index] >= passed_until(finder, at))
         return;
     if (moves) {
-        life->moves = finder->maker->moved[at] = true;
+        life->moves = finder->maker->moved[at] = finder->moved_count++ < MOST_MOVED;
         return;
     }
     life->moves = special && to[1].special == SPECIAL_CTAID;
@@ -284,8 +284,8 @@ bool find_fixed(CodeMaker *maker, Life *lives)
     finder.writer = malloc(registers * sizeof *finder.writer);
     finder.first_read = malloc(registers * sizeof *finder.first_read);
     finder.last_read = malloc(registers * sizeof *finder.last_read);
-    const bool well = maker->fixed && maker->moved && finder.writer && finder.first_read && finder.last_read &&
-                      list_jumps(&finder);
+    const bool well = maker->fixed && maker->moved && finder.writer && finder.first_read &&
+                      finder.last_read && list_jumps(&finder);
     if (well && f->is_entry)
         visit_all(&finder);
     free(finder.writer);

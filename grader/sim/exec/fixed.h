@@ -17,7 +17,7 @@ typedef struct Finder {
     int *writer;                 /* by register: the instruction that writes it */
     int *first_read, *last_read; /* by register: the instructions that read it first and last */
     Jump *jumps;
-    int jump_count, count, tries;
+    int jump_count, count, moved_count, tries;
 } Finder;
 
 /* fixed.c: whether the operand has the same value in every block; a copy of a special register that

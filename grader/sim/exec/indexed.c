@@ -1,6 +1,6 @@
 /* indexed.c - finds array elements: mul.wide by the size of an element, add.s64 to the array's
  * address, and a load or store of words, in this order, where nothing else reads the first two
- * results. One handler does all three (ops/memory_again.c). */
+ * results. One handler does all three (ops/memory_indexed.c). */
 #include "sim/exec/code.h"
 #include "sim/exec/ops/memory.h"
 

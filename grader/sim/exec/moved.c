@@ -123,6 +123,7 @@ static void bind_reader(CodeMaker *maker, Step *step, int reg)
     Run *run = handler(step, maker->slot[reg]);
 
     step->moved = (uint16_t) maker->lives[reg].moved;
+    step->e = maker->lives[reg].base;
     step->inner = step->run;
     step->run = run ? run : run_settled;
 }

@@ -2,10 +2,10 @@
  * blockIdx.x * blockDim.x + threadIdx.x, and what is added to that, or multiplied by the same for
  * all lanes.
  *
- * Their values in block (0, 0, 0) are found once, when a warp is opened. In a block, the instructions
- * that write them are only counted: what reads them adds the block's number itself (an address), or
- * compares the least and the greatest value of the warp. Where that does not decide, or something
- * else reads the register, its plane gets the value.
+ * Their values in block (0, 0, 0) are found once, when a warp is opened. In a block, the
+ * instructions that write them are only counted: what reads them adds the block's number itself (an
+ * address), or compares the least and the greatest value of the warp. Where that does not decide,
+ * or something else reads the register, its plane gets the value.
  *
  * What is added to it is linear in the block's coordinates. Products of 64 bits are so only where
  * their factors of 32 bits do not wrap around; this is checked for all blocks of a launch, and if
@@ -59,8 +59,8 @@ static inline uint64_t moved_by(const Warp *warp, const Step *step)
 /* Gives the register its value in these lanes. */
 void moved_settle(Warp *warp, const Step *step, uint32_t mask);
 
-/* sim/exec/ops/compare.c, memory_again.c: the handler of a step that can do without the value of the
- * register in this plane; NULL: none. */
+/* sim/exec/ops/compare.c, memory_indexed.c: the handler of a step that can do without the value of
+ * the register in this plane; NULL: none. */
 Run *compare_moved(Step *step, int value);
 Run *memory_moved(Step *step, int value);
 

@@ -78,8 +78,7 @@ static bool is_linear(const Finder *finder, const Instruction *in)
                     ? stays_or_moves(finder, c)
                     : is_fixed_source(finder, a) && is_fixed_source(finder, b) && moves(finder, c));
     case OP_shl:
-        return in->count == 3 && !in->mod_count && moves(finder, a) &&
-               is_alike(finder->lives, b);
+        return in->count == 3 && !in->mod_count && moves(finder, a) && is_alike(finder->lives, b);
     default:
         return false;
     }
@@ -123,9 +122,7 @@ int moved_source(const CodeMaker *maker, const Instruction *in)
     if (is_comparison(in)) {
         const int a = register_that_moves(lives, &operands[1]);
         const int b = register_that_moves(lives, &operands[2]);
-        return is_alike(lives, &operands[2])   ? a
-               : is_alike(lives, &operands[1]) ? b
-                                                      : -1;
+        return is_alike(lives, &operands[2]) ? a : is_alike(lives, &operands[1]) ? b : -1;
     }
     const Operand *address = is_word_access(in) ? &operands[in->op == OP_ld ? 1 : 0] : NULL;
     return address && address->kind == OPERAND_ADDRESS && address->is_register &&
@@ -175,7 +172,7 @@ static void visit_backwards(Finder *finder, int at, int *count)
     bool *moved = &finder->maker->moved[at];
     Life *to = *moved ? &finder->lives[operands->index] : NULL;
 
-    if (to && (!to->is_wanted || *count == MOST_MOVED))
+    if (to && !to->is_wanted)
         *moved = to->moves = false;
     if (*moved)
         to->moved = ++*count;

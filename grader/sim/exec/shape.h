@@ -34,7 +34,8 @@ typedef struct Shape {
     bool in_eights;  /* words of a full warp: each group of eight lanes has consecutive addresses in
                       * lane order, or one address; */
     uint8_t eights_linear; /* the former: a bit for each group */
-    /* For ops/memory_again.c: the allocation that all lanes accessed last, while memory_changes is:
+    /* For ops/memory_again.c and memory_words.h: the allocation that all lanes accessed last, while
+     * memory_changes is:
      */
     uint32_t memory_changes;
     Allocation *allocation;
@@ -72,8 +73,8 @@ const Shape *shape_of(const Step *step, Space space, AccessKind kind, uint32_t m
                       const uint64_t address[LANES]);
 
 /* The last shapes of steps, of full warps and then of parts of warps without and with their first
- * lane, as branches at the two edges of an array make them. Only one thread at a time runs blocks, so
- * there is one table. */
+ * lane, as branches at the two edges of an array make them. Only one thread at a time runs blocks,
+ * so there is one table. */
 enum { SHAPES_KEPT = 1024 /* of each kind */, SHAPE_ENTRIES = 3 * SHAPES_KEPT };
 extern Shape shape_table[SHAPE_ENTRIES];
 

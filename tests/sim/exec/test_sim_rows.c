@@ -1,5 +1,6 @@
 /* test_sim_rows.c - what is special about rows of steps: steps that run once per launch, elements
- * found by one handler, loops that go round within a row, branches that no lane takes. */
+ * found by one handler, loops that go round within a row, shuffles and branches that no lane takes.
+ */
 #include "sim/exec/loops.h"
 #include "sim/sim_launch.h"
 
@@ -132,6 +133,46 @@ static void rows_pass_branches(void)
     trial_close(&trial);
 }
 
+/* Two rounds, so that the second one repeats the pattern of the first: lanes of a tile of eight
+ * columns load its row's words and one word each, from all rows. */
+static void groups_of_eight_lanes_load(void)
+{
+    run(KERNEL(
+            ".shared .align 128 .b8 s[1024];\nmov.u32 %r10, s;\nshl.b32 %r11, %r1, 2;\n"
+            "add.s32 %r12, %r10, %r11;\nst.shared.u32 [%r12], %r6;\nbar.sync 0;\n"
+            "and.b32 %r13, %r11, 28;\nadd.s32 %r14, %r10, %r13;\nand.b32 %r15, %r11, 480;\n"
+            "add.s32 %r16, %r10, %r15;\nmov.u32 %r20, 0;\nagain:\nld.shared.u32 %r17, [%r14+32];\n"
+            "ld.shared.u32 %r18, [%r16];\nmul.lo.s32 %r18, %r18, 1000;\nadd.s32 %r0, %r0, %r17;\n"
+            "add.s32 %r0, %r0, %r18;\nadd.s32 %r14, %r14, 32;\nadd.s32 %r20, %r20, 1;\n"
+            "setp.lt.u32 %p1, %r20, 3;\n@%p1 bra again;\n"),
+        0);
+    for (uint32_t i = 0; i < THREADS * BLOCKS; i++) {
+        const uint32_t first = i / THREADS * THREADS, thread = i % THREADS;
+        const uint32_t row = first + thread % 8, column = first + thread / 8 * 8;
+        CU_ASSERT_EQUAL(trial.out[i], 3 * row + 8 + 16 + 24 + 3 * 1000 * column);
+    }
+    trial_close(&trial);
+}
+
+/* Warp 2 is a part, whose mask names its lanes. */
+static void rows_pass_shuffles(void)
+{
+    run(KERNEL("mov.u32 %r10, 1;\nmov.u32 %r11, 31;\nsetp.lt.u32 %p1, %r1, 64;\n"
+               "selp.u32 %r12, 4294967295, 255, %p1;\nadd.s32 %r13, %r6, 5;\n"
+               "@%p1 bra whole;\nshfl.sync.bfly.b32 %r0, %r13, %r10, %r11, %r12;\nbra over;\n"
+               "whole:\nshfl.sync.bfly.b32 %r14, %r13, 1, 31, 4294967295;\nadd.s32 %r15, %r14, 1;\n"
+               "shfl.sync.bfly.b32 %r16|%p2, %r15, 1, 31, 4294967295;\nadd.s32 %r0, %r16, %r14;\n"
+               "over:\n"),
+        0);
+    for (uint32_t i = 0; i < THREADS * BLOCKS; i++) {
+        const uint32_t other = i % 2 ? i - 1 : i + 1;
+        CU_ASSERT_EQUAL(trial.out[i], i % THREADS < 64 ? i + 5 + 1 + other + 5 : other + 5);
+    }
+    CU_ASSERT_EQUAL(executed(OP_shfl), (2 * 2 + 1) * BLOCKS);
+    CU_ASSERT_EQUAL(trial.launch.clock, trial.launch.executed);
+    trial_close(&trial);
+}
+
 /* ---- Checks ---- */
 
 /* Two warps store to words of their own again and again, and in round n to the other warp's. */
@@ -161,6 +202,8 @@ static CU_TestInfo tests[] = {
     { "elements are found", elements_are_found },
     { "loops go round", loops_go_round },
     { "rows pass branches", rows_pass_branches },
+    { "groups of eight lanes load", groups_of_eight_lanes_load },
+    { "rows pass shuffles", rows_pass_shuffles },
     { "stores that repeat are checked", stores_that_repeat_are_checked },
     CU_TEST_INFO_NULL,
 };

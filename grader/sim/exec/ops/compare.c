@@ -292,18 +292,27 @@ static void setp_halves(Warp *warp, const Step *step, uint32_t mask)
 /* ---- setp of a moved register ---- */
 
 /* How the values low .. high compare with another one. */
-static int relations_of(int64_t low, int64_t high, int64_t other)
+INLINE int relations_of(int64_t low, int64_t high, int64_t other)
 {
-    return (low < other ? LESS : 0) | (low <= other && other <= high ? EQUAL : 0) |
-           (high > other ? GREATER : 0);
+    if (high < other)
+        return LESS;
+    if (low > other)
+        return GREATER;
+    return EQUAL | (low < other ? LESS : 0) | (high > other ? GREATER : 0);
+}
+
+static __attribute__((noinline)) void setp_settled(Warp *warp, const Step *step, uint32_t mask)
+{
+    if (warp->moves)
+        moved_settle(warp, step, mask);
+    step->inner(warp, step, mask);
 }
 
 static void setp_moved(Warp *warp, const Step *step, uint32_t mask)
 {
+    const bool is_unsigned = step->moved_setp.is_unsigned;
     const int accepted = step->moved_setp.accepted;
     const int32_t word = *(const int32_t *) plane(warp, step->moved_setp.with);
-    const int64_t other = step->moved_setp.is_unsigned ? (int64_t) (uint32_t) word : word;
-    const int64_t least = step->moved_setp.is_unsigned ? 0 : INT32_MIN;
 
     if (!warp->moves) {
         step->inner(warp, step, mask);
@@ -312,13 +321,14 @@ static void setp_moved(Warp *warp, const Step *step, uint32_t mask)
     const Extent *extent = &warp->extents[step->moved - 1];
     const int64_t by = (int64_t) moved_by(warp, step);
     const int64_t low = extent->low + by, high = extent->high + by;
-    const int relations = relations_of(low, high, other);
-    if (low < least || high > INT32_MAX || (relations & accepted && relations & ~accepted)) {
-        moved_settle(warp, step, mask);
-        step->inner(warp, step, mask);
+    const int relations =
+        relations_of(low, high, is_unsigned ? (int64_t) (uint32_t) word : (int64_t) word);
+    const int yes = relations & accepted;
+    if (low < (is_unsigned ? 0 : INT32_MIN) || high > INT32_MAX || (yes && yes != relations)) {
+        setp_settled(warp, step, mask);
         return;
     }
-    answer_setp(warp, step, mask, relations & accepted ? ALL_LANES : 0);
+    answer_setp(warp, step, mask, yes ? ALL_LANES : 0);
 }
 
 static int swapped(int accepted)

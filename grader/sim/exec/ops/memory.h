@@ -1,4 +1,4 @@
-/* memory.h - shared by the handlers of ld and st: memory.c, memory_again.c. */
+/* memory.h - shared by the handlers of ld and st: memory.c, memory_again.c, memory_indexed.c. */
 #ifndef SIM_EXEC_OPS_MEMORY_H
 #define SIM_EXEC_OPS_MEMORY_H
 
@@ -34,6 +34,11 @@ INLINE void memory_begin(Access *x, Warp *warp, const Step *step, uint32_t mask,
 
 /* The handler for global or shared memory. */
 Run *memory_again(const Step *step, AccessKind kind);
+/* The handler for accesses that an observer's load_again or store_again has refused. */
+Run *memory_refused(AccessKind kind);
+
+/* ---- memory_indexed.c ---- */
+
 /* The handler for a mul.wide that begins an address, whose add and access follow; NULL: none. */
 Run *memory_indexed(const Step *access);
 

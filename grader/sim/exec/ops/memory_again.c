@@ -1,201 +1,10 @@
 /* memory_again.c - ld and st that repeat the address pattern of the step's last access by the same
  * lanes, the frequent case. Only the first lane's address and the pattern are checked; other
  * accesses are left to memory_run(). */
-#include "sim/exec/moved.h"
-#include "sim/exec/ops/memory.h"
+#include "sim/exec/ops/memory_words.h"
 #include "sim/exec/repeats.h"
 
 #if defined __x86_64__
-#include <immintrin.h>
-#endif
-
-enum { HOST_LINE = 64 };
-
-/* Whether addresses of 8 or 4 bytes have the pattern of the shape, in any place. */
-INLINE bool is_wide(const Shape *s, const Lane64 *address)
-{
-    uint64_t differ = 0;
-
-    for (int i = 0; i < LANES; i++)
-        differ |= (address[i] - address[0]) ^ s->delta[i];
-    return !differ;
-}
-
-INLINE bool is_narrow(const Shape *s, const Lane32 *address)
-{
-    uint32_t differ = 0;
-
-    for (int i = 0; i < LANES; i++)
-        differ |= (address[i] - address[0]) ^ s->narrow[i];
-    return !differ;
-}
-
-/* The same for parts of warps. `chosen`: 0 or -1 per lane. */
-INLINE bool is_wide_part(const Shape *s, const Lane64 *address, uint64_t first,
-                         const int32_t *chosen)
-{
-    uint64_t differ = 0;
-
-    for (int i = 0; i < LANES; i++)
-        differ |= ((address[i] - first) & (uint64_t) (int64_t) chosen[i]) ^ s->delta[i];
-    return !differ;
-}
-
-INLINE bool is_narrow_part(const Shape *s, const Lane32 *address, uint32_t first,
-                           const int32_t *chosen)
-{
-    uint32_t differ = 0;
-
-    for (int i = 0; i < LANES; i++)
-        differ |= ((address[i] - first) & (uint32_t) chosen[i]) ^ s->narrow[i];
-    return !differ;
-}
-
-/* Loads words of groups of lanes, as threads of a tile of 8 or 16 columns do. */
-INLINE void load_eights(const Shape *s, const char *host, Lane32 *data)
-{
-    typedef uint32_t __attribute__((may_alias, aligned(1))) Word;
-
-    for (int i = 0; i < LANES; i += EIGHT) {
-        const Word *at = (const Word *) (host + (ptrdiff_t) s->delta[i]);
-        if (s->eights_linear >> i / EIGHT & 1) {
-            for (int k = 0; k < EIGHT; k++)
-                data[i + k] = at[k];
-        } else {
-            const uint32_t value = *at;
-            for (int k = 0; k < EIGHT; k++)
-                data[i + k] = value;
-        }
-    }
-}
-
-/* Moves data of four bytes per lane. */
-INLINE void move_words(const Shape *s, AccessKind kind, char *host, Lane32 *data)
-{
-    typedef uint32_t __attribute__((may_alias, aligned(1))) Word;
-    const uint64_t *delta = s->delta;
-    Word *at = (Word *) host;
-
-    if (kind == ACCESS_STORE && !s->linear) {
-        _Pragma("GCC unroll 8") for (int i = 0; i < LANES; i++) *
-            (Word *) (host + (ptrdiff_t) delta[i]) = data[i];
-    } else if (kind == ACCESS_STORE) {
-        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++) at[i] = data[i];
-    } else if (s->linear) {
-        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++) data[i] = at[i];
-    } else if (s->uniform) {
-        const uint32_t value = *at;
-        for (int i = 0; i < LANES; i++)
-            data[i] = value;
-    } else if (s->in_eights) {
-        load_eights(s, host, data);
-    } else {
-        _Pragma("GCC unroll 8") for (int i = 0; i < LANES; i++) data[i] =
-            *(const Word *) (host + (ptrdiff_t) delta[i]);
-    }
-}
-
-/* Moves data of four bytes per active lane. */
-INLINE void move_part(const Shape *s, AccessKind kind, char *host, Lane32 *data)
-{
-    typedef uint32_t __attribute__((may_alias, aligned(1))) Word;
-    Lane32 *own = data + first_lane(s->mask);
-
-    if (s->line) {
-        memcpy(kind == ACCESS_STORE ? host : (char *) own,
-               kind == ACCESS_STORE ? (char *) own : host, (size_t) s->asked);
-        return;
-    }
-    for (uint32_t left = s->mask; left; left &= left - 1) {
-        const int lane = first_lane(left);
-        Word *at = (Word *) (host + (ptrdiff_t) s->delta[lane]);
-        if (kind == ACCESS_STORE)
-            *at = data[lane];
-        else
-            data[lane] = *at;
-    }
-}
-
-#if defined __x86_64__
-
-AVX2 INLINE bool is_wide_avx2(const Shape *s, const Lane64 *address)
-{
-    const __m256i first = _mm256_set1_epi64x((int64_t) address[0]);
-    __m256i differ = _mm256_setzero_si256();
-
-    for (int i = 0; i < LANES; i += 4)
-        differ = _mm256_or_si256(
-            differ,
-            _mm256_xor_si256(
-                _mm256_sub_epi64(_mm256_loadu_si256((const __m256i *) (address + i)), first),
-                _mm256_load_si256((const __m256i *) (s->delta + i))));
-    return _mm256_testz_si256(differ, differ);
-}
-
-AVX2 INLINE bool is_narrow_avx2(const Shape *s, const Lane32 *address)
-{
-    const __m256i first = _mm256_set1_epi32((int32_t) address[0]);
-    __m256i differ = _mm256_setzero_si256();
-
-    for (int i = 0; i < LANES; i += 8)
-        differ = _mm256_or_si256(
-            differ,
-            _mm256_xor_si256(
-                _mm256_sub_epi32(_mm256_loadu_si256((const __m256i *) (address + i)), first),
-                _mm256_load_si256((const __m256i *) (s->narrow + i))));
-    return _mm256_testz_si256(differ, differ);
-}
-
-AVX512 INLINE bool is_wide_avx512(const Shape *s, const Lane64 *address)
-{
-    const __m512i first = _mm512_set1_epi64((int64_t) address[0]);
-    unsigned differ = 0;
-
-    for (int i = 0; i < LANES; i += 8)
-        differ |= _mm512_cmpneq_epi64_mask(_mm512_sub_epi64(_mm512_loadu_si512(address + i), first),
-                                           _mm512_load_si512(s->delta + i));
-    return !differ;
-}
-
-AVX512 INLINE bool is_narrow_avx512(const Shape *s, const Lane32 *address)
-{
-    const __m512i first = _mm512_set1_epi32((int32_t) address[0]);
-    unsigned differ = 0;
-
-    for (int i = 0; i < LANES; i += 16)
-        differ |= _mm512_cmpneq_epi32_mask(_mm512_sub_epi32(_mm512_loadu_si512(address + i), first),
-                                           _mm512_load_si512(s->narrow + i));
-    return !differ;
-}
-
-/* Loads words that lie close together: all 32 that they span, which are then put in order. */
-AVX512 INLINE void load_window(const Shape *s, const char *host, Lane32 *data)
-{
-    enum { HALF = LANES / 2 };
-    const uint64_t words = (uint64_t) (s->high - s->low) / sizeof(Lane32) + 1;
-    const uint64_t there = (1ull << words) - 1; /* words <= 32 */
-    const char *from = host + s->low;
-    const __m512i low = _mm512_maskz_loadu_epi32((__mmask16) there, from);
-    const __m512i high =
-        _mm512_maskz_loadu_epi32((__mmask16) (there >> HALF), from + HALF * sizeof(Lane32));
-    const __m512i least = _mm512_set1_epi32((int32_t) s->low);
-
-    for (int i = 0; i < LANES; i += HALF) {
-        const __m512i bytes = _mm512_sub_epi32(_mm512_load_si512(s->narrow + i), least);
-        const __m512i value = _mm512_permutex2var_epi32(low, _mm512_srli_epi32(bytes, 2), high);
-        _mm512_storeu_si512(data + i, value);
-    }
-}
-
-AVX512 INLINE void move_words_avx512(const Shape *s, AccessKind kind, char *host, Lane32 *data)
-{
-    const bool is_near = s->high - s->low < LANES * (int64_t) sizeof(Lane32);
-
-    if (kind == ACCESS_LOAD && is_near && !s->linear && !s->uniform)
-        load_window(s, host, data);
-    else
-        move_words(s, kind, host, data);
-}
 
 /* The bytes or half words of 16 lanes. */
 AVX512 INLINE __m512i widened(const char *host, int bytes, bool is_signed)
@@ -222,12 +31,7 @@ AVX512 INLINE bool widen_avx512(const Shape *s, const Step *step, const char *ho
     return true;
 }
 #else
-#define is_wide_avx2      is_wide
-#define is_wide_avx512    is_wide
-#define is_narrow_avx2    is_narrow
-#define is_narrow_avx512  is_narrow
-#define move_words_avx512 move_words
-#define widen_avx512      widen
+#define widen_avx512 widen
 #endif
 
 /* Others than words. */
@@ -237,8 +41,7 @@ INLINE bool widen(const Shape *s, const Step *step, const char *host, Lane32 *da
     return false;
 }
 
-#define move_words_avx2 move_words
-#define widen_avx2      widen
+#define widen_avx2 widen
 
 /* The allocation that holds the address, if it needs no further checks than its bounds. */
 INLINE Allocation *plain_allocation(Shape *s, uint64_t address, AccessKind kind)
@@ -304,31 +107,6 @@ INLINE void complete(Access *x, Warp *warp, const Step *step, uint32_t mask, Acc
     x->allocation = allocation;
 }
 
-/* Prefetches what the step will access after the next time, if the distance stays. Where time is
- * modelled, the model's own data displace the program's from the host's caches. */
-INLINE void ask_ahead(Shape *s, uint64_t first)
-{
-    enum { TIMES = 2 };
-    const uint64_t then = first + TIMES * (first - s->before) + s->to_host;
-
-    s->before = first;
-    for (uint64_t at = 0; at < LANES * sizeof(Lane32); at += HOST_LINE)
-        __builtin_prefetch((const void *) (uintptr_t) (then + at));
-}
-
-/* Prefetches what lies some words after those of an access of consecutive words: there the warp in
- * the same place of the next block goes on, if blocks lie in rows. */
-INLINE void ask_beside(const Shape *s, uint64_t first)
-{
-    const char *beside =
-        (const char *) (uintptr_t) (first + s->to_host) + 2 * LANES * sizeof(Lane32);
-
-    if (!s->linear)
-        return;
-    for (uint64_t at = 0; at < LANES * sizeof(Lane32); at += HOST_LINE)
-        __builtin_prefetch(beside + at);
-}
-
 static __attribute__((noinline)) void observe_again(Warp *warp, const Step *step, AccessKind kind,
                                                     char *host, Allocation *allocation)
 {
@@ -344,16 +122,6 @@ static __attribute__((noinline)) void observe_again(Warp *warp, const Step *step
         access_observe(&x);
 }
 
-/* Whether the checks of an access are done without an Access. `at`: its offset in the allocation or
- * the shared memory. */
-INLINE bool is_checked(Warp *warp, const Step *step, const Shape *s, const Allocation *a, size_t at)
-{
-    const Launch *launch = warp->block->launch;
-    AccessAgain *check = s->kind == ACCESS_STORE ? launch->store_again : launch->load_again;
-
-    return check && check(warp, step, s, a, at);
-}
-
 /* The same for an access that find_again() has found. */
 INLINE bool is_found_checked(const Access *x)
 {
@@ -364,8 +132,7 @@ INLINE bool is_found_checked(const Access *x)
 }
 
 static __attribute__((noinline)) void move_any(Warp *warp, const Step *step, uint32_t mask,
-                                                 AccessKind kind, char *host,
-                                                 Allocation *allocation)
+                                               AccessKind kind, char *host, Allocation *allocation)
 {
     Access x;
 
@@ -499,68 +266,6 @@ AGAIN(AVX512, _avx512)
  * The most frequent accesses have functions of their own, which call no others except at their
  * ends. Whatever is unusual is left to the functions above. */
 
-INLINE bool is_usual(const Shape *s, const Step *step, uint32_t mask, uint64_t first)
-{
-    return s->step == step->number && mask == ALL_LANES && first - s->from < s->room;
-}
-
-/* Whether the sectors are as many as the shape has. A word lies in one, wherever it is. */
-INLINE bool has_sectors(const Shape *s, uint64_t first)
-{
-    const uint64_t matters = s->uniform ? sizeof(Lane32) - 1 : SECTOR_BYTES - 1;
-
-    return !((first ^ s->start) & matters);
-}
-
-INLINE bool is_usual_global(const Shape *s, const Step *step, uint32_t mask, uint64_t first)
-{
-    return is_usual(s, step, mask, first) && s->memory_changes == memory_changes &&
-           has_sectors(s, first);
-}
-
-INLINE bool is_usual_shared(const Shape *s, const Step *step, uint32_t mask, uint64_t first)
-{
-    return is_usual(s, step, mask, first) && s->start == first % sizeof(Lane32);
-}
-
-#define FIRST(L, U)                                                                                \
-    const L *address = plane(warp, step->a);                                                       \
-    const uint64_t first = *address + (U) step->offset
-
-/* The same for parts of warps. */
-INLINE bool is_usual_part(const Shape *s, const Step *step, uint32_t mask, uint64_t first)
-{
-    const bool fits = step->space == SPACE_SHARED
-                          ? s->start == first % sizeof(Lane32)
-                          : s->memory_changes == memory_changes && has_sectors(s, first);
-
-    return s->step == step->number && s->mask == mask && first - s->from < s->room && fits;
-}
-
-/* Returns false for others. `by`: is added to the addresses. */
-INLINE bool move_usual_part(Warp *warp, const Step *step, uint32_t mask, AccessKind kind,
-                            const void *address, uint64_t by, int data)
-{
-    const bool is_shared = step->space == SPACE_SHARED;
-    Shape *s = shape_last_of(step, (Space) step->space, mask);
-    const int lane = first_lane(mask);
-    const uint64_t own = is_shared ? ((const Lane32 *) address)[lane]
-                                   : ((const Lane64 *) address)[lane];
-    const uint64_t first = is_shared ? (uint32_t) (own + by) : own + by;
-    const int32_t *chosen = lanes_of(warp, mask);
-
-    if (!is_usual_part(s, step, mask, first) ||
-        !(is_shared ? is_narrow_part(s, address, (uint32_t) own, chosen)
-                    : is_wide_part(s, address, own, chosen)))
-        return false;
-    s->repeats++;
-    move_part(s, kind,
-              is_shared ? (char *) warp->block->shared + first
-                        : (char *) (uintptr_t) (first + s->to_host),
-              plane(warp, data));
-    return true;
-}
-
 #define PART(TARGET, kind, name, data, suffix)                                                     \
     TARGET static __attribute__((noinline)) void name##_part##suffix(Warp *warp, const Step *step, \
                                                                      uint32_t mask)                \
@@ -568,26 +273,17 @@ INLINE bool move_usual_part(Warp *warp, const Step *step, uint32_t mask, AccessK
         if (!move_usual_part(warp, step, mask, kind, plane(warp, step->a),                         \
                              (uint64_t) step->offset, data))                                       \
             name##_again##suffix(warp, step, mask);                                                \
-    }                                                                                              \
-                                                                                                   \
-    /* At an address that moves with the block. */                                                 \
-    TARGET static __attribute__((noinline)) void name##_moved_part##suffix(                        \
-        Warp *warp, const Step *step, uint32_t mask)                                               \
-    {                                                                                              \
-        if (mask != ALL_LANES && !warp->observed &&                                                \
-            move_usual_part(warp, step, mask, kind, plane(warp, moved_of(warp, step)->base),       \
-                            (uint64_t) step->offset + moved_by(warp, step), data))                 \
-            return;                                                                                \
-        moved_settle(warp, step, mask);                                                            \
-        step->inner(warp, step, mask);                                                             \
     }
-
 PART(, ACCESS_LOAD, load, step->d, )
 PART(AVX2, ACCESS_LOAD, load, step->d, _avx2)
 PART(AVX512, ACCESS_LOAD, load, step->d, _avx512)
 PART(, ACCESS_STORE, store, step->b, )
 PART(AVX2, ACCESS_STORE, store, step->b, _avx2)
 PART(AVX512, ACCESS_STORE, store, step->b, _avx512)
+
+#define FIRST(L, U)                                                                                \
+    const L *address = plane(warp, step->a);                                                       \
+    const uint64_t first = *address + (U) step->offset
 
 /* `other`: for accesses that do not repeat, or must be observed. */
 #define WORDS(TARGET, kind, name, data, other, suffix)                                             \
@@ -628,18 +324,6 @@ PART(AVX512, ACCESS_STORE, store, step->b, _avx512)
         run_next(warp, step);                                                                      \
     }
 
-/* Whether the access has been recorded in its warp's trace, and no observer wants it. */
-INLINE bool is_traced(Warp *warp, const Shape *s, uint64_t first)
-{
-    return !warp->block->launch->watched && trace_again(warp, s, first);
-}
-
-INLINE bool is_traced_global(Warp *warp, Shape *s, uint64_t first)
-{
-    ask_ahead(s, first);
-    return is_traced(warp, s, first);
-}
-
 /* Accesses that are traced, or in a launch that is watched. */
 #define OBSERVED(TARGET, kind, name, data, suffix)                                                 \
     TARGET static __attribute__((noinline)) void name##_checked_global##suffix(                    \
@@ -659,6 +343,7 @@ INLINE bool is_traced_global(Warp *warp, Shape *s, uint64_t first)
             return;                                                                                \
         }                                                                                          \
         s->repeats++;                                                                              \
+        ask_beside(s, first);                                                                      \
         move_words##suffix(s, kind, (char *) (uintptr_t) (first + s->to_host), plane(warp, data)); \
         run_next(warp, step);                                                                      \
     }                                                                                              \
@@ -710,142 +395,9 @@ Run *memory_again(const Step *step, AccessKind kind)
     return (narrow ? shared : global)[stores][simd_now()];
 }
 
-/* ---- Words at an index ----
- *
- * Three steps in a row, mul.wide by a power of two, add.s64 of a base that all lanes share, and the
- * access, where nothing else reads the first two results (indexed.c). If the access repeats its
- * step's last one, the addresses need not be computed. */
-
-INLINE bool has_indices(const Shape *s, const Lane32 *index, int shift, bool is_signed)
+Run *memory_refused(AccessKind kind)
 {
-    uint64_t differ = 0;
+    static Run *const run[2][SIMD_LEVELS] = { RUN(load_refused), RUN(store_refused) };
 
-    if (is_signed)
-        for (int i = 0; i < LANES; i++)
-            differ |= (uint64_t) ((int64_t) (int32_t) index[i] - (int32_t) index[0]) << shift ^
-                      s->delta[i];
-    else
-        for (int i = 0; i < LANES; i++)
-            differ |= ((uint64_t) index[i] - index[0]) << shift ^ s->delta[i];
-    return !differ;
-}
-
-/* The steps one by one, where the access could not be checked without an Access. */
-INLINE void run_each(Warp *warp, const Step *step, Run *access)
-{
-    warp->last_in_row = NULL;
-    step->inner(warp, step, ALL_LANES);
-    step[1].run(warp, step + 1, ALL_LANES);
-    warp->at = step + 2;
-    warp->last_in_row = step + 2;
-    access(warp, step + 2, ALL_LANES);
-}
-
-/* The same for the last of the three steps. If not, they run one by one. */
-INLINE bool is_traced_in_row(Warp *warp, const Step *access, const Shape *s, uint64_t first)
-{
-    const Step *before = warp->at;
-
-    warp->at = access;
-    if (is_traced(warp, s, first))
-        return true;
-    warp->at = before;
-    return false;
-}
-
-#define INDEXED(TARGET, kind, name, data, suffix)                                                  \
-    TARGET static void name##_indexed##suffix(Warp *warp, const Step *step, uint32_t mask)         \
-    {                                                                                              \
-        const Step *access = step + 2;                                                             \
-        const Lane32 *index = plane(warp, step->a);                                                \
-        const bool is_signed = step->type == TYPE_S32;                                             \
-        const int64_t lane = is_signed ? (int64_t) (int32_t) *index : (int64_t) *index;            \
-        Shape *s = shape_last(access, SPACE_GLOBAL);                                               \
-        const uint64_t first = *(const Lane64 *) plane(warp, step->e) +                            \
-                               ((uint64_t) lane << step->indexed.shift) +                          \
-                               (uint64_t) access->offset;                                          \
-                                                                                                   \
-        if (access > warp->last_in_row || !is_usual_global(s, access, mask, first) ||              \
-            !has_indices(s, index, step->indexed.shift, is_signed) ||                              \
-            (warp->trace && !is_traced_in_row(warp, access, s, first))) {                          \
-            step->inner(warp, step, mask);                                                         \
-            return;                                                                                \
-        }                                                                                          \
-        if (warp->observed && !warp->trace &&                                                      \
-            !is_checked(warp, access, s, s->allocation, first - s->allocation->base)) {            \
-            run_each(warp, step, name##_refused##suffix);                                          \
-            return;                                                                                \
-        }                                                                                          \
-        s->repeats++;                                                                              \
-        ask_ahead(s, first);                                                                       \
-        ask_beside(s, first);                                                                      \
-        move_words##suffix(s, kind, (char *) (uintptr_t) (first + s->to_host),                     \
-                           plane(warp, access->data));                                             \
-        warp->at = access;                                                                         \
-        run_next(warp, access);                                                                    \
-    }
-INDEXED(, ACCESS_LOAD, load, d, )
-INDEXED(AVX2, ACCESS_LOAD, load, d, _avx2)
-INDEXED(AVX512, ACCESS_LOAD, load, d, _avx512)
-INDEXED(, ACCESS_STORE, store, b, )
-INDEXED(AVX2, ACCESS_STORE, store, b, _avx2)
-INDEXED(AVX512, ACCESS_STORE, store, b, _avx512)
-
-Run *memory_indexed(const Step *access)
-{
-    static Run *const run[2][SIMD_LEVELS] = { RUN(load_indexed), RUN(store_indexed) };
-    const AccessKind kind = access->in->op == OP_st ? ACCESS_STORE : ACCESS_LOAD;
-
-    if (!access->memory.words || access->space != SPACE_GLOBAL || access->a < 0 || access->inner ||
-        (kind == ACCESS_LOAD && access->d < 0))
-        return NULL;
     return run[kind == ACCESS_STORE][simd_now()];
-}
-
-/* ---- Words at an address that moves with the block ---- */
-
-INLINE bool is_line(const Warp *warp, const Step *step, const Shape *s)
-{
-    return s->linear && warp->extents[step->moved - 1].linear;
-}
-
-#define MOVED(TARGET, kind, name, data, suffix)                                                    \
-    TARGET static void name##_moved##suffix(Warp *warp, const Step *step, uint32_t mask)           \
-    {                                                                                              \
-        Shape *s = shape_last(step, SPACE_GLOBAL);                                                 \
-        const Lane64 *base = plane(warp, moved_of(warp, step)->base);                              \
-        const uint64_t first = *base + moved_by(warp, step) + (uint64_t) step->offset;             \
-                                                                                                   \
-        if (!warp->moves || !is_usual_global(s, step, mask, first) ||                              \
-            !(is_line(warp, step, s) || is_wide##suffix(s, base)) ||                               \
-            (warp->trace && !is_traced_global(warp, s, first))) {                                  \
-            (warp->moves ? name##_moved_part##suffix : step->inner)(warp, step, mask);             \
-            return;                                                                                \
-        }                                                                                          \
-        if (warp->observed && !warp->trace &&                                                      \
-            !is_checked(warp, step, s, s->allocation, first - s->allocation->base)) {              \
-            moved_settle(warp, step, mask);                                                        \
-            name##_refused##suffix(warp, step, mask);                                              \
-            return;                                                                                \
-        }                                                                                          \
-        s->repeats++;                                                                              \
-        ask_beside(s, first);                                                                      \
-        move_words##suffix(s, kind, (char *) (uintptr_t) (first + s->to_host), plane(warp, data)); \
-        run_next(warp, step);                                                                      \
-    }
-MOVED(, ACCESS_LOAD, load, step->d, )
-MOVED(AVX2, ACCESS_LOAD, load, step->d, _avx2)
-MOVED(AVX512, ACCESS_LOAD, load, step->d, _avx512)
-MOVED(, ACCESS_STORE, store, step->b, )
-MOVED(AVX2, ACCESS_STORE, store, step->b, _avx2)
-MOVED(AVX512, ACCESS_STORE, store, step->b, _avx512)
-
-Run *memory_moved(Step *step, int value)
-{
-    static Run *const run[2][SIMD_LEVELS] = { RUN(load_moved), RUN(store_moved) };
-    const bool stores = step->in->op == OP_st;
-
-    if (!step->memory.words || step->a != value || (!stores && step->d < 0))
-        return NULL;
-    return run[stores][simd_now()];
 }
