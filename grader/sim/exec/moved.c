@@ -82,8 +82,7 @@ static void run_valued(Warp *warp, const Step *step, uint32_t mask)
     run_next(warp, step);
 }
 
-/* A step that could do without the value, if it had a handler for that. */
-static void run_settled(Warp *warp, const Step *step, uint32_t mask)
+void moved_run_settled(Warp *warp, const Step *step, uint32_t mask)
 {
     if (warp->moves)
         moved_settle(warp, step, mask);
@@ -125,7 +124,7 @@ static void bind_reader(CodeMaker *maker, Step *step, int reg)
     step->moved = (uint16_t) maker->lives[reg].moved;
     step->e = maker->lives[reg].base;
     step->inner = step->run;
-    step->run = run ? run : run_settled;
+    step->run = run ? run : moved_run_settled;
 }
 
 bool set_moved(CodeMaker *maker)

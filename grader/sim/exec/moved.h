@@ -7,9 +7,9 @@
  * address), or compares the least and the greatest value of the warp. Where that does not decide,
  * or something else reads the register, its plane gets the value.
  *
- * What is added to it is linear in the block's coordinates. Products of 64 bits are so only where
- * their factors of 32 bits do not wrap around; this is checked for all blocks of a launch, and if
- * one does, all registers have their values as usual. */
+ * The number added in a block is a sum of multiples of the block's coordinates. For a product of 64
+ * bits this holds only if its factor of 32 bits wraps around in no block of the launch. If one
+ * does, all registers of the launch have their values as usual. */
 #ifndef SIM_EXEC_MOVED_H
 #define SIM_EXEC_MOVED_H
 
@@ -58,6 +58,8 @@ static inline uint64_t moved_by(const Warp *warp, const Step *step)
 
 /* Gives the register its value in these lanes. */
 void moved_settle(Warp *warp, const Step *step, uint32_t mask);
+/* Does so if necessary, and then runs the step's own handler, which reads the register. */
+void moved_run_settled(Warp *warp, const Step *step, uint32_t mask);
 
 /* sim/exec/ops/compare.c, memory_indexed.c: the handler of a step that can do without the value of
  * the register in this plane; NULL: none. */

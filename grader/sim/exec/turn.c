@@ -182,13 +182,13 @@ static void run_idle_or_branch(Warp *warp, const Step *step, uint32_t mask)
     step[1].run(warp, step + 1, UINT32_MAX);
 }
 
-/* A shuffle of a full warp. Its sources are written before it is recorded. */
+/* In a trace a shuffle is recorded by itself, so the row ends before it. */
 static void run_shuffle(Warp *warp, const Step *step, uint32_t mask)
 {
     const bool ends = !warp->last_in_row || step == warp->last_in_row;
 
     if (warp->last_in_row && warp->trace) {
-        warp->at = step - 1; /* the row ends before it */
+        warp->at = step - 1;
         return;
     }
     step->inner(warp, step, mask);

@@ -301,13 +301,6 @@ INLINE int relations_of(int64_t low, int64_t high, int64_t other)
     return EQUAL | (low < other ? LESS : 0) | (high > other ? GREATER : 0);
 }
 
-static __attribute__((noinline)) void setp_settled(Warp *warp, const Step *step, uint32_t mask)
-{
-    if (warp->moves)
-        moved_settle(warp, step, mask);
-    step->inner(warp, step, mask);
-}
-
 static void setp_moved(Warp *warp, const Step *step, uint32_t mask)
 {
     const bool is_unsigned = step->moved_setp.is_unsigned;
@@ -325,7 +318,7 @@ static void setp_moved(Warp *warp, const Step *step, uint32_t mask)
         relations_of(low, high, is_unsigned ? (int64_t) (uint32_t) word : (int64_t) word);
     const int yes = relations & accepted;
     if (low < (is_unsigned ? 0 : INT32_MIN) || high > INT32_MAX || (yes && yes != relations)) {
-        setp_settled(warp, step, mask);
+        moved_run_settled(warp, step, mask);
         return;
     }
     answer_setp(warp, step, mask, yes ? ALL_LANES : 0);

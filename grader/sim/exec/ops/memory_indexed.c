@@ -134,8 +134,7 @@ INLINE uint64_t moved_first(const Warp *warp, const Step *step)
             move_usual_part(warp, step, mask, kind, own_plane(warp, step->e),                      \
                             (uint64_t) step->offset + moved_by(warp, step), data))                 \
             return;                                                                                \
-        moved_settle(warp, step, mask);                                                            \
-        step->inner(warp, step, mask);                                                             \
+        moved_run_settled(warp, step, mask);                                                       \
     }                                                                                              \
                                                                                                    \
     TARGET static __attribute__((noinline)) void name##_moved_checked##suffix(                     \
@@ -146,8 +145,7 @@ INLINE uint64_t moved_first(const Warp *warp, const Step *step)
                                                                                                    \
         if (!name##_is_usual_moved##suffix(warp, step, mask, first) ||                             \
             (warp->trace && !is_traced_global(warp, s, first))) {                                  \
-            moved_settle(warp, step, mask);                                                        \
-            step->inner(warp, step, mask);                                                         \
+            moved_run_settled(warp, step, mask);                                                   \
             return;                                                                                \
         }                                                                                          \
         if (!warp->trace &&                                                                        \
