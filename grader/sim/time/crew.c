@@ -4,7 +4,7 @@
  * spins for a while before it sleeps. Each part has an owner, in whose processor's caches its data
  * is. Others do it only if its owner has not come, so the leader does not wait for a thread that
  * sleeps or does not run. The thread that helps at times, the guest, takes some parts of the
- * others.
+ * others. Threads without a part of their own sleep until there are more parts.
  */
 #include "sim/time/crew.h"
 
@@ -30,12 +30,13 @@ typedef struct Helper {
 } Helper;
 
 struct Crew {
-    int parts, helpers;
+    int most, helpers;
     Helper *helper;
     void (*part)(void *self, int i);
     void *self;
     Counter round, done, sleeping; /* round: number of the piece of work; done: parts of it */
     Counter guest, threads;        /* whether the guest helps now; threads in this round */
+    Counter parts;                 /* of the work */
     Counter *claims;               /* by part: the last round in which a thread has taken it */
     Counter *arrived;              /* by thread: its last round */
     bool ends;
@@ -46,6 +47,11 @@ struct Crew {
 static uint32_t load(const Counter *counter)
 {
     return __atomic_load_n(&counter->n, __ATOMIC_SEQ_CST);
+}
+
+static int parts_of(const Crew *crew)
+{
+    return (int) __atomic_load_n(&crew->parts.n, __ATOMIC_ACQUIRE);
 }
 
 /* For a loop that waits for another thread, which may need this processor. */
@@ -82,11 +88,13 @@ static int owner_of(const Crew *crew, int i)
 
 static void do_round(Crew *crew, uint32_t round, int number)
 {
+    const int parts = parts_of(crew);
+
     __atomic_store_n(&crew->arrived[number].n, round, __ATOMIC_SEQ_CST);
-    for (int i = 0; i < crew->parts; i++)
+    for (int i = 0; i < parts; i++)
         if (owner_of(crew, i) == number)
             try_part(crew, round, i);
-    for (int i = 0; i < crew->parts; i++)
+    for (int i = 0; i < parts; i++)
         if (load(&crew->arrived[owner_of(crew, i)]) != round)
             try_part(crew, round, i);
 }
@@ -95,8 +103,10 @@ static void do_round(Crew *crew, uint32_t round, int number)
  * processor. */
 static void end_round(Crew *crew, uint32_t round)
 {
-    for (int spins = 0; load(&crew->done) < (uint32_t) crew->parts; spins++) {
-        for (int i = 0; spins > PATIENCE && i < crew->parts; i++)
+    const int parts = parts_of(crew);
+
+    for (int spins = 0; load(&crew->done) < (uint32_t) parts; spins++) {
+        for (int i = 0; spins > PATIENCE && i < parts; i++)
             try_part(crew, round, i);
         spin(spins);
     }
@@ -111,10 +121,24 @@ static void wake(Crew *crew)
     pthread_mutex_unlock(&crew->lock);
 }
 
-void crew_do(Crew *crew, void (*part)(void *self, int i), void *self)
+/* A thread that is late, in an earlier round, finds no part that it could take: all of them appear
+ * to have been done in the round before this one. */
+static void set_parts(Crew *crew, int parts, uint32_t round)
+{
+    pthread_mutex_lock(&crew->lock);
+    for (int i = 0; i < crew->most; i++)
+        __atomic_store_n(&crew->claims[i].n, round - 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&crew->parts.n, (uint32_t) parts, __ATOMIC_RELEASE);
+    pthread_cond_broadcast(&crew->called);
+    pthread_mutex_unlock(&crew->lock);
+}
+
+void crew_do(Crew *crew, int parts, void (*part)(void *self, int i), void *self)
 {
     const uint32_t round = crew->round.n + 1;
 
+    if (parts != parts_of(crew))
+        set_parts(crew, parts, round);
     crew->part = part;
     crew->self = self;
     __atomic_store_n(&crew->threads.n, (uint32_t) crew->helpers + 1 + load(&crew->guest),
@@ -128,13 +152,22 @@ void crew_do(Crew *crew, void (*part)(void *self, int i), void *self)
 
 /* ---- Helpers ---- */
 
-static void sleep_until_called(Crew *crew, uint32_t seen)
+static bool has_parts(const Helper *helper)
 {
+    return helper->number < parts_of(helper->crew);
+}
+
+/* Until the next round, or until this changes: whether the thread has parts. */
+static void sleep_until_called(const Helper *helper, uint32_t seen)
+{
+    Crew *crew = helper->crew;
+
     pthread_mutex_lock(&crew->lock);
-    __atomic_fetch_add(&crew->sleeping.n, 1, __ATOMIC_SEQ_CST);
-    while (load(&crew->round) == seen && !crew->ends)
+    const bool works = has_parts(helper);
+    __atomic_fetch_add(&crew->sleeping.n, works, __ATOMIC_SEQ_CST);
+    while (works == has_parts(helper) && !(works && load(&crew->round) != seen) && !crew->ends)
         pthread_cond_wait(&crew->called, &crew->lock);
-    __atomic_fetch_sub(&crew->sleeping.n, 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_sub(&crew->sleeping.n, works, __ATOMIC_SEQ_CST);
     pthread_mutex_unlock(&crew->lock);
 }
 
@@ -145,12 +178,11 @@ static void *help(void *self)
     uint32_t seen = 0;
 
     while (!__atomic_load_n(&crew->ends, __ATOMIC_ACQUIRE)) {
-        int spins = 0;
-        while (load(&crew->round) == seen && spins++ < SPINS)
-            spin(spins);
-        if (load(&crew->round) == seen)
-            sleep_until_called(crew, seen);
-        if (load(&crew->round) == seen)
+        for (int spins = 0; has_parts(helper) && load(&crew->round) == seen && spins < SPINS;)
+            spin(++spins);
+        if (!has_parts(helper) || load(&crew->round) == seen)
+            sleep_until_called(helper, seen);
+        if (!has_parts(helper) || load(&crew->round) == seen)
             continue;
         seen = load(&crew->round);
         do_round(crew, seen, helper->number);
@@ -211,17 +243,17 @@ static Counter *new_counters(int count)
     return counters;
 }
 
-Crew *crew_open(int helpers, int parts)
+Crew *crew_open(int helpers, int most)
 {
     Crew *crew = aligned_alloc(HOST_LINE, sizeof *crew);
 
     if (!crew)
         return NULL;
-    *crew = (Crew){ .parts = parts };
+    *crew = (Crew){ .most = most };
     pthread_mutex_init(&crew->lock, NULL);
     pthread_cond_init(&crew->called, NULL);
     crew->helper = calloc((size_t) helpers + 1, sizeof *crew->helper);
-    crew->claims = new_counters(parts);
+    crew->claims = new_counters(most);
     crew->arrived = new_counters(helpers + 2);
     if (crew->helper && crew->claims && crew->arrived) {
         start_helpers(crew, helpers);

@@ -74,10 +74,8 @@ static void collect(Play *play, int i)
 static void run_sm(void *self, int i)
 {
     const Play *play = self;
-    Sm *sm = &play->gpu->sms[i];
+    Sm *sm = &play->gpu->sms[play->played_sms[i]];
 
-    if (!twins_is_played(&play->twins, i))
-        return;
     answers_settle(sm);
     lsu_hold_back(sm);
     sm->answers.on = play->lists;
@@ -122,13 +120,24 @@ static bool may_list(const Play *play, uint64_t next)
            !has_cause(play->gpu->without, CAUSE_SECTORS);
 }
 
+static void list_played(Play *play)
+{
+    play->played_count = 0;
+    for (int i = 0; i < play->gpu->device.sms; i++)
+        if (twins_is_played(&play->twins, i))
+            play->played_sms[play->played_count++] = i;
+    play->listed_groups = play->twins.groups;
+}
+
 static void run_all(Play *play)
 {
     Gpu *gpu = play->gpu;
 
+    if (!play->played_count || play->listed_groups != play->twins.groups)
+        list_played(play);
     if (play->on_threads)
-        crew_do(play->crew, run_sm, play);
-    for (int i = 0; i < gpu->device.sms && !play->on_threads; i++)
+        crew_do(play->crew, play->played_count, run_sm, play);
+    for (int i = 0; i < play->played_count && !play->on_threads; i++)
         run_sm(play, i);
     if (play->lists)
         gpu->failed |= !answers_ask(&play->asked, gpu->sms, gpu->device.sms, play->turn_began);
@@ -535,7 +544,8 @@ bool play_open(Play *play, Gpu *gpu, Launch *launch, int places, long blocks, bo
     play->room_at = calloc(sms * (size_t) places + 1, sizeof *play->room_at);
     for (size_t i = 0; i < sms && play->room; i++)
         play->room[i] = places;
-    return play->room && play->room_at;
+    play->played_sms = calloc(sms, sizeof *play->played_sms);
+    return play->room && play->room_at && play->played_sms;
 }
 
 static void drop_waiting(Play *play)
@@ -555,6 +565,7 @@ void play_close(Play *play)
     drop_waiting(play);
     free(play->room);
     free(play->room_at);
+    free(play->played_sms);
     free(play->starts);
     free(play->block_ends);
     free(play->asked.items);

@@ -21,9 +21,11 @@ typedef struct Play {
     double next_start;   /* the cycle at which another block can begin */
     double place_cycles; /* that blocks spent in their places, summed */
     bool failed;         /* out of memory */
-    Crew *crew;          /* NULL: SMs are played one after another */
-    bool lists;          /* the SMs list their requests in the current turn (answers.h) */
-    bool on_threads;     /* that is played on several threads */
+    int *played_sms;     /* those that no twin stands for; listed for so many groups */
+    int played_count, listed_groups;
+    Crew *crew;      /* NULL: SMs are played one after another */
+    bool lists;      /* the SMs list their requests in the current turn (answers.h) */
+    bool on_threads; /* that is played on several threads */
     AskedList asked;
     Sample sample;
     Twins twins;
