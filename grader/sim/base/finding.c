@@ -288,3 +288,13 @@ void finding(FindingKind kind, bool fatal, const Place *place, const char *forma
     }
     pthread_mutex_unlock(&lock);
 }
+
+bool finding_more(FindingKind kind, const Place *place, uint64_t more)
+{
+    pthread_mutex_lock(&lock);
+    const short slot = *find_slot(kind, place, NULL);
+    if (slot)
+        table.all[slot - 1].count += more;
+    pthread_mutex_unlock(&lock);
+    return slot;
+}

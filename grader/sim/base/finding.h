@@ -52,6 +52,10 @@ typedef struct Finding {
 void finding(FindingKind kind, bool fatal, const Place *place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Adds to the count of the finding of this kind at this place, which has a line. False: there is
+ * none yet. */
+bool finding_more(FindingKind kind, const Place *place, uint64_t more);
+
 /* Prints a note that is not a fault of the program, unless quiet. It is not kept. */
 void finding_note(const char *text);
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SUSPECTS = 96, MOST_ORIGINS = 64 };
+enum { MOST_SUSPECTS = 256, MOST_ORIGINS = 128 };
 
 /* A load, and in each lane the first access on which a suspect depends. */
 typedef struct Origin {
@@ -24,6 +24,8 @@ typedef struct Origin {
     bool told; /* reported */
 } Origin;
 
+/* In each lane a register has one origin, although a sum may depend on many loads: one is enough
+ * for a report. */
 typedef struct Suspect {
     const Code *code;
     int frame, reg, origin;
@@ -71,23 +73,40 @@ static void drop_unused(Warp *warp, const Step *step)
     drop_empty(warp);
 }
 
-static bool are_alike(const Suspect *a, const Suspect *b)
+/* Entries of this register: another origin's keeps its lanes, and is as computed and as partial as
+ * the new one. Returns the entry with the same origin, or `count`. */
+static int merge(Suspects *all, Suspect *new)
 {
-    return a->reg == b->reg && a->origin == b->origin && a->frame == b->frame && a->code == b->code;
+    int same = all->count;
+
+    for (int i = 0; i < all->count; i++) {
+        Suspect *s = &all->list[i];
+        if (s->reg != new->reg || s->frame != new->frame || s->code != new->code)
+            continue;
+        if (s->origin == new->origin) {
+            same = i;
+        } else if (s->lanes & new->lanes) {
+            s->computed |= new->computed;
+            s->partial |= new->partial;
+            new->lanes &= ~s->lanes;
+        }
+    }
+    return same;
 }
 
 /* A result of the step. False: the list is full. */
 static bool put(Warp *warp, const Step *step, Suspect new)
 {
     Suspects *all = warp->suspects;
-    int i = 0;
+    int i;
 
     new.code = warp->code;
     new.frame = warp->frame;
     if (all->count == MOST_SUSPECTS)
         drop_unused(warp, step);
-    while (i < all->count && !are_alike(&all->list[i], &new))
-        i++;
+    i = merge(all, &new);
+    if (!new.lanes)
+        return true;
     if (i == MOST_SUSPECTS)
         return false;
     if (i < all->count && all->list[i].lanes) {
@@ -136,18 +155,25 @@ static uint32_t lanes_from(const Suspects *all, int origin)
     return lanes;
 }
 
+/* An origin of which no suspect is left; -1: there is none. */
+static int spent_origin(const Suspects *all)
+{
+    for (int i = 0; i < MOST_ORIGINS; i++)
+        if (!lanes_from(all, i))
+            return i;
+    return -1;
+}
+
 /* -1: none is free. */
 static int free_origin(Warp *warp, const Step *step)
 {
     const Suspects *all = warp->suspects;
-    int i = 0;
 
     if (all->origin_count < MOST_ORIGINS)
         return all->origin_count;
-    drop_unused(warp, step);
-    while (i < MOST_ORIGINS && lanes_from(all, i))
-        i++;
-    return i < MOST_ORIGINS ? i : -1;
+    if (spent_origin(all) < 0)
+        drop_unused(warp, step);
+    return spent_origin(all);
 }
 
 /* -1: too many loads, or it has been reported. */
@@ -368,6 +394,19 @@ static void put_result(Warp *warp, const Step *step, int i, Suspect result)
     }
 }
 
+/* Suspects that nothing reads after this step. A store's are needed until it has been checked, so
+ * they go with the next step. */
+static void drop_last_uses(Warp *warp, const Step *step, uint32_t mask)
+{
+    const Code *code = warp->code;
+    const ptrdiff_t at = step->in - code->function->instructions;
+    Suspects *all = warp->suspects;
+
+    for (int i = 0; i < all->count && code->last_use && step->in->op != OP_st; i++)
+        if (is_here(warp, &all->list[i]) && at >= code->last_use[all->list[i].reg])
+            all->list[i].lanes &= ~mask;
+}
+
 void suspects_follow(Warp *warp, const Step *step, uint32_t mask)
 {
     Suspects *all = warp->suspects;
@@ -381,5 +420,6 @@ void suspects_follow(Warp *warp, const Step *step, uint32_t mask)
     for (int k = 0; k < count; k++)
         for (int i = 0; i < in->roles.destinations && !all->origins[results[k].origin].told; i++)
             put_result(warp, step, i, results[k]);
+    drop_last_uses(warp, step, mask);
     drop_empty(warp);
 }

@@ -129,7 +129,8 @@ static bool can_wait(const Access *x, int lane, int element, uint64_t missing)
     return !in_flight && suspects_add(x, lane, element, missing);
 }
 
-static bool load_is_reported(const Access *x, int lane, const uint8_t *written, size_t at)
+static bool load_is_reported(const Access *x, int lane, const uint8_t *written, size_t at,
+                             bool again)
 {
     const size_t size = x->step->size;
     bool reported = false;
@@ -140,21 +141,22 @@ static bool load_is_reported(const Access *x, int lane, const uint8_t *written, 
         if (bits_all(written, from, size, true))
             continue;
         if (element_is_reported(x, e, none))
-            reported |= !can_wait(x, lane, e, missing_bytes(x, written, at));
+            reported |= again || !can_wait(x, lane, e, missing_bytes(x, written, at));
         else if (none)
             note_unwritten(x, e, lane);
     }
     return reported;
 }
 
-/* Whether to report a lane that accesses unwritten bytes. An atomicExch() whose result is unused
- * only writes; if it is only returned, as from the functions of nvcc -G, it may be unused. */
-static bool is_reported(const Access *x, int lane, const uint8_t *written, size_t at)
+/* Whether to report a lane that accesses unwritten bytes. `again`: such an access of this line has
+ * been reported, so its values need not be followed. An atomicExch() whose result is unused only
+ * writes; if it is only returned, as from the functions of nvcc -G, it may be unused. */
+static bool is_reported(const Access *x, int lane, const uint8_t *written, size_t at, bool again)
 {
     const Instruction *in = x->step->in;
 
     if (in->op == OP_ld && (size_t) x->bytes == (size_t) x->step->size * x->step->vector)
-        return load_is_reported(x, lane, written, at);
+        return load_is_reported(x, lane, written, at, again);
     if (in->op == OP_atom && has_mod(in, MOD_exch))
         return uses_of(x->warp->code, x->step, 0) & ~(USE_STORES | USE_PASSES);
     return in->op != OP_cp_async || none_written(written, at, (size_t) x->bytes);
@@ -219,11 +221,20 @@ void written_report(const Access *x, int lane, uint64_t missing)
         report_global(x, lane, missing);
 }
 
+/* Adds to the count of the finding of this line. False: there is none yet. */
+static bool count_again(const Access *x, uint64_t more)
+{
+    const Place place = lane_place(x->warp, x->step, first_lane(x->mask));
+
+    return finding_more(FINDING_UNINITIALISED, &place, more);
+}
+
 /* Only the first lane that reads unwritten bytes is reported. All lanes that load them are
- * followed, also if they load the same. */
+ * followed, also if they load the same, until the first report of this line. */
 static void check_lanes(Access *x, bool mark, bool ask)
 {
     const uint32_t lanes = x->kind == ACCESS_LOAD ? UINT32_MAX : shape_leaders(x->shape);
+    const bool again = ask && count_again(x, 0);
     bool reported = false;
 
     for (uint32_t left = lanes & x->mask; left; left &= left - 1) {
@@ -231,13 +242,16 @@ static void check_lanes(Access *x, bool mark, bool ask)
         size_t at;
         uint8_t *written = written_of(x, lane, &at);
         if (written && ask && !bits_all(written, at, (size_t) x->bytes, true) &&
-            is_reported(x, lane, written, at) && !reported) {
+            is_reported(x, lane, written, at, again) && !reported) {
             reported = true;
-            written_report(x, lane, missing_bytes(x, written, at));
+            if (!again)
+                written_report(x, lane, missing_bytes(x, written, at));
         }
         if (written && mark)
             bits_fill(written, at, (size_t) x->bytes, true);
     }
+    if (again && reported)
+        count_again(x, 1);
 }
 
 /* Whether all bytes between the lanes' lowest and highest address are written, if they are few. */

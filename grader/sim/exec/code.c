@@ -349,6 +349,7 @@ Code *code_make_for(const Code *kernel, const Module *module, int function,
         well = well && set_moved(&maker);
         code->function = maker.function;
         code->uses = well ? uses_make(code->function) : NULL;
+        code->last_use = well ? last_uses(code->function, maker.lives) : NULL;
     }
     free(maker.slot);
     free(maker.constants);
@@ -381,5 +382,6 @@ void code_free(Code *code)
     free(code->fixed);
     free(code->moved);
     free(code->uses);
+    free(code->last_use);
     free(code);
 }

@@ -65,6 +65,7 @@ typedef struct Life {
 } Life;
 Life *find_lives(const Function *function); /* by register; the caller frees it */
 bool place_temporaries(CodeMaker *maker, Life *lives);
+int *last_uses(const Function *function, const Life *lives); /* Code.last_use */
 
 /* fixed.c: finds fixed registers and instructions; takes the steps of these out of the sequences;
  * and runs them, for the lanes that the warp has. */

@@ -178,6 +178,8 @@ struct Code {
     int *fragments;   /* planes of the registers of matrices; see Step.tensor */
     int fragment_count;
     uint8_t *uses; /* by register: how its value is used (uses.h); NULL: unknown */
+    int *last_use; /* by register: the last instruction that reads a value which does not leave its
+                    * basic block, or INT_MAX; NULL: unknown */
 };
 
 /* fixed.c: its number, and the handler. */

@@ -12,6 +12,7 @@
  * FUSED addition reads them later. */
 #include "sim/exec/code.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,15 @@ Life *find_lives(const Function *f)
             f->registers[i].type != TYPE_PRED && type_size(f->registers[i].type) <= 8;
     free(begins);
     return lives;
+}
+
+int *last_uses(const Function *f, const Life *lives)
+{
+    int *last = malloc(((size_t) f->register_count + 1) * sizeof *last);
+
+    for (int i = 0; i < f->register_count && last; i++)
+        last[i] = lives[i].shares ? lives[i].last : INT_MAX;
+    return last;
 }
 
 /* ---- Planes ---- */

@@ -121,10 +121,59 @@ static void many_results_are_followed(void)
     check_many(true);
 }
 
+/* A tile of a matrix product past the matrix's edge: all of its sums depend on all loads, and none
+ * is stored. The list was full after a few loads, and the next one was reported. */
+static void check_sums(bool matters)
+{
+    enum { LOADS = 120, SUMS = 32 };
+    static char ptx[400000];
+    char *at = ptx;
+
+    at += sprintf(at, "%s.reg .b32 %%q<%d>;\n.reg .b32 %%t<%d>;\n", HEAD BEGIN LOAD, LOADS, SUMS);
+    for (int k = 0; k < SUMS; k++)
+        at += sprintf(at, "mov.u32 %%t%d, 0;\n", k);
+    for (int i = 0; i < LOADS; i++) {
+        at += sprintf(at, "ld.shared.u32 %%q%d, [s+%d];\n", i, 4 * i);
+        for (int k = 0; k < SUMS; k++)
+            at += sprintf(at, "mad.lo.s32 %%t%d, %%q%d, %d, %%t%d;\n", k, i, k + 2, k);
+    }
+    sprintf(at, "%s%s", matters ? "mov.u32 %r0, %t7;\n" : "", END);
+    check("sums of many loads", ptx, matters, 32);
+}
+
+static void sums_of_many_loads_are_followed(void)
+{
+    check_sums(false);
+    check_sums(true);
+}
+
+/* In a loop without a wait for copies, every load of shared memory had all copies in flight
+ * searched for its bytes, in every round, and SGEMM's cases took more than their 10 seconds. Here
+ * the first warp's loads are followed until it stores their sum; then those of the others are
+ * counted. */
+static void a_reported_line_is_only_counted(void)
+{
+    enum { ROUNDS = 5, WARPS = 3 };
+    Trial trial = { .ptx = KERNEL(LOAD "mov.u32 %r11, 0;\nLOOP:\nld.shared.u32 %r10, [s+4];\n"
+                                       "add.s32 %r0, %r0, %r10;\nadd.s32 %r11, %r11, 1;\n"
+                                       "setp.lt.u32 %p4, %r11, 5;\n@%p4 bra LOOP;\n"),
+                    .threads = 32 * WARPS,
+                    .check_uninitialised = true };
+
+    CU_ASSERT_TRUE_FATAL(trial_run(&trial));
+    const Finding *finding = found(FINDING_UNINITIALISED);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(finding);
+    CU_ASSERT_STRING_EQUAL(finding->text, "reads `s[1]`, which no thread has written yet");
+    CU_ASSERT_EQUAL(finding->count, 1 + (WARPS - 1) * ROUNDS);
+    trial_close(&trial);
+}
+
 static CU_TestInfo tests[] = {
     { "values that matter are reported", values_that_matter_are_reported },
     { "the load is reported", the_load_is_reported },
     { "many results are followed", many_results_are_followed },
+    { "sums of many loads are followed", sums_of_many_loads_are_followed },
+    { "a line that was reported is only counted", a_reported_line_is_only_counted },
     CU_TEST_INFO_NULL,
 };
 
