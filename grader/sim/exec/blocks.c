@@ -400,7 +400,9 @@ static bool may_poll(const Step *step)
 {
     const bool is_global = step->space != SPACE_SHARED && step->space != SPACE_LOCAL;
 
-    return step->in && (step->in->op == OP_call || (is_global && step->in->op == OP_atom) ||
+    const bool returns = step->in && step->in->op == OP_atom && step->d >= 0;
+
+    return step->in && (step->in->op == OP_call || (is_global && returns) ||
                         (is_global && step->in->op == OP_ld && is_strong(step->in)));
 }
 

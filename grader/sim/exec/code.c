@@ -7,6 +7,7 @@
  */
 #include "sim/ptx/cfg.h"
 #include "sim/exec/code.h"
+#include "sim/exec/uses.h"
 #include "sim/exec/loops.h"
 #include "sim/exec/uses.h"
 
@@ -306,6 +307,18 @@ static bool make_steps(CodeMaker *maker)
     return well;
 }
 
+/* An atomic whose result nothing reads is no different from red. nvcc leaves that to ptxas. */
+static void drop_results(const Code *code)
+{
+    for (int i = 0; i < code->step_count; i++) {
+        Step *step = &code->steps[i];
+        const int reg =
+            step->in->op == OP_atom ? uses_register(code->function, step->in, 0, 0) : -1;
+        if (reg >= 0 && !uses_later(code, reg, i + 1))
+            step->d = -1;
+    }
+}
+
 /* ---- Codes ---- */
 
 static bool is_runnable(CodeMaker *maker, const Module *module, int function)
@@ -350,6 +363,8 @@ Code *code_make_for(const Code *kernel, const Module *module, int function,
         code->function = maker.function;
         code->uses = well ? uses_make(code->function) : NULL;
         code->last_use = well ? last_uses(code->function, maker.lives) : NULL;
+        if (well)
+            drop_results(code);
     }
     free(maker.slot);
     free(maker.constants);
