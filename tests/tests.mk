@@ -20,6 +20,7 @@ test-threads:
 	@$(MAKE) B=$(B)/threads CFLAGS="-O1 -g -fsanitize=thread '-Dtarget_clones(...)=unused'" $(B)/threads/unit-tests
 	@setarch -R $(B)/threads/unit-tests test_sim_time_threads
 	@setarch -R $(B)/threads/unit-tests test_sim_time_crew
+	@setarch -R $(B)/threads/unit-tests test_sim_ahead
 	@setarch -R $(B)/threads/unit-tests test_sim_time_repeats
 
 test-programs: all $(B)/unit-tests $(B)/fake_runner $(if $(GRADEBOOK),$(B)/make_archive) $(if $(NVCC),$(B)/ratios $(B)/whatif $(B)/draw_compare $(B)/rogue_guest $(B)/libcudart-sim.so)

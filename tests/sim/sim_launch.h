@@ -51,6 +51,7 @@ typedef struct Trial {
     uint64_t most_played;
     const struct Lowering *lowering; /* the machine code; NULL: unknown */
     const struct ChildCalls *children;
+    const Observer *observer; /* in place of the timing model's; may be NULL */
     /* Results. */
     TimingResult time;
     bool well;
@@ -160,7 +161,8 @@ static inline void trial_launch(Trial *trial)
                   .dynamic_shared_bytes = trial->shared_bytes,
                   .budget = trial->budget ? trial->budget : 100000000,
                   .sms = 4,
-                  .observers = { &check_observer, &timing_observer },
+                  .observers = { &check_observer,
+                                 trial->observer ? trial->observer : &timing_observer },
                   .print = keep_printed,
                   .print_self = trial };
     if (trial->gpu)

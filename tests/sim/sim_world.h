@@ -149,7 +149,7 @@ static inline Step *new_step(Op op, Space space, PtxType type, int vector)
                          .line = w.step_count,
                          .charged_line = w.step_count,
                          .text = { "op", 2 } };
-    static uint32_t numbers;
+    static uint32_t numbers = 1u << 31; /* no code has these */
     *step = (Step){ .in = in,
                     .number = ++numbers,
                     .space = (uint8_t) space,

@@ -5,6 +5,7 @@
  * the alignment of the pattern is enough. Only if that check fails is each lane checked in order,
  * so that the finding names the first faulty lane. */
 #include "sim/exec/access_words.h"
+#include "sim/exec/ahead.h"
 #include "sim/base/bits.h"
 #include "sim/base/common.h"
 #include "sim/exec/ops/handlers.h"
@@ -304,6 +305,7 @@ static bool find_each(Access *x)
         if (lane == first)
             x->host = at;
         x->of[lane] = a;
+        ahead_note(x, a);
         x->own_delta[lane] = (uint64_t) ((uintptr_t) at - (uintptr_t) x->host);
         one &= a == x->of[first];
     }
@@ -328,6 +330,7 @@ static bool find_global(Access *x)
     int64_t off = (int64_t) (first - a->base), room = (int64_t) a->bytes - x->bytes - off;
     if (s->low < -off || s->high > room)
         return find_each(x);
+    ahead_note(x, a);
     x->allocation = a;
     x->host = a->host + off;
     x->delta = s->delta;

@@ -24,7 +24,7 @@ static bool belongs(const ArrayCount *array, const Step *step, const Allocation 
 }
 
 /* Returns NULL if out of memory. */
-static ArrayCount *add_array(Launch *launch, const Step *step, const Allocation *a)
+static ArrayCount *add_array(Launch *launch, ArrayCount array)
 {
     if (launch->array_count == launch->array_room) {
         int room = launch->array_room ? 2 * launch->array_room : 16;
@@ -34,11 +34,7 @@ static ArrayCount *add_array(Launch *launch, const Step *step, const Allocation 
         launch->arrays = arrays;
         launch->array_room = room;
     }
-    launch->arrays[launch->array_count] = (ArrayCount){ .allocation = a->number,
-                                                        .file = file_of(step),
-                                                        .line = line_of(step),
-                                                        .base = a->base,
-                                                        .size = a->bytes };
+    launch->arrays[launch->array_count] = array;
     return &launch->arrays[launch->array_count++];
 }
 
@@ -49,7 +45,26 @@ ArrayCount *access_find_array(Launch *launch, const Step *step, const Allocation
             count->array_of = a->number;
             return &launch->arrays[count->array];
         }
-    return add_array(launch, step, a);
+    return add_array(launch, (ArrayCount){ .allocation = a->number,
+                                           .file = file_of(step),
+                                           .line = line_of(step),
+                                           .base = a->base,
+                                           .size = a->bytes });
+}
+
+ArrayCount *array_count_like(Launch *launch, const ArrayCount *like)
+{
+    for (int i = 0; i < launch->array_count; i++) {
+        ArrayCount *array = &launch->arrays[i];
+        if (array->allocation == like->allocation && array->line == like->line &&
+            array->file == like->file)
+            return array;
+    }
+    return add_array(launch, (ArrayCount){ .allocation = like->allocation,
+                                           .file = like->file,
+                                           .line = like->line,
+                                           .base = like->base,
+                                           .size = like->size });
 }
 
 /* A request that touches several arrays counts as one request for each of them. */

@@ -9,6 +9,10 @@
  * memory, in which case the report lacks them. */
 ArrayCount *access_find_array(Launch *launch, const Step *step, const Allocation *a, Count *count);
 
+/* The launch's counters of the same allocation and line, which it makes if necessary; NULL if out
+ * of memory. */
+ArrayCount *array_count_like(Launch *launch, const ArrayCount *array);
+
 /* Of `times` accesses. */
 static inline void count_in_array(ArrayCount *array, AccessKind kind, int sectors, int bytes,
                                   uint64_t times)

@@ -12,7 +12,7 @@
  * for the preceding block). So SIM_SCHED changes only the order inside a batch: the next blocks, as
  * many as fit. */
 #include "sim/base/bits.h"
-#include "sim/exec/access.h"
+#include "sim/exec/ahead.h"
 #include "sim/exec/block.h"
 #include "sim/exec/moved.h"
 #include "sim/exec/warp.h"
@@ -91,6 +91,7 @@ typedef struct Residents {
     Deal deal;  /* if so */
     Batch batch;
     long clusters; /* that have begun */
+    Ahead *ahead;  /* NULL: blocks only run in their turn */
     uint64_t seed; /* for the order of the warps */
 } Residents;
 
@@ -169,6 +170,8 @@ static bool crew_open(Residents *residents, Launch *launch, long total)
 
 static void crew_close(Residents *residents)
 {
+    if (residents->ahead)
+        ahead_close(residents->ahead);
     for (long i = 0; i < residents->there; i++)
         block_end(residents->blocks[i]);
     for (long i = 0; i < residents->made; i++) {
@@ -429,6 +432,30 @@ static bool deals_work(const Launch *launch)
     return true;
 }
 
+/* ---- Blocks that run ahead of their turn ---- */
+
+static void count_done(void *self)
+{
+    Residents *residents = self;
+
+    residents->done++;
+    report_progress(residents);
+}
+
+/* Returns whether it is the turn of another block after that. */
+static bool runs_ahead(Residents *residents)
+{
+    if (residents->there || !residents->done)
+        return false;
+    if (residents->done == 1)
+        residents->ahead = ahead_open(residents->launch, residents->total);
+    if (!residents->ahead || ahead_is_over(residents->ahead))
+        return false;
+    const long next = ahead_run(residents->ahead, residents->done, count_done, residents);
+    residents->batch = (Batch){ .first = next };
+    return true;
+}
+
 void blocks_run(Launch *launch, long count)
 {
     Residents residents;
@@ -440,6 +467,8 @@ void blocks_run(Launch *launch, long count)
     residents.deals = deals_work(launch);
     moves_begin(launch, count);
     while (!launch->failed && residents.done < residents.total) {
+        if (runs_ahead(&residents) && !not_begun(&residents))
+            break;
         if (launch->cluster[0] && cluster_may_begin(&residents))
             begin_cluster(&residents);
         else if (!launch->cluster[0] && not_begun(&residents) && residents.there < residents.most)

@@ -13,6 +13,13 @@ enum { STACK_BYTES = 16384 }; /* bytes per thread, for the functions that a kern
 
 /* ---- Findings ---- */
 
+/* A part that runs ahead is run again when it is its turn, and the finding is reported then. */
+static bool is_ahead(Launch *launch)
+{
+    launch->failed |= launch->is_ahead;
+    return launch->is_ahead;
+}
+
 static void put_index(int to[3], int64_t number, const int size[3])
 {
     to[0] = (int) (number % size[0]);
@@ -52,7 +59,8 @@ void fail(Warp *warp, const Step *step, int lane, FindingKind kind, const char *
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    finding(kind, true, &place, "%s", text);
+    if (!is_ahead(launch))
+        finding(kind, true, &place, "%s", text);
     if (!launch->failed)
         launch->failure = kind;
     launch->failed = true;
@@ -70,13 +78,14 @@ void warn(Warp *warp, const Step *step, int lane, FindingKind kind, const char *
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    finding(kind, false, &place, "%s", text);
+    if (!is_ahead(warp->block->launch))
+        finding(kind, false, &place, "%s", text);
 }
 
 void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const OtherAccess *other,
                  const char *text)
 {
-    const Launch *launch = warp->block->launch;
+    Launch *launch = warp->block->launch;
     Place place = lane_place(warp, step, lane);
 
     place.other_line = other->step && other->step->in ? other->step->in->line : 0;
@@ -87,7 +96,8 @@ void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const
         put_index(place.other_block, other->block, launch->grid);
         put_index(place.other_thread, other->thread, launch->block);
     }
-    finding(kind, false, &place, "%s", text);
+    if (!is_ahead(launch))
+        finding(kind, false, &place, "%s", text);
 }
 
 int step_line(const Step *step)

@@ -357,10 +357,11 @@ struct Block {
     void *shared_races;      /* race_order.c */
     uint32_t barriers_used;  /* one bit each; the others are 0 */
     Barrier barriers[BARRIERS];
-    int epoch;                /* barriers passed by all threads so far */
-    const Step *last_barrier; /* the last of them; NULL: none */
-    bool ended;               /* by a fatal finding */
-    struct BlockTrace *trace; /* trace.h; may be NULL */
+    int epoch;                 /* barriers passed by all threads so far */
+    const Step *last_barrier;  /* the last of them; NULL: none */
+    bool ended;                /* by a fatal finding */
+    struct BlockTrace *trace;  /* trace.h; may be NULL */
+    struct AheadThread *ahead; /* ahead.h: the thread that runs it ahead; NULL: it is its turn */
 };
 
 typedef enum Schedule { SCHEDULE_FORWARD, SCHEDULE_REVERSE, SCHEDULE_RANDOM } Schedule;
@@ -403,6 +404,8 @@ typedef struct Observer {
     /* The same for a warp, after each interval in which it could not issue. */
     void (*warp_waited)(Launch *launch, const struct WarpWaited *waited);
     void (*warp_played)(Launch *launch, const struct WarpPlayed *played);
+    /* How it learns of blocks that have run ahead (ahead.h). */
+    const struct AheadCalls *ahead;
 } Observer;
 enum { MOST_OBSERVERS = 4 };
 
@@ -481,7 +484,8 @@ struct Launch {
     void (*step)(Warp *warp, int pc, uint32_t executed);
     bool watched;                          /* set by launch_run: an observer needs the accesses; */
     AccessAgain *load_again, *store_again; /* of the only one; NULL: none */
-    bool failed; /* a fatal finding ended the launch; its kind is in `failure` */
+    bool is_ahead; /* a part of a launch (ahead.h): what would be a finding only ends it */
+    bool failed;   /* a fatal finding ended the launch; its kind is in `failure` */
     FindingKind failure;
     uint32_t envreg[3]; /* %envreg0 .. 2: 1 and 2 are the workspace of cooperative launches */
     void (*print)(void *self, const char *text, size_t length); /* output of printf; NULL: stdout */

@@ -2,15 +2,12 @@
 #include "sim/exec/repeats.h"
 #include "sim/exec/access_count.h"
 
-static Shape *listed[SHAPE_ENTRIES];
-static int listed_count;
-
 void repeats_begin(Shape *s, Launch *launch, Count *count)
 {
     s->launch = launch;
     s->count = count;
     if (!s->is_listed)
-        listed[listed_count++] = s;
+        thread_shapes->repeated[thread_shapes->repeated_count++] = s;
     s->is_listed = true;
 }
 
@@ -36,9 +33,9 @@ void repeats_end(Shape *s)
 
 void repeats_end_all(void)
 {
-    for (int i = 0; i < listed_count; i++) {
-        repeats_end(listed[i]);
-        listed[i]->is_listed = false;
+    for (int i = 0; i < thread_shapes->repeated_count; i++) {
+        repeats_end(thread_shapes->repeated[i]);
+        thread_shapes->repeated[i]->is_listed = false;
     }
-    listed_count = 0;
+    thread_shapes->repeated_count = 0;
 }

@@ -11,7 +11,7 @@ void repeats_begin(Shape *shape, Launch *launch, Count *count);
 /* Adds the repeats to the counters, and leaves no room for more. Must be called before the shape or
  * the step's array changes. */
 void repeats_end(Shape *shape);
-/* The same for all shapes. */
+/* The same for all shapes of this thread. */
 void repeats_end_all(void);
 
 #endif

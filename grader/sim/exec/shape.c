@@ -12,7 +12,8 @@
 
 enum { BANKS = 32, BANK_BYTES = 4, ROWS = 63 /* that passes_in_rows() takes, in any position */ };
 
-Shape shape_table[SHAPE_ENTRIES];
+static Shapes of_launches;
+_Thread_local Shapes *thread_shapes = &of_launches;
 
 /* ---- Distinct values ---- */
 
@@ -427,9 +428,7 @@ static bool is_loop(const Step *step, int bytes)
 
 static void work_out(Shape *s, const Step *step)
 {
-    static uint64_t numbers;
-
-    s->deltas = ++numbers;
+    s->deltas = ++thread_shapes->numbers;
     s->rounds = s->round_lanes = 0;
     s->l1_wavefronts = 0;
     s->has_leaders = false;

@@ -73,10 +73,31 @@ const Shape *shape_of(const Step *step, Space space, AccessKind kind, uint32_t m
                       const uint64_t address[LANES]);
 
 /* The last shapes of steps, of full warps and then of parts of warps without and with their first
- * lane, as branches at the two edges of an array make them. Only one thread at a time runs blocks,
- * so there is one table. */
+ * lane, as branches at the two edges of an array make them. */
 enum { SHAPES_KEPT = 1024 /* of each kind */, SHAPE_ENTRIES = 3 * SHAPES_KEPT };
-extern Shape shape_table[SHAPE_ENTRIES];
+
+/* Of a shuffle: the lane that each lane reads, and the lanes whose source is inside their segment.
+ */
+typedef struct Route {
+    uint32_t mode, b, c; /* key of the cache, if the same for all lanes */
+    uint32_t inside;
+    uint8_t source[LANES];
+} Route;
+enum { ROUTES_KEPT = 256 };
+
+/* What a thread that runs blocks keeps from step to step. */
+typedef struct Shapes {
+    Shape shape[SHAPE_ENTRIES];
+    Shape *repeated[SHAPE_ENTRIES]; /* repeats.c: those whose repeats may not be counted yet */
+    int repeated_count;
+    uint64_t numbers;          /* of deltas */
+    Route routes[ROUTES_KEPT]; /* of the last shuffles with the same distance in all lanes, */
+    Route route;               /* and of one with other distances */
+} Shapes;
+
+/* Those of this thread. Only one thread at a time runs a launch, and has the only ones unless
+ * others run blocks ahead (ahead.h), each with its own. */
+extern _Thread_local Shapes *thread_shapes __attribute__((tls_model("initial-exec")));
 
 /* The step's last shape for these lanes, if `step` is the step's number. Neighbouring steps never
  * share an entry, and neither do the two sides of a copy to shared memory. */
@@ -84,7 +105,7 @@ static inline Shape *shape_last_of(const Step *step, Space space, uint32_t mask)
 {
     const uint32_t at = step->number + (space == SPACE_SHARED ? SHAPES_KEPT / 2 : 0);
     const uint32_t kind = mask == UINT32_MAX ? 0 : 1 + (mask & 1);
-    return &shape_table[at % SHAPES_KEPT + kind * SHAPES_KEPT];
+    return &thread_shapes->shape[at % SHAPES_KEPT + kind * SHAPES_KEPT];
 }
 
 /* The same for a full warp. */

@@ -11,12 +11,14 @@ bool has_shape_vectors(void)
 {
     static int answer = -1;
 
-    if (answer < 0) {
+    int now = __atomic_load_n(&answer, __ATOMIC_RELAXED);
+    if (now < 0) {
         __builtin_cpu_init();
-        answer = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
-                 __builtin_cpu_supports("avx2");
+        now = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
+              __builtin_cpu_supports("avx2");
+        __atomic_store_n(&answer, now, __ATOMIC_RELAXED);
     }
-    return answer;
+    return now;
 }
 
 /* Each half of the lanes is compared with itself, then the upper half with each lower lane. */

@@ -11,6 +11,8 @@ static __attribute__((noinline)) WalkCell *make_cell(Walk *walk, int state, int 
 
     if (!*row)
         *row = calloc((size_t) walk->block_count, sizeof **row);
+    if (state >= walk->rows)
+        walk->rows = state + 1;
     WalkCell *cell = *row ? *row + block : NULL;
     if (cell && !cell->to)
         cell->to = 1 + walk->next(walk, state, block, cell);
@@ -18,7 +20,7 @@ static __attribute__((noinline)) WalkCell *make_cell(Walk *walk, int state, int 
     return walk->failed ? NULL : cell;
 }
 
-static inline WalkCell *cell_at(Walk *walk, int state, int block)
+WalkCell *walk_cell(Walk *walk, int state, int block)
 {
     WalkCell *row = walk->cells[state];
 
@@ -53,7 +55,7 @@ static void regroup(Warp *warp, const struct WalkGroup *moved, int count)
 /* The frequent case: the warp is one group, and all of its lanes move. */
 static void move_only(Walk *walk, struct WalkGroup *group, int block)
 {
-    WalkCell *cell = cell_at(walk, group->state, block);
+    WalkCell *cell = walk_cell(walk, group->state, block);
 
     if (!cell)
         return;
@@ -83,7 +85,7 @@ static __attribute__((noinline)) void move_parts(Walk *walk, Warp *warp, int blo
 
     for (int i = 0; i < warp->group_count; i++) {
         const uint32_t lanes = warp->groups[i].lanes & warp->active;
-        WalkCell *cell = lanes ? cell_at(walk, warp->groups[i].state, block) : NULL;
+        WalkCell *cell = lanes ? walk_cell(walk, warp->groups[i].state, block) : NULL;
         if (walk->failed)
             return;
         if (!cell)
@@ -107,4 +109,33 @@ void walk_step(Warp *warp, int block)
         move_only(walk, warp->groups, block);
     else
         move_parts(walk, warp, block);
+}
+
+static void add_cell(WalkCell *to, const WalkCell *from)
+{
+    to->lanes += from->lanes;
+    to->parts += from->parts;
+    to->met += from->met;
+    to->joined += from->joined;
+}
+
+void walk_add(Walk *to, const Walk *from)
+{
+    for (int state = 0; state < from->rows; state++)
+        for (int block = 0; from->cells[state] && block < from->block_count; block++) {
+            const WalkCell *cell = &from->cells[state][block];
+            WalkCell *same = cell->parts ? walk_cell(to, state, block) : NULL;
+            if (same)
+                add_cell(same, cell);
+        }
+}
+
+void walk_clear(Walk *walk)
+{
+    walk->failed = false;
+    for (int state = 0; state < walk->rows; state++)
+        for (int block = 0; walk->cells[state] && block < walk->block_count; block++) {
+            WalkCell *cell = &walk->cells[state][block];
+            cell->lanes = cell->parts = cell->met = cell->joined = 0;
+        }
 }

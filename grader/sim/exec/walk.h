@@ -26,6 +26,7 @@ typedef struct Walk {
     int block_count;
     uint16_t *begins; /* by step: 1 + the number of the basic block that begins there; 0: none */
     WalkCell *cells[MOST_WALK_STATES]; /* by state, then block; NULL: none yet */
+    int rows;                          /* those after so many states are NULL */
     /* Returns the state to which a block leads, and creates it if necessary; negative: too many.
      * Sets the cell's place and whether lanes stay there. */
     int (*next)(struct Walk *walk, int state, int block, WalkCell *cell);
@@ -34,6 +35,11 @@ typedef struct Walk {
 
 /* The warp's active lanes begin basic block `block`. */
 void walk_step(Warp *warp, int block);
+/* The cell of this state and block, with its next state. NULL: the walk has failed. */
+WalkCell *walk_cell(Walk *walk, int state, int block);
+/* Adds the counts of a walk with the same states. */
+void walk_add(Walk *to, const Walk *from);
+void walk_clear(Walk *walk); /* its counts */
 
 /* The frequent case: the warp is one group, all of its lanes move, and the cell is known. */
 static inline bool walk_quickly(const Walk *of, Warp *warp, int block)

@@ -169,14 +169,14 @@ static Allocation *find_any(uint64_t address)
 
 Allocation *memory_find(uint64_t address)
 {
-    Allocation *last = memory.last;
+    Allocation *last = __atomic_load_n(&memory.last, __ATOMIC_RELAXED); /* threads of ahead.h */
 
     if (last && holds(last, address))
         return last;
     Allocation *found = find_any(address);
     if (!found || found->freed)
         return NULL;
-    memory.last = found;
+    __atomic_store_n(&memory.last, found, __ATOMIC_RELAXED);
     return found;
 }
 

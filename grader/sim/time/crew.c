@@ -7,16 +7,16 @@
  * others. Threads without a part of their own sleep until there are more parts.
  */
 #include "sim/time/crew.h"
+#include "sim/base/thread.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
 /* SPINS: about 50 microseconds, if no other thread wants the processor. */
-enum { HOST_LINE = 64, PAUSES = 200, PATIENCE = 250, SPINS = 400, STACK_BYTES = 1 << 19 };
+enum { HOST_LINE = 64, PAUSES = 200, PATIENCE = 250, SPINS = 400 };
 
 /* Each in its own line of the host's caches, since threads write it. */
 typedef struct Counter {
@@ -213,25 +213,15 @@ void crew_help(Crew *crew, bool (*is_enough)(void *self), void *self)
 
 /* ---- Opening and closing ---- */
 
-/* Signals are for the program's threads. */
 static void start_helpers(Crew *crew, int helpers)
 {
-    pthread_attr_t attributes;
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     for (int i = 0; i < helpers; i++) {
         Helper *helper = &crew->helper[crew->helpers];
         *helper = (Helper){ .crew = crew, .number = i + 1 };
-        if (pthread_create(&helper->thread, &attributes, help, helper))
+        if (!thread_start(&helper->thread, help, helper))
             break;
         crew->helpers++;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
 }
 
 static Counter *new_counters(int count)

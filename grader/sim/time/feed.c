@@ -3,12 +3,12 @@
  * The executor lists what the thread is to do. An executor that has to wait helps to play.
  */
 #include "sim/time/feed.h"
+#include "sim/base/thread.h"
 
-#include <signal.h>
 #include <stdlib.h>
 
 /* MOST_BYTES: of the traces that wait to be played, unless it is one. */
-enum { MOST_BYTES = 64 << 20, STACK_BYTES = 1 << 19 };
+enum { MOST_BYTES = 64 << 20 };
 
 typedef enum Task { BEGIN_BLOCK, PLAY_BLOCK, PLAY_REST } Task;
 
@@ -163,23 +163,6 @@ void feed_block(Feed *feed, BlockTrace *trace)
 
 /* ---- Opening and closing ---- */
 
-/* Signals are for the program's threads. */
-static bool start_thread(Feed *feed)
-{
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    bool well;
-
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    well = !pthread_create(&feed->thread, &attributes, work, feed);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return well;
-}
-
 static void free_feed(Feed *feed)
 {
     while (feed->spare) {
@@ -208,7 +191,7 @@ Feed *feed_open(Play *play, long most)
     pthread_mutex_init(&feed->lock, NULL);
     pthread_cond_init(&feed->listed, NULL);
     play->crew = crew_open(threads - 2, play->gpu->device.sms);
-    if (play->crew && start_thread(feed))
+    if (play->crew && thread_start(&feed->thread, work, feed))
         return feed;
     free_feed(feed);
     return NULL;

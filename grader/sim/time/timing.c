@@ -6,6 +6,7 @@
  *
  * A launch that repeats an earlier one is not played (sim/time/follow.h).
  */
+#include "sim/exec/ahead.h"
 #include "sim/time/feed.h"
 #include "sim/time/follow.h"
 
@@ -334,15 +335,21 @@ static void begin_trace(Timing *timing, BlockTrace *trace, long number)
         begin_block(timing, trace, &start);
 }
 
+static void judge_complete(Timing *timing)
+{
+    if (!timing->complete && is_enough(timing)) {
+        timing->complete = true;
+        timing->done = work_done(timing->launch);
+    }
+}
+
 static void block_begin(Block *block)
 {
     Timing *timing = block->launch->timing;
 
     block->trace = NULL;
-    if (timing && !timing->complete && is_enough(timing)) {
-        timing->complete = true;
-        timing->done = work_done(timing->launch);
-    }
+    if (timing)
+        judge_complete(timing);
     if (timing && !timing->complete && !timing->failed) {
         timing->warps = block->warp_count;
         block->trace = new_trace(timing, block->warp_count);
@@ -354,17 +361,9 @@ static void block_begin(Block *block)
         trace_into(&block->warps[i], block->trace ? &block->trace->warps[i] : NULL);
 }
 
-static void block_end(Block *block)
+static void end_trace(Timing *timing, BlockTrace *trace)
 {
-    Timing *timing = block->launch->timing;
-    BlockTrace *trace = block->trace;
-
-    if (!trace)
-        return;
-    block->trace = NULL;
-    for (int i = 0; i < block->warp_count; i++)
-        trace_into(&block->warps[i], NULL);
-    if (block->launch->failed || trace->incomplete) {
+    if (timing->launch->failed || trace->incomplete) {
         play_kept(timing);
         timing->failed = true;
     }
@@ -381,9 +380,78 @@ static void block_end(Block *block)
     end_block(timing, trace);
 }
 
+static void block_end(Block *block)
+{
+    BlockTrace *trace = block->trace;
+
+    if (!trace)
+        return;
+    block->trace = NULL;
+    for (int i = 0; i < block->warp_count; i++)
+        trace_into(&block->warps[i], NULL);
+    end_trace(block->launch->timing, trace);
+}
+
+/* ---- Blocks that have run ahead ---- */
+
+static int ahead_threads(const Launch *launch)
+{
+    return launch->timing && !play_is_observed(launch) ? launch->timing->gpu->threads : 0;
+}
+
+/* Before some waves it may turn out that enough blocks were played. */
+static long ahead_together(const Launch *launch, long block)
+{
+    const Timing *timing = launch->timing;
+    const long left = timing->blocks - block, before = left % timing->wave;
+
+    return before ? before : timing->wave;
+}
+
+static BlockTrace *ahead_trace(Launch *launch)
+{
+    Timing *timing = launch->timing;
+
+    return timing->complete || timing->failed ? NULL : new_trace(timing, timing->warps);
+}
+
+static void ahead_drop(Launch *launch, BlockTrace *trace)
+{
+    if (trace)
+        give_back(launch->timing, trace);
+}
+
+static BlockTrace *ahead_began(Launch *launch, long block, BlockTrace *trace)
+{
+    Timing *timing = launch->timing;
+
+    judge_complete(timing);
+    timing->failed |= !timing->complete && !trace;
+    if (timing->complete || timing->failed) {
+        ahead_drop(launch, trace);
+        return NULL;
+    }
+    begin_trace(timing, trace, block);
+    return trace;
+}
+
+static void ahead_ended(Launch *launch, BlockTrace *trace)
+{
+    if (trace)
+        end_trace(launch->timing, trace);
+}
+
+static const AheadCalls ahead_calls = { .threads = ahead_threads,
+                                        .together = ahead_together,
+                                        .trace = ahead_trace,
+                                        .began = ahead_began,
+                                        .ended = ahead_ended,
+                                        .drop = ahead_drop };
+
 const Observer timing_observer = { .launch_begin = launch_begin,
                                    .block_begin = block_begin,
-                                   .block_end = block_end };
+                                   .block_end = block_end,
+                                   .ahead = &ahead_calls };
 
 /* ---- The end ---- */
 

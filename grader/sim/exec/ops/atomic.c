@@ -1,5 +1,5 @@
 /* atomic.c - atom and red: read, change, write, lane by lane in order. */
-#include "sim/exec/access.h"
+#include "sim/exec/ahead.h"
 #include "sim/exec/ops/rounding.h"
 
 #include <math.h>
@@ -202,6 +202,8 @@ static bool change_all(Access *x)
         return false;
     if (x->space == SPACE_GLOBAL && changes[step->atomic.change].change_global)
         change = changes[step->atomic.change].change_global;
+    if (ahead_updates(x, change, step->b))
+        return true;
     if (step->vector > 1 || step->size < 4)
         change_lanes(x, change, step->size, step->vector);
     else if (step->size == 8)

@@ -155,7 +155,7 @@ void memory_move(const Access *x)
     const Step *step = x->step;
     Mover *mover = mover_of(step);
 
-    if (load_four(x))
+    if (load_four(x) || ahead_stores(x))
         return;
     for (int e = 0; e < step->vector; e++) {
         int slot = data_slot(step, x->kind, e);

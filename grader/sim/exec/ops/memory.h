@@ -3,6 +3,7 @@
 #define SIM_EXEC_OPS_MEMORY_H
 
 #include "sim/exec/access_count.h"
+#include "sim/exec/ahead.h"
 #include "sim/exec/ops/handlers.h"
 
 /* ---- memory.c ---- */

@@ -44,13 +44,14 @@ INLINE bool widen(const Shape *s, const Step *step, const char *host, Lane32 *da
 #define widen_avx2 widen
 
 /* The allocation that holds the address, if it needs no further checks than its bounds. */
-INLINE Allocation *plain_allocation(Shape *s, uint64_t address, AccessKind kind)
+INLINE Allocation *plain_allocation(const Access *x, Shape *s, uint64_t address)
 {
     if (s->memory_changes == memory_changes && address - s->allocation->base < s->allocation->bytes)
         return s->allocation;
     Allocation *a = memory_find(address);
-    if (!a || a->forbidden || (a->kind == VARIABLE_CONST && kind != ACCESS_LOAD))
+    if (!a || a->forbidden || (a->kind == VARIABLE_CONST && x->kind != ACCESS_LOAD))
         return NULL;
+    ahead_note(x, a);
     s->allocation = a;
     s->memory_changes = memory_changes;
     return a;
@@ -58,7 +59,7 @@ INLINE Allocation *plain_allocation(Shape *s, uint64_t address, AccessKind kind)
 
 INLINE bool find_global_again(Access *x, Shape *s, uint64_t first)
 {
-    Allocation *a = plain_allocation(s, first, x->kind);
+    Allocation *a = plain_allocation(x, s, first);
 
     if (!a)
         return false;
@@ -141,14 +142,14 @@ static __attribute__((noinline)) void move_any(Warp *warp, const Step *step, uin
 }
 
 /* The next accesses may repeat this one, which has been found and counted, unless the report lacks
- * its array. */
+ * its array, or a block stores ahead. */
 INLINE void begin_repeats(const Access *x, Shape *s)
 {
     Count *count = count_of(x->warp, x->step);
 
     if (!s->has_eights)
         shape_find_eights(s);
-    if (x->allocation && count->array_of != x->allocation->number)
+    if ((x->allocation && count->array_of != x->allocation->number) || is_ahead_store(x))
         s->room = 0;
     else
         repeats_begin(s, x->warp->block->launch, count);
@@ -205,7 +206,9 @@ INLINE bool is_part(Warp *warp, const Step *step, const Shape *s, uint64_t first
     {                                                                                              \
         const Step *step = x->step;                                                                \
                                                                                                    \
-        if (step->memory.words && x->mask == ALL_LANES)                                            \
+        if (is_ahead_store(x))                                                                     \
+            move_any(x->warp, step, x->mask, x->kind, x->host, x->allocation);                     \
+        else if (step->memory.words && x->mask == ALL_LANES)                                       \
             move_words##suffix(s, x->kind, x->host, plane(x->warp, data));                         \
         else if (step->memory.words)                                                               \
             move_part(s, x->kind, x->host, plane(x->warp, data));                                  \

@@ -86,13 +86,6 @@ static void set_bits(Warp *warp, int predicate, uint32_t lanes, uint32_t value)
 
 /* ---- shfl ---- */
 
-/* The lane that each lane reads, and the lanes whose source is inside their segment. */
-typedef struct Route {
-    uint32_t mode, b, c; /* key of the cache, if the same for all lanes */
-    uint32_t inside;
-    uint8_t source[LANES];
-} Route;
-
 /* c: the mask of the segments from bit 8 on, and the clamp in the low bits. */
 static void find_source(Route *route, Mod mode, int lane, uint32_t b, uint32_t c)
 {
@@ -115,21 +108,20 @@ static void find_source(Route *route, Mod mode, int lane, uint32_t b, uint32_t c
 
 static const Route *varying_route(Warp *warp, const Step *step)
 {
-    static Route route;
+    Route *route = &thread_shapes->route;
     const Lane32 *b = plane(warp, step->b), *c = plane(warp, step->c);
 
-    route.inside = 0;
+    route->inside = 0;
     for (int lane = 0; lane < LANES; lane++)
-        find_source(&route, (Mod) step->mod, lane, b[lane], c[lane]);
-    return &route;
+        find_source(route, (Mod) step->mod, lane, b[lane], c[lane]);
+    return route;
 }
 
 /* Caches the routes, since most shuffles use one of a few constant distances. */
 static const Route *constant_route(Warp *warp, const Step *step)
 {
-    static Route routes[256];
     uint32_t b = *(const Lane32 *) plane(warp, step->b), c = *(const Lane32 *) plane(warp, step->c);
-    Route *route = &routes[(b ^ c >> 3 ^ c << 5 ^ step->mod * 31u) & 255];
+    Route *route = &thread_shapes->routes[(b ^ c >> 3 ^ c << 5 ^ step->mod * 31u) % ROUTES_KEPT];
 
     if (route->mode == step->mod && route->b == b && route->c == c)
         return route;
