@@ -84,6 +84,14 @@ static int next_of_launch(Walk *walk, int state, int block, WalkCell *cell)
     return to;
 }
 
+static bool has_failed(ChunkWalk *walk)
+{
+    pthread_mutex_lock(walk->lock);
+    const bool failed = walk->of->failed;
+    pthread_mutex_unlock(walk->lock);
+    return failed;
+}
+
 /* ---- Opening and closing ---- */
 
 bool chunk_open(Chunk *chunk, const Launch *launch, pthread_mutex_t *lock)
@@ -145,7 +153,7 @@ static void begin(Chunk *chunk, const Launch *model, uint64_t most)
     own->arrays = before.arrays;
     own->array_room = before.array_room;
     own->array_count = 0;
-    own->walk = model->walk ? &chunk->walk.walk : NULL;
+    own->walk = model->walk && !has_failed(&chunk->walk) ? &chunk->walk.walk : NULL;
     own->observers[0] = NULL;
     own->executed = own->clock = own->slept = 0;
     own->budget = most;

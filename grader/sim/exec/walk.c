@@ -16,7 +16,7 @@ static __attribute__((noinline)) WalkCell *make_cell(Walk *walk, int state, int 
     WalkCell *cell = *row ? *row + block : NULL;
     if (cell && !cell->to)
         cell->to = 1 + walk->next(walk, state, block, cell);
-    walk->failed = !cell || cell->to < 1;
+    walk->failed |= !cell || cell->to < 1;
     return walk->failed ? NULL : cell;
 }
 
