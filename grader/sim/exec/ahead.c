@@ -38,8 +38,8 @@ struct Ahead {
     long ring_size, next, taken, over; /* to be prepared, to be taken, to be taken over */
     long blocks;                       /* that have been prepared */
     bool ends;
-    int thread_count; /* the last one is the launch's own */
-    AheadThread thread[MOST_THREADS + 1];
+    int thread_count;
+    AheadThread thread[MOST_THREADS + 1]; /* the last element is the launch's own thread */
     pthread_t handle[MOST_THREADS];
 };
 

@@ -35,7 +35,7 @@ typedef struct Ahead Ahead;
  * not worth it. */
 Ahead *ahead_open(Launch *launch, long count);
 /* Runs blocks from this one on, until one has to run in its turn. Returns its number; or `count`.
- */
+ * Calls done(self) when it has taken over a block. */
 long ahead_run(Ahead *ahead, long block, void (*done)(void *self), void *self);
 /* Whether it is no use to try again. */
 bool ahead_is_over(const Ahead *ahead);

@@ -39,7 +39,7 @@ bool used_overlap(const UsedList *one, const UsedList *other)
     return overlap;
 }
 
-/* What is listed is not in memory yet, so a chunk that reads what it writes has failed. */
+/* A chunk cannot read what it has written, since that is only listed. It fails if it tries to. */
 void ahead_note_use(AheadThread *thread, const Allocation *a, AccessKind kind)
 {
     used_add(kind == ACCESS_LOAD ? &thread->read : &thread->written, a);
@@ -159,6 +159,7 @@ static void begin(Chunk *chunk, const Launch *model, uint64_t most)
     own->budget = most;
     own->is_ahead = true;
     chunk->writes.used = 0;
+    chunk->writes.incomplete = false;
     memset(own->counts, 0, ((size_t) own->kernel->step_count + 1) * sizeof *own->counts);
     memset(own->loops, 0, (size_t) own->kernel->loop_count * sizeof *own->loops);
     walk_clear(&chunk->walk.walk);
@@ -168,11 +169,12 @@ static bool open_block(AheadThread *thread, Chunk *chunk)
 {
     Block *block = &thread->block;
 
-    if (!thread->is_open) {
-        thread->is_open = true;
-        if (!block_open(block, &chunk->launch))
-            return false;
+    if (!thread->is_open && !block_open(block, &chunk->launch)) {
+        block_close(block);
+        *block = (Block){ .launch = NULL };
+        return false;
     }
+    thread->is_open = true;
     block->launch = &chunk->launch;
     block->ahead = thread;
     for (int i = 0; i < block->warp_count; i++)
