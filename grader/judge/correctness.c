@@ -193,29 +193,40 @@ static bool is_unsafe(Verdict verdict)
     return verdict == UNSAFE || verdict == STRAY;
 }
 
+/* Runs a case as the first one of a new process. */
+static Verdict run_first(Trial *trial, const Case *row)
+{
+    const Case lab_case = trial_sized(trial, row);
+    Verdict verdict;
+
+    worker_end(trial->worker);
+    verdict = trial_start(trial);
+    return verdict == PASS ? trial_run(trial, &lab_case) : verdict;
+}
+
 /* Runs the cases that are smaller than the unsafe row `failed` and have not run yet, from the
- * smallest, until one is unsafe: that one is described. So the random order of the cases does not
- * choose which fault a student reads about. */
+ * smallest, then `failed` itself, until one is unsafe: that one is described. So the random order
+ * of the cases does not choose which fault a student reads about. Warps and blocks run forward:
+ * a fault of the first thread is the easiest to understand. */
 static Verdict describe_smallest(Trial *trial, int failed, Verdict verdict)
 {
     const Case *cases = trial->entry->lab->cases;
     const Case first = trial_sized(trial, &cases[failed]);
     const size_t most = trial_elements(trial, &first);
     const WrongCase known = wrong_of(trial->worker);
-    uint64_t tried = trial->right_cases | trial->wrong_cases;
+    uint64_t tried = trial->right_cases | trial->wrong_cases | 1ull << failed;
     Verdict found = PASS;
+    int row;
 
-    for (int row; found != TIMEOUT && (row = smallest_row(trial, tried, most)) >= 0;) {
-        const Case lab_case = trial_sized(trial, &cases[row]);
-        tried |= 1ull << row;
-        worker_end(trial->worker);
-        found = trial_start(trial);
-        if (found != PASS)
-            break;
-        found = trial_run(trial, &lab_case);
-        if (is_unsafe(found))
-            return found;
-    }
+    trial->forward = true;
+    do {
+        row = smallest_row(trial, tried, most);
+        tried |= row >= 0 ? 1ull << row : 0;
+        found = run_first(trial, &cases[row >= 0 ? row : failed]);
+    } while (row >= 0 && found != TIMEOUT && !is_unsafe(found));
+    trial->forward = false;
+    if (is_unsafe(found))
+        return found;
     restore_all(trial->worker, &known);
     return verdict;
 }
@@ -348,12 +359,7 @@ static void run_alone(Trial *trial)
     Verdict verdict;
 
     PUT(why, "%s", worker->why);
-    worker_end(worker);
-    verdict = trial_start(trial);
-    if (verdict == PASS) {
-        Case lab_case = trial_sized(trial, diagnosis.lab_case);
-        verdict = trial_run(trial, &lab_case);
-    }
+    verdict = run_first(trial, diagnosis.lab_case);
     PUT(worker->why, "%s", why);
     worker->diagnosis = diagnosis;
     if (verdict != PASS)

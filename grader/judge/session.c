@@ -276,7 +276,7 @@ Verdict session_load(Session *session, const LabEntry *entry, const char *object
     if (verdict == PASS)
         verdict = worker_load(worker, entry, object);
     if (verdict == PASS && setup->launch_millions)
-        verdict = worker_checks(worker, false, setup->launch_millions);
+        verdict = worker_checks(worker, false, 0, setup->launch_millions);
     if (verdict == PASS && setup->model_time)
         verdict = worker_model_time(worker, setup->without);
     return verdict;

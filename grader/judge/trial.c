@@ -59,6 +59,22 @@ static int most_millions(const Trial *trial, const Case *lab_case, bool large)
     return millions > trial->scope->large_millions ? millions : trial->scope->large_millions;
 }
 
+/* The order in which a case's warps and blocks run on a simulated GPU, as worker_checks() takes it:
+ * backward in every other row of the lab's table, else random. A kernel can depend on the usual
+ * order without a race, for example by atomics; only the timed cases run in that order. A case that
+ * runs again gets the same order, whichever process runs it. */
+static int order_of(const Trial *trial, const Case *sized)
+{
+    const Case *cases = trial->entry->lab->cases;
+    int row = 0;
+
+    if (trial->forward)
+        return 0;
+    while (cases[row].label && cases[row].label != sized->label)
+        row++;
+    return row + 2;
+}
+
 Verdict trial_run(const Trial *trial, const Case *sized)
 {
     const bool large = trial_is_large(trial, sized);
@@ -67,7 +83,8 @@ Verdict trial_run(const Trial *trial, const Case *sized)
     Verdict verdict = PASS;
 
     if (trial->scope->simulated)
-        verdict = worker_checks(worker, !large, most_millions(trial, sized, large));
+        verdict = worker_checks(worker, !large, order_of(trial, sized),
+                                most_millions(trial, sized, large));
     if (verdict != PASS)
         return verdict;
     verdict = worker_once(worker, sized, draw(trial->random, DRAW_CONTENTS),

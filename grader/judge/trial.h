@@ -20,6 +20,7 @@ typedef struct Trial {
     const Scope *scope;
     Draws *random;
     bool two_at_a_time;             /* the large cases run in two processes */
+    bool forward;                   /* on a simulated GPU all warps and blocks run in order */
     char given_up[200];             /* labels of large cases that exceeded their limit */
     int right, wrong, skipped, all; /* cases; the repeated one counts once */
     uint64_t right_cases,

@@ -347,11 +347,11 @@ void worker_reason(const Worker *worker, char *text, size_t size)
         put(text, size, "%s", worker->why);
 }
 
-Verdict worker_checks(Worker *worker, bool on, int millions)
+Verdict worker_checks(Worker *worker, bool on, int order, int millions)
 {
     char answer[CHILD_LINE];
 
-    return ASK(worker, chore_limit_s, answer, "checks %d %d000000", on, millions);
+    return ASK(worker, chore_limit_s, answer, "checks %d %d %d000000", on, order, millions);
 }
 
 Verdict worker_count(Worker *worker, const Mechanism *mechanism, Counted *counted)

@@ -96,9 +96,10 @@ Verdict worker_fetch(Worker *worker, int set, int out, size_t first, size_t coun
 Verdict worker_check_guards(Worker *worker);
 
 /* Simulated GPU only. worker_checks: turns the checks for races and uninitialised reads on or
- * off, and sets how many million warp instructions each launch may execute before it counts as
- * endless. worker_count: reads a counter of the last worker_go(). */
-Verdict worker_checks(Worker *worker, bool on, int millions);
+ * off, and sets the order of warps and blocks (0: forward, odd: backward, else random with this
+ * seed) and how many million warp instructions each launch may execute before it counts as endless.
+ * worker_count: reads a counter of the last worker_go(). */
+Verdict worker_checks(Worker *worker, bool on, int order, int millions);
 Verdict worker_count(Worker *worker, const Mechanism *mechanism, Counted *counted);
 
 /* Simulated GPU only. worker_model_time: from now on worker_go() reports modelled times, which

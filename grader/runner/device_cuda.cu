@@ -340,7 +340,7 @@ int device_found(char *, size_t)
     return 0;
 }
 
-int device_checks(int, unsigned long long)
+int device_checks(int, unsigned long long, unsigned long long)
 {
     return 0;
 }

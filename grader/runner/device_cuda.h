@@ -50,9 +50,11 @@ void device_name(void *data, const char *name, int i, size_t row_bytes);
 void device_watch(void);
 int device_found(char *fault, size_t size);
 
-/* Sets whether races and uninitialised reads are checked for, and how many warp instructions
- * each launch may execute. Returns 0 if this device cannot check. */
-int device_checks(int on, unsigned long long budget);
+/* Sets whether races and uninitialised reads are checked for, the order of warps and blocks (0:
+ * forward, odd: backward, else random with this seed), and how many warp instructions each launch
+ * may execute. With checks the order of unordered streams is random, with the same seed. Returns 0
+ * if this device cannot check. */
+int device_checks(int on, unsigned long long order, unsigned long long budget);
 
 /* Models time from now on: each device_watch() then begins with cold caches, and events give
  * modelled milliseconds, which leave out these causes of slowness (a CauseSet of sim/base/cause.h).

@@ -194,17 +194,11 @@ cudaError_t device_begin(int *right)
     return error;
 }
 
-/* Consecutive cases run their warps forward, backward and in random order. A kernel can depend on
- * that order without a race, for example by atomics. */
-int device_checks(int on, unsigned long long budget)
+int device_checks(int on, unsigned long long order, unsigned long long budget)
 {
-    static const SimOrder orders[] = { SIM_FORWARD, SIM_REVERSE, SIM_BY_CHANCE };
-    static unsigned turn;
-
     simChecks(on, budget);
     simSample(on ? 0 : secret());
-    simOrder(on ? orders[turn % 3] : SIM_FORWARD, turn);
-    turn += on != 0;
+    simOrder(!order ? SIM_FORWARD : order % 2 ? SIM_REVERSE : SIM_BY_CHANCE, order);
     return 1;
 }
 

@@ -334,14 +334,15 @@ static bool guards(Server *server, char **words, char *answer, char *fault)
 
 static bool set_checks(Server *server, char **words, char *answer, char *fault)
 {
-    uint64_t on, budget;
+    uint64_t on, order, budget;
 
     (void) answer;
     if (!server->device->checks)
         return command_usage(fault, "only a simulated GPU checks");
-    if (!parse_whole(words[1], 10, 1, &on) || !parse_whole(words[2], 10, UINT64_MAX, &budget))
-        return command_usage(fault, "expected 0 or 1 and a number");
-    return server->device->checks(on, budget, fault);
+    if (!parse_whole(words[1], 10, 1, &on) || !parse_whole(words[2], 10, UINT64_MAX, &order) ||
+        !parse_whole(words[3], 10, UINT64_MAX, &budget))
+        return command_usage(fault, "expected 0 or 1 and two numbers");
+    return server->device->checks(on, order, budget, fault);
 }
 
 /* Reads a counter for the first set's arrays. */
@@ -507,7 +508,7 @@ const Command commands[] = {
     { "trace", 0, trace },
     { "traced", 0, traced },
     { "clock", 0, read_clock },
-    { "checks", 2, set_checks },
+    { "checks", 3, set_checks },
     { "count", 2, count },
     { "model", 1, model_time },
     { "timed", 0, timed },

@@ -332,9 +332,9 @@ static bool not_simulated(char *fault)
     return false;
 }
 
-static bool cuda_checks(bool on, uint64_t budget, char *fault)
+static bool cuda_checks(bool on, uint64_t order, uint64_t budget, char *fault)
 {
-    return device_checks(on, budget) || not_simulated(fault);
+    return device_checks(on, order, budget) || not_simulated(fault);
 }
 
 static bool cuda_count(Counter counter, const Array *array, char *answer, char *fault)

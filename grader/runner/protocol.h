@@ -22,9 +22,10 @@
  *                                  beginning of the shared memory
  *   TAG guards SEED                the seed of the last prepare
  *       ok | fail stray set:0 array:out0 side:after offset:4096
- *   TAG checks ON BUDGET           ON: 1 checks for races and uninitialised reads, 0 does not;
- *       ok                         BUDGET: the limit of warp instructions per launch (a simulated
- *                                  GPU only)
+ *   TAG checks ON ORDER BUDGET     ON: 1 checks for races and uninitialised reads, 0 does not;
+ *       ok                         ORDER of warps and blocks: 0 forward, odd backward, else
+ *                                  random, with this seed; BUDGET: the limit of warp
+ *                                  instructions per launch (a simulated GPU only)
  *   TAG count COUNTER ARRAY        what the last go did: a Counter of lab.h, for in[ARRAY] or
  *       ok done:... least:...      out[ARRAY] (a simulated GPU only)
  *          requests:... line:... line_done:... line_requests:...
@@ -118,7 +119,8 @@ typedef struct Device {
     bool (*holds)(const Array *array, const Source *source, size_t *differs_at, bool *same,
                   char *fault);
     bool (*clock_mhz)(double *mhz, char *fault);
-    bool (*checks)(bool on, uint64_t budget, char *fault); /* this and the next: NULL if absent */
+    /* This and the next: NULL if absent. */
+    bool (*checks)(bool on, uint64_t order, uint64_t budget, char *fault);
     bool (*count)(Counter counter, const Array *array, char *answer, char *fault);
     bool (*model_time)(unsigned without, char *fault);
     bool (*timed)(char *answer, char *fault);

@@ -453,9 +453,9 @@ static bool fake_clock_mhz(double *mhz, char *fault)
     return true;
 }
 
-static bool fake_checks(bool on, uint64_t budget, char *fault)
+static bool fake_checks(bool on, uint64_t order, uint64_t budget, char *fault)
 {
-    (void) on, (void) budget, (void) fault;
+    (void) on, (void) order, (void) budget, (void) fault;
     return true;
 }
 

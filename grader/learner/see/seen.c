@@ -108,7 +108,7 @@ void see_findings(const CollectJob *job, const char *object, SeenFindings *found
     Draws random = draws_begin(job->session->seed, job->entry->folder, NULL);
     Worker worker;
     bool goes_on = session_load(job->session, job->entry, object, &(Setup){ 0 }, &worker) == PASS &&
-                   worker_checks(&worker, true, CASE_MILLIONS) == PASS;
+                   worker_checks(&worker, true, 0, CASE_MILLIONS) == PASS;
 
     found->records = xcalloc(1, sizeof *found->records);
     for (const Case *c = lab->cases; c->label && goes_on; c++) {

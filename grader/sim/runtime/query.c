@@ -64,7 +64,7 @@ API void simOrder(SimOrder order, uint64_t seed)
     if (!rt_enter(false)) {
         finish_all();
         rt.settings.schedule = schedules[order];
-        rt.settings.schedule_seed = seed;
+        rt.settings.schedule_seed = rt.chance = seed;
     }
     rt_leave(cudaSuccess);
 }

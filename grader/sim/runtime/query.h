@@ -32,7 +32,7 @@ void simChecks(int on, uint64_t budget);
 void simSample(uint64_t seed);
 
 /* From the next launch on: the order of warps, and of blocks that run concurrently (SIM_SCHED).
- * `seed` is for the random order only. */
+ * `seed` is for the random orders: this one, and that of unordered streams if races are checked. */
 typedef enum SimOrder { SIM_FORWARD, SIM_REVERSE, SIM_BY_CHANCE } SimOrder;
 void simOrder(SimOrder order, uint64_t seed);
 

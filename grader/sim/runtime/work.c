@@ -251,13 +251,39 @@ static Stream *any_with_work(uint64_t number)
     return chosen;
 }
 
+/* Whether work of other streams must come before the stream's first work. */
+static bool waits_for_others(const Stream *stream)
+{
+    const uint64_t number = stream->first->number;
+
+    if (!stream->is_default)
+        return stream->blocking && rt.streams->first && rt.streams->first->number < number;
+    for (const Stream *other = rt.streams; other; other = other->next)
+        if (other->blocking && !other->is_default && other->first && other->first->number < number)
+            return true;
+    return false;
+}
+
+/* Records change no memory, so they take no turn: kernels after them would come late in most
+ * orders. */
+static void do_records(uint64_t number)
+{
+    for (Stream *stream = rt.streams; stream; stream = stream->next)
+        while (stream->first && stream->first->kind == WORK_RECORD &&
+               stream->first->number <= number && !stream->busy && !waits_for_others(stream))
+            finish_one(stream);
+}
+
 static void do_some(const Stream *until, uint64_t number)
 {
     Stream *stream;
 
-    while (rt.settings.races && (!until || (until->first && until->first->number <= number)) &&
-           (stream = any_with_work(number)))
+    while (rt.settings.races && (!until || (until->first && until->first->number <= number))) {
+        do_records(number);
+        if (!(stream = any_with_work(number)))
+            return;
         finish_one(stream);
+    }
 }
 
 cudaError_t finish(Stream *stream, uint64_t number)
