@@ -12,8 +12,7 @@
 #include <stdlib.h>
 
 enum {
-    OTHERS = 3,         /* threads that model time, or take chunks over */
-    MOST_THREADS = 32,  /* that run chunks */
+    MOST_THREADS = 32,  /* that run chunks, besides the launch's own */
     RING = 4,           /* chunks per thread */
     LEAST_BLOCKS = 16,  /* of a launch, */
     WORTH_IT = 50000,   /* and its warp instructions */
@@ -38,6 +37,7 @@ struct Ahead {
     long ring_size, next, taken, over; /* to be prepared, to be taken, to be taken over */
     long blocks;                       /* that have been prepared */
     bool ends;
+    int active; /* threads that may take chunks; the others rest */
     int thread_count;
     AheadThread thread[MOST_THREADS + 1]; /* the last element is the launch's own thread */
     pthread_t handle[MOST_THREADS];
@@ -186,6 +186,9 @@ static Chunk *take(Ahead *ahead)
 static void run(Ahead *ahead, AheadThread *thread, Chunk *chunk)
 {
     chunk_run(chunk, thread, &ahead->model, ahead->most);
+    for (int i = 0; i < chunk->count; i++)
+        if (chunk->traces[i])
+            ahead->calls->ran(chunk->traces[i]);
     pthread_mutex_lock(&ahead->lock);
     chunk->is_done = true;
     pthread_cond_signal(&ahead->done);
@@ -207,7 +210,7 @@ static void *help(void *self)
     free(self);
     pthread_mutex_lock(&ahead->lock);
     while (!ahead->ends) {
-        Chunk *chunk = take(ahead);
+        Chunk *chunk = helper.number < ahead->active ? take(ahead) : NULL;
         if (!chunk) {
             pthread_cond_wait(&ahead->prepared, &ahead->lock);
             continue;
@@ -236,6 +239,29 @@ static bool start(Ahead *ahead)
     }
     ahead->thread_count++;
     return true;
+}
+
+static int helpers_now(const Ahead *ahead)
+{
+    const int threads = ahead->calls->threads(ahead->launch) - 1;
+
+    return threads < MOST_THREADS ? threads : MOST_THREADS;
+}
+
+/* Lets as many threads take chunks as the launch may use now. Returns false if none. */
+static bool set_active(Ahead *ahead)
+{
+    const int threads = helpers_now(ahead);
+
+    while (ahead->thread_count < threads && start(ahead))
+        ;
+    if (threads != ahead->active) {
+        pthread_mutex_lock(&ahead->lock);
+        ahead->active = threads;
+        pthread_cond_broadcast(&ahead->prepared);
+        pthread_mutex_unlock(&ahead->lock);
+    }
+    return threads > 0 && ahead->thread_count > 0;
 }
 
 /* ---- Taking over ---- */
@@ -315,6 +341,10 @@ long ahead_run(Ahead *ahead, long block, void (*done)(void *self), void *self)
 {
     ahead->blocks = block;
     while (block < ahead->count) {
+        if (!set_active(ahead)) {
+            ahead->is_over = true;
+            break;
+        }
         prepare_all(ahead);
         Chunk *chunk = chunk_at(ahead, ahead->over);
         while (!is_done(ahead, chunk))
@@ -348,10 +378,11 @@ static bool open_ring(Ahead *ahead)
     return ahead->ring;
 }
 
-static Ahead *open_with(Launch *launch, const AheadCalls *calls, long count, int threads)
+static Ahead *open_with(Launch *launch, const AheadCalls *calls, long count)
 {
+    const int threads = calls->threads(launch);
     const uint64_t a_block = launch->executed ? launch->executed : 1;
-    const long fair = count / (RING * (threads + 1)) + 1, fitting = (long) (CHUNK_STEPS / a_block);
+    const long fair = count / (RING * threads) + 1, fitting = (long) (CHUNK_STEPS / a_block);
     Ahead *ahead = calloc(1, sizeof *ahead);
 
     if (!ahead)
@@ -363,16 +394,13 @@ static Ahead *open_with(Launch *launch, const AheadCalls *calls, long count, int
     ahead->a_chunk = fitting < 1 ? 1 : fitting < fair ? fitting : fair;
     ahead->a_chunk = ahead->a_chunk < MOST_IN_CHUNK ? ahead->a_chunk : MOST_IN_CHUNK;
     ahead->most = MOST_TIMES * (a_block * (uint64_t) ahead->a_chunk + CHUNK_STEPS);
-    ahead->ring_size = RING * (threads + 1);
+    ahead->ring_size = RING * threads;
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_mutex_init(&ahead->walk_lock, NULL);
     pthread_cond_init(&ahead->prepared, NULL);
     pthread_cond_init(&ahead->done, NULL);
-    if (open_ring(ahead) && ahead_thread_open(&ahead->thread[MOST_THREADS])) {
-        while (ahead->thread_count < threads && start(ahead))
-            ;
+    if (open_ring(ahead) && ahead_thread_open(&ahead->thread[MOST_THREADS]))
         return ahead;
-    }
     ahead_close(ahead);
     return NULL;
 }
@@ -380,13 +408,12 @@ static Ahead *open_with(Launch *launch, const AheadCalls *calls, long count, int
 Ahead *ahead_open(Launch *launch, long count)
 {
     const AheadCalls *calls = calls_of(launch);
-    const int threads = calls ? calls->threads(launch) - OTHERS : 0;
 
-    if (threads < 1 || count < LEAST_BLOCKS ||
+    if (!calls || calls->threads(launch) < 2 || count < LEAST_BLOCKS ||
         (double) launch->executed * (double) count < WORTH_IT || !is_plain_launch(launch) ||
         !is_plain_kernel(launch->kernel))
         return NULL;
-    return open_with(launch, calls, count, threads < MOST_THREADS ? threads : MOST_THREADS);
+    return open_with(launch, calls, count);
 }
 
 void ahead_close(Ahead *ahead)

@@ -14,14 +14,17 @@
 #include "sim/exec/trace.h"
 #include "sim/exec/writes.h"
 
-/* How the observer that records traces learns of blocks that have run ahead. All of these are
- * called by the launch's thread, in the order of the blocks. */
+/* How the observer that records traces learns of blocks that have run ahead. All but
+ * one are called by the launch's thread, in the order of the blocks. */
 typedef struct AheadCalls {
-    int (*threads)(const Launch *launch); /* that the launch may use, its own included */
+    /* That may run its blocks now, its own included. May change when a chunk is taken over. */
+    int (*threads)(const Launch *launch);
     /* How many blocks from this one on can be taken over together, at most. */
     long (*together)(const Launch *launch, long block);
     /* The trace that a block is to record, before it runs; NULL: none, or out of memory. */
     BlockTrace *(*trace)(Launch *launch);
+    /* By the thread that has run a block with a trace. */
+    void (*ran)(BlockTrace *trace);
     /* As block_begin and block_end, when the block is taken over. `began` returns its trace, or
      * NULL if it is not needed. */
     BlockTrace *(*began)(Launch *launch, long block, BlockTrace *trace);

@@ -39,7 +39,7 @@ void trace_clear(BlockTrace *block)
         block->warps[i].code = NULL;
         block->warps[i].row = NULL;
     }
-    block->incomplete = false;
+    block->incomplete = block->wants_digest = block->has_digest = false;
     block->next = NULL;
 }
 

@@ -152,6 +152,9 @@ typedef struct BlockTrace {
     int warp_count;
     bool incomplete; /* out of memory */
     BlockWork work;  /* of the block, when it has ended: trace_work() */
+    /* The thread that runs the block ahead of its turn digests the trace, too, if it is wanted. */
+    bool wants_digest, has_digest;
+    uint64_t digest[2]; /* as a Digest of sim/time/digest.h */
 } BlockTrace;
 
 /* From now on the warp records into this trace; NULL: no longer. */

@@ -85,19 +85,35 @@ bool follow_block_began(Follow *follow, BlockTrace *trace, const BlockStart *sta
 
 /* ---- Blocks that end ---- */
 
-static void add_trace(Follow *follow, const BlockTrace *trace)
+void follow_digest(BlockTrace *trace)
 {
-    Digester *digester = &follow->digester;
+    Digester digester;
+    Digest digest;
 
-    digest_word(digester, (uint64_t) trace->block);
+    digest_begin(&digester);
     for (int i = 0; i < trace->warp_count; i++) {
         const Trace *warp = &trace->warps[i];
         const size_t runs = (size_t) warp->run_count, words = (size_t) warp->word_count;
-        digest_word(digester, (uint64_t) runs << 32 | (uint64_t) words);
-        digest_bytes(digester, warp->runs, runs * sizeof *warp->runs);
-        digest_bytes(digester, warp->words, words * sizeof *warp->words);
-        follow->trace_bytes += runs * sizeof *warp->runs + words * sizeof *warp->words;
+        digest_word(&digester, (uint64_t) runs << 32 | (uint64_t) words);
+        digest_bytes(&digester, warp->runs, runs * sizeof *warp->runs);
+        digest_bytes(&digester, warp->words, words * sizeof *warp->words);
     }
+    digest = digest_of(&digester);
+    trace->digest[0] = digest.low;
+    trace->digest[1] = digest.high;
+    trace->has_digest = true;
+}
+
+static void add_trace(Follow *follow, BlockTrace *trace)
+{
+    if (!trace->has_digest)
+        follow_digest(trace);
+    digest_word(&follow->digester, (uint64_t) trace->block);
+    digest_word(&follow->digester, trace->digest[0]);
+    digest_word(&follow->digester, trace->digest[1]);
+    for (int i = 0; i < trace->warp_count; i++)
+        follow->trace_bytes += (size_t) trace->warps[i].run_count * sizeof *trace->warps->runs +
+                               (size_t) trace->warps[i].word_count * sizeof *trace->warps->words;
 }
 
 /* The operations of a function are made when a block ends after it has been called. */

@@ -41,6 +41,8 @@ void follow_begin(Follow *follow, Gpu *gpu, const Launch *launch, int resident,
 /* Returns false if it does not fit into memory that the launch repeats an earlier one. Then the
  * block does not belong to those that have not been played. */
 bool follow_block_began(Follow *follow, BlockTrace *trace, const BlockStart *start);
+/* Digests the trace of a block that has run, so that follow_block_ended() need not. Any thread. */
+void follow_digest(BlockTrace *trace);
 /* Returns whether the launch still repeats an earlier one. If so, the trace is no longer needed. */
 bool follow_block_ended(Follow *follow, BlockTrace *trace, const Launch *launch);
 /* What has not been played, without the block that has just ended: number `i` of so many events,

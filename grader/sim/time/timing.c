@@ -15,7 +15,8 @@
 #include <string.h>
 
 enum {
-    LEAST_WAVES = 6,       /* minimum number of waves that are played */
+    LEAST_WAVES = 6, /* minimum number of waves that are played */
+    PLAYERS = 2,
     WORTH_THREADS = 50000, /* warp instructions of a launch that is played on threads */
     SPARE_BYTES = 16 << 20 /* of traces that are kept for the next launch */
 };
@@ -394,9 +395,14 @@ static void block_end(Block *block)
 
 /* ---- Blocks that have run ahead ---- */
 
+/* While blocks are played, two threads have enough to do with that (feed.h, crew.h). */
 static int ahead_threads(const Launch *launch)
 {
-    return launch->timing && !play_is_observed(launch) ? launch->timing->gpu->threads : 0;
+    const Timing *timing = launch->timing;
+
+    if (!timing || play_is_observed(launch))
+        return 0;
+    return timing->gpu->threads - (timing->is_open && !timing->complete ? PLAYERS : 0);
 }
 
 /* Before some waves it may turn out that enough blocks were played. */
@@ -411,8 +417,18 @@ static long ahead_together(const Launch *launch, long block)
 static BlockTrace *ahead_trace(Launch *launch)
 {
     Timing *timing = launch->timing;
+    const bool is_needed = !timing->complete && !timing->failed;
+    BlockTrace *trace = is_needed ? new_trace(timing, timing->warps) : NULL;
 
-    return timing->complete || timing->failed ? NULL : new_trace(timing, timing->warps);
+    if (trace)
+        trace->wants_digest = timing->follow.mode != NOT_FOLLOWED;
+    return trace;
+}
+
+static void ahead_ran(BlockTrace *trace)
+{
+    if (trace->wants_digest)
+        follow_digest(trace);
 }
 
 static void ahead_drop(Launch *launch, BlockTrace *trace)
@@ -444,6 +460,7 @@ static void ahead_ended(Launch *launch, BlockTrace *trace)
 static const AheadCalls ahead_calls = { .threads = ahead_threads,
                                         .together = ahead_together,
                                         .trace = ahead_trace,
+                                        .ran = ahead_ran,
                                         .began = ahead_began,
                                         .ended = ahead_ended,
                                         .drop = ahead_drop };

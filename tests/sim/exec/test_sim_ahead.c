@@ -131,12 +131,14 @@ enum { KERNELS = sizeof kernels / sizeof *kernels };
 
 /* ---- An observer that takes blocks over ---- */
 
-static int threads, taken_over;
+static int threads, later_threads; /* the latter when CHANGE_AT blocks have been taken over */
+static int taken_over;
+enum { CHANGE_AT = 50 };
 
 static int use_threads(const Launch *launch)
 {
     (void) launch;
-    return threads;
+    return taken_over < CHANGE_AT ? threads : later_threads;
 }
 
 static long as_many(const Launch *launch, long block)
@@ -149,6 +151,11 @@ static BlockTrace *no_trace(Launch *launch)
 {
     (void) launch;
     return NULL;
+}
+
+static void ran(BlockTrace *trace)
+{
+    (void) trace;
 }
 
 static BlockTrace *begin(Launch *launch, long block, BlockTrace *trace)
@@ -167,6 +174,7 @@ static void end(Launch *launch, BlockTrace *trace)
 static const AheadCalls calls = { .threads = use_threads,
                                   .together = as_many,
                                   .trace = no_trace,
+                                  .ran = ran,
                                   .began = begin,
                                   .ended = end,
                                   .drop = end };
@@ -174,14 +182,19 @@ static const Observer observer = { .ahead = &calls };
 
 /* ---- Comparing ---- */
 
+static Trial trial_of(const Kernel *kernel)
+{
+    return (Trial){ .ptx = kernel->ptx,
+                    .threads = THREADS,
+                    .blocks = BLOCKS,
+                    .budget = kernel->budget,
+                    .observer = &observer };
+}
+
 static void run(const Kernel *kernel, int on, Trial *trial)
 {
-    *trial = (Trial){ .ptx = kernel->ptx,
-                      .threads = THREADS,
-                      .blocks = BLOCKS,
-                      .budget = kernel->budget,
-                      .observer = &observer };
-    threads = on;
+    *trial = trial_of(kernel);
+    threads = later_threads = on;
     taken_over = 0;
     CU_ASSERT_TRUE_FATAL(trial_run(trial));
 }
@@ -243,19 +256,34 @@ static void compare(const Kernel *kernel, int on)
 static void everything_is_as_in_turn(void)
 {
     for (int i = 0; i < KERNELS; i++) {
-        compare(&kernels[i], 4);
-        compare(&kernels[i], 9);
+        compare(&kernels[i], 2);
+        compare(&kernels[i], 7);
     }
 }
 
-/* Three threads model time and take blocks over. */
-static void few_threads_run_none_ahead(void)
+/* A launch that repeats an earlier one has all threads; when it no longer does, some play it. */
+static void threads_come_and_go(void)
 {
-    Trial trial;
+    static const struct {
+        int threads, later;
+        bool all; /* blocks run ahead */
+    } rows[] = { { 7, 3, true }, { 2, 9, true }, { 3, 1, false }, { 9, 0, false } };
 
-    run(&kernels[0], 3, &trial);
-    CU_ASSERT_EQUAL(taken_over, 0);
-    trial_close(&trial);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        static Trial one, other;
+        run(&kernels[0], 1, &one);
+        other = trial_of(&kernels[0]);
+        threads = rows[i].threads;
+        later_threads = rows[i].later;
+        taken_over = 0;
+        CU_ASSERT_TRUE_FATAL(trial_run(&other));
+        CU_ASSERT_EQUAL(taken_over == OTHERS, rows[i].all);
+        CU_ASSERT(taken_over >= CHANGE_AT);
+        CU_ASSERT_TRUE(same_counts(&one.launch, &other.launch));
+        CU_ASSERT_TRUE(!memcmp(one.out, other.out, OUT_WORDS * sizeof *one.out));
+        trial_close(&other);
+        trial_close(&one);
+    }
 }
 
 static void other_launches_run_in_turn(void)
@@ -267,7 +295,7 @@ static void other_launches_run_in_turn(void)
         { .sample = 1 },
     };
 
-    threads = 6;
+    threads = later_threads = 6;
     for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
         Trial trial = launches[i];
         trial.ptx = kernels[0].ptx;
@@ -283,7 +311,7 @@ static void other_launches_run_in_turn(void)
 
 static CU_TestInfo tests[] = {
     { "everything is as if blocks had run in their turn", everything_is_as_in_turn },
-    { "on three threads, no blocks run ahead", few_threads_run_none_ahead },
+    { "threads come and go", threads_come_and_go },
     { "launches with an order or checks run in turn", other_launches_run_in_turn },
     CU_TEST_INFO_NULL,
 };
