@@ -395,6 +395,12 @@ static void block_end(Block *block)
 
 /* ---- Blocks that have run ahead ---- */
 
+/* Nothing is played before the first wave has been executed. */
+static bool is_playing(const Timing *timing)
+{
+    return timing->is_open && !timing->complete && timing->begun >= timing->wave;
+}
+
 /* While blocks are played, two threads have enough to do with that (feed.h, crew.h). */
 static int ahead_threads(const Launch *launch)
 {
@@ -402,7 +408,7 @@ static int ahead_threads(const Launch *launch)
 
     if (!timing || play_is_observed(launch))
         return 0;
-    return timing->gpu->threads - (timing->is_open && !timing->complete ? PLAYERS : 0);
+    return timing->gpu->threads - (is_playing(timing) ? PLAYERS : 0);
 }
 
 /* Before some waves it may turn out that enough blocks were played. */
