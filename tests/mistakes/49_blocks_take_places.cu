@@ -5,7 +5,8 @@
 
 enum { BLOCK = 1024 };
 
-// Returns the sum of the values of this thread and all before it. All threads of the block must call it.
+// Returns the sum of the values of this thread and all before it. All threads of the block must
+// call it.
 static __device__ int block_scan(int value)
 {
     __shared__ int sums[BLOCK];

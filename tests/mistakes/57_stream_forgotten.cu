@@ -17,10 +17,12 @@ LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device
         long count = first + chunk < n ? chunk : n - first;
         uint32_t *buffer = device + k % BUFFERS * chunk;
         cudaStream_t s = stream[k % BUFFERS];
-        CUDA_CHECK(cudaMemcpyAsync(buffer, in + first, count * sizeof *in, cudaMemcpyHostToDevice, s));
+        CUDA_CHECK(
+            cudaMemcpyAsync(buffer, in + first, count * sizeof *in, cudaMemcpyHostToDevice, s));
         encrypt_kernel<<<ceil_div(count, BLOCK), BLOCK>>>(buffer, count, key, rounds);
         CUDA_CHECK(cudaGetLastError());
-        CUDA_CHECK(cudaMemcpyAsync(out + first, buffer, count * sizeof *out, cudaMemcpyDeviceToHost, s));
+        CUDA_CHECK(
+            cudaMemcpyAsync(out + first, buffer, count * sizeof *out, cudaMemcpyDeviceToHost, s));
     }
     for (int b = 0; b < BUFFERS; b++)
         CUDA_CHECK(cudaStreamSynchronize(stream[b]));

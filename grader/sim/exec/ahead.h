@@ -14,8 +14,8 @@
 #include "sim/exec/trace.h"
 #include "sim/exec/writes.h"
 
-/* How the observer that records traces learns of blocks that have run ahead. All but
- * one are called by the launch's thread, in the order of the blocks. */
+/* How the observer that records traces learns of blocks that have run ahead. All but one are called
+ * by the launch's thread, in the order of the blocks. */
 typedef struct AheadCalls {
     /* That may run its blocks now, its own included. May change when a chunk is taken over. */
     int (*threads)(const Launch *launch);
