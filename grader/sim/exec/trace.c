@@ -66,6 +66,16 @@ static uint64_t instructions_of(const Trace *trace)
     return sum;
 }
 
+size_t trace_bytes(const BlockTrace *block)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < block->warp_count; i++)
+        bytes += (size_t) block->warps[i].run_count * sizeof *block->warps->runs +
+                 (size_t) block->warps[i].word_count * sizeof *block->warps->words;
+    return bytes;
+}
+
 void trace_work(BlockTrace *block)
 {
     BlockWork work = { { 0 } };

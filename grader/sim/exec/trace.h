@@ -208,6 +208,7 @@ void trace_long_way(Warp *warp);
 /* Room for so many runs and words, also those that are there. Returns false if out of memory. */
 bool trace_make_room(Trace *trace, int runs, int words);
 void trace_work(BlockTrace *block);
+size_t trace_bytes(const BlockTrace *block); /* of all its runs and words */
 void trace_clear(BlockTrace *block);
 void trace_free(BlockTrace *block);
 

@@ -140,16 +140,6 @@ static void list(Feed *feed, Order order)
     pthread_mutex_unlock(&feed->lock);
 }
 
-static size_t trace_bytes(const BlockTrace *trace)
-{
-    size_t bytes = 0;
-
-    for (int i = 0; i < trace->warp_count; i++)
-        bytes += (size_t) trace->warps[i].run_count * sizeof *trace->warps->runs +
-                 (size_t) trace->warps[i].word_count * sizeof *trace->warps->words;
-    return bytes;
-}
-
 void feed_begin(Feed *feed, BlockTrace *trace, const BlockStart *start)
 {
     list(feed, (Order){ .task = BEGIN_BLOCK, .trace = trace, .start = *start });

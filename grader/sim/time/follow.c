@@ -111,9 +111,7 @@ static void add_trace(Follow *follow, BlockTrace *trace)
     digest_word(&follow->digester, (uint64_t) trace->block);
     digest_word(&follow->digester, trace->digest[0]);
     digest_word(&follow->digester, trace->digest[1]);
-    for (int i = 0; i < trace->warp_count; i++)
-        follow->trace_bytes += (size_t) trace->warps[i].run_count * sizeof *trace->warps->runs +
-                               (size_t) trace->warps[i].word_count * sizeof *trace->warps->words;
+    follow->trace_bytes += trace_bytes(trace);
 }
 
 /* The operations of a function are made when a block ends after it has been called. */

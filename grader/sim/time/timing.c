@@ -15,8 +15,8 @@
 #include <string.h>
 
 enum {
-    LEAST_WAVES = 6, /* minimum number of waves that are played */
-    PLAYERS = 2,
+    LEAST_WAVES = 6,       /* minimum number of waves that are played */
+    PLAYERS = 2,           /* threads that model time while blocks are played */
     WORTH_THREADS = 50000, /* warp instructions of a launch that is played on threads */
     SPARE_BYTES = 16 << 20 /* of traces that are kept for the next launch */
 };
